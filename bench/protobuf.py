@@ -19,9 +19,10 @@ import orjson
 
 from bench.record.figure import Figure
 from podless import Server
-from podless.meta import codec, protobuf, structs
-from podless.meta.structfiles import load_struct
-from podless.meta.structs import Struct
+from podless.codec import serializer
+from podless.structs import protobuf, structs
+from podless.structs.structfiles import load_struct
+from podless.structs.structs import Struct
 
 CONFIG_MAP = load_struct("core/v1", "ConfigMap")
 CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
@@ -87,9 +88,9 @@ def codecs(seconds: float) -> list[Figure]:
     print(f"{'us':<18}{'bytes':>8}{'JSON':>8} {'read':>8}{'JSON':>8} {'write':>8}{'JSON':>8}")
     for name, struct, given in kinds:
         obj = structs.decode(struct, given)
-        text, raw = codec.encode(obj), protobuf.write(struct, obj)
+        text, raw = serializer.encode(obj), protobuf.write(struct, obj)
         reads = (partial(protobuf.read, raw, struct), partial(_read_json, struct, text))
-        writes = (partial(protobuf.write, struct, obj), partial(codec.encode, obj))
+        writes = (partial(protobuf.write, struct, obj), partial(serializer.encode, obj))
         spent = [timed(run, seconds) for run in (*reads, *writes)]
         labels = ("read protobuf", "read JSON", "write protobuf", "write JSON")
         found += [Figure(f"{name}: {label}", value, "us") for label, value in zip(labels, spent, strict=True)]
@@ -104,7 +105,7 @@ def codecs(seconds: float) -> list[Figure]:
 def first_message() -> None:
     """Time and memory of a process's first message."""
     code = (
-        "import resource, time, podless.app, podless.meta.structfiles as t, podless.meta.protobuf as p\n"
+        "import resource, time, podless.app, podless.structs.structfiles as t, podless.structs.protobuf as p\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
         "before, start = peak(), time.perf_counter()\n"
         "p.encode(t.load_struct('core/v1', 'Namespace'), {})\n"
@@ -125,7 +126,7 @@ def creates(count: int) -> list[Figure]:
             wired = media == protobuf.MEDIA
             headers = {"Authorization": f"Bearer {server.token}", "Content-Type": media, "Accept": media}
             bodies = [config_map(f"{'pb' if wired else 'js'}-{number}") for number in range(count)]
-            sent = [protobuf.write(CONFIG_MAP, body) if wired else codec.encode(body) for body in bodies]
+            sent = [protobuf.write(CONFIG_MAP, body) if wired else serializer.encode(body) for body in bodies]
             start = time.perf_counter()
             for body in sent:
                 connection.request("POST", MAPS, body, headers)

@@ -35,12 +35,12 @@ from bench.asks.ask import CRDS, MAPS, THINGS, Ask, ask, config, crd, named, raw
 from bench.asks.schemas import SCHEMA
 from bench.flood import Wire
 from bench.record.figure import Figure
+from podless.apis.apiextensions.definition import schemas
 from podless.app import App, Settings
 from podless.cel.rules import verdict
 from podless.cli import serve
 from podless.http.limits import Limits
-from podless.kinds.definition import schemas
-from podless.meta.bounded import caches
+from podless.runtime.bounded import caches
 
 MOST_TIME = 30.0  # seconds that an answer is waited for
 AGAIN = 0.06  # seconds; who held the loop for longer is sent again

@@ -40,7 +40,11 @@ LAYERS = [
     "cel",
     "store",
     "remote",
+    "offload",
     "meta",
+    "structs",
+    "codec",
+    "runtime",
     "version",
 ]
 
@@ -240,9 +244,9 @@ def times_of_day(tree: ast.Module) -> list[str]:
 
 
 def test_only_the_clock_asks_the_machine_for_the_time_of_day() -> None:
-    """A test that moves a server's clock moves all of the server: `podless.meta.clock` gives the time."""
+    """A test that moves a server's clock moves all of the server: `podless.runtime.clock` gives the time."""
     found = {str(file.relative_to(SOURCE)): times_of_day(parsed(file)) for file in FILES}
-    assert found.pop("meta/clock.py")
+    assert found.pop("runtime/clock.py")
     wrong = [f"{file}:{line}" for file, lines in found.items() for line in lines]
     assert not wrong, "\n".join(wrong)
 
@@ -251,7 +255,7 @@ def test_only_these_ask_for_the_time_that_no_test_moves() -> None:
     asking = {
         str(file.relative_to(SOURCE))
         for file in FILES
-        if any(name == "podless.meta.clock.wall" for name, _, _ in uses(parsed(file)))
+        if any(name == "podless.runtime.clock.wall" for name, _, _ in uses(parsed(file)))
     }
     assert asking == {*WALL}
 
@@ -363,7 +367,7 @@ def test_only_the_two_loops_count_tries() -> None:
 
 # who may look into the text of an error, and why
 READERS = {
-    "meta/patterns.py": "RE2 gives only texts, which are told in Go's words",
+    "codec/patterns.py": "RE2 gives only texts, which are told in Go's words",
     "store/etcd/client.py": "etcd's texts say more than its codes; they become types here",
     "store/refusals.py": "SQLite's texts are told in one line",
 }
@@ -428,21 +432,21 @@ def test_codes_of_sqlite_are_read_in_one_place() -> None:
     assert found == {"refusals.py"}
 
 
-# Modules that remember something without meta/offloop.py, and why no two threads meet there.
+# Modules that remember something without runtime/memo.py, and why no two threads meet there.
 UNSHARED = {
-    "meta/aside.py": "of the loop",
-    "meta/slices.py": "of the loop, whose work it runs",
-    "meta/offload.py": "of the loop, and a process for all servers behind a lock",
-    "meta/pace.py": "of the loop",
-    "meta/watchdog.py": "of the loop",
-    "meta/gotime.py": "a reader of one text",
-    "meta/pairs.py": "two states of one object",
-    "meta/patternprice.py": "a reader of one pattern",
-    "meta/repeats.py": "a reader of one body",
-    "meta/heartbeat.py": "one thread",
-    "meta/yamltext.py": "a reader of one body",
-    "meta/yamlwrite.py": "a writer of one answer",
-    "meta/protobuf_messages.py": "of the process, behind a lock, and seen as a whole",
+    "offload/offloop.py": "of the loop",
+    "runtime/slices.py": "of the loop, whose work it runs",
+    "offload/process.py": "of the loop, and a process for all servers behind a lock",
+    "runtime/pace.py": "of the loop",
+    "runtime/watchdog.py": "of the loop",
+    "codec/gotime.py": "a reader of one text",
+    "cel/pairs.py": "two states of one object",
+    "runtime/patternprice.py": "a reader of one pattern",
+    "structs/repeats.py": "a reader of one body",
+    "runtime/heartbeat.py": "one thread",
+    "codec/yamltext.py": "a reader of one body",
+    "codec/yamlwrite.py": "a writer of one answer",
+    "structs/protobuf_messages.py": "of the process, behind a lock, and seen as a whole",
     "cel/checker.py": "a tree before anybody else has it",
     "cel/cost.py": "one estimate",
     "cel/generate.py": "one compilation",
@@ -460,11 +464,11 @@ UNSHARED = {
 }
 # Modules that keep answers with functools, and why they may.
 CACHING = {
-    "meta/bounded.py": "answers that follow from their question",
+    "runtime/bounded.py": "answers that follow from their question",
     "cel/library/__init__.py": "the functions of the language, the same for all",
     "cel/rules/verdict.py": "answers that follow from their question",
-    "kinds/builtin/batch/schedules.py": "the time zones of this machine",
-    "kinds/definition/shared.py": "one definition as it is checked",
+    "apis/batch/schedules.py": "the time zones of this machine",
+    "apis/apiextensions/definition/shared.py": "one definition as it is checked",
     "publish/openapi/builtin.py": "documents of built-in structs, the same for all",
     "publish/openapi/v2.py": "documents of built-in structs, the same for all",
     "publish/openapi/v3.py": "documents of built-in structs, the same for all",
@@ -502,10 +506,10 @@ def remembers(function: ast.FunctionDef) -> bool:
 
 
 def test_what_threads_share_is_filled_by_one_module() -> None:
-    """The thread contract: meta/offloop.py alone decides what work off the loop may keep."""
+    """The thread contract: runtime/memo.py alone decides what work off the loop may keep."""
     found = {
         str(file.relative_to(SOURCE))
-        for folder in ("meta", "cel", "schema", "fields", "kinds")
+        for folder in ("runtime", "codec", "structs", "meta", "offload", "cel", "schema", "fields", "kinds", "apis")
         for file in (SOURCE / folder).rglob("*.py")
         for node in ast.walk(parsed(file))
         if isinstance(node, ast.FunctionDef) and remembers(node)

@@ -22,7 +22,7 @@ from hypothesis import settings
 from hypothesis.internal.conjecture import providers
 
 from podless import Server
-from podless.meta.offloop import Draft
+from podless.runtime.memo import Draft
 from tests.inside import inside as inside  # a fixture
 from tests.leftout import pytest_terminal_summary as pytest_terminal_summary  # a hook
 

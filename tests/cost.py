@@ -13,9 +13,9 @@ from contextvars import copy_context
 from types import FrameType
 from typing import Any, TypeVar
 
-from podless.meta.bounded import caches
 from podless.meta.errors import Timeout
-from podless.meta.meter import LATE, METER, Meter
+from podless.runtime.bounded import caches
+from podless.runtime.meter import LATE, METER, Meter
 
 T = TypeVar("T")
 _Refused = tuple[type[Exception], ...]

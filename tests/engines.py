@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from podless import Server
-from podless.kinds.layout import layout
+from podless.apis.layout import layout
 from podless.store import Store
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore

@@ -16,9 +16,9 @@ import pytest
 
 from podless.app import App, Settings
 from podless.http.message import Answer, Pending, Request, Response
-from podless.meta import aside
-from podless.meta.bounded import caches
-from podless.meta.meter import METER
+from podless.offload import offloop
+from podless.runtime.bounded import caches
+from podless.runtime.meter import METER
 from podless.verbs import runner
 from tests.cost import Allowance, Lines, assert_charged, assert_growth
 
@@ -166,7 +166,7 @@ class Inside:
 def inside() -> Iterator[Inside]:
     """One for all tests of a file; each takes names of its own."""
     patch = pytest.MonkeyPatch()
-    patch.setattr(aside, "LONG", _NEVER)
+    patch.setattr(offloop, "LONG", _NEVER)
     patch.setattr(runner, "_MOST_YAML", _NEVER)
     running = Inside()
     before = sys.gettrace()

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from podless.apis import builtin
 from podless.cluster import Cluster, ClusterSettings
-from podless.kinds import builtin
-from podless.meta.option import duration
+from podless.runtime.option import duration
 
 
 async def test_it_is_built_and_used_without_a_listener_and_beside_others(tmp_path: Path) -> None:

@@ -10,24 +10,26 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
+from podless.apis.builtin import ALL
+from podless.apis.catalog import PODS
 from podless.cel.rules import Rules
+from podless.codec import serializer
 from podless.fields import jsonpatch, managers, mergepatch, strategic
 from podless.fields.merge import Endpoint
 from podless.fields.typed import of_schema, of_struct
 from podless.kinds import bodies, judgement, view
 from podless.kinds.bodies import Body
-from podless.kinds.builtin import ALL
-from podless.kinds.builtin.catalog import PODS
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind
-from podless.meta import codec, protobuf, selectors
+from podless.meta import selectors
 from podless.meta.errors import Timeout
-from podless.meta.structfiles import load_struct
 from podless.publish import jsonpath
 from podless.publish.openapi import v2, v3
 from podless.publish.table import layout, make_row
 from podless.schema import check, default, embedded, prune
 from podless.schema.node import Node
+from podless.structs import protobuf
+from podless.structs.structfiles import load_struct
 from podless.virtual import review
 from tests.conftest import definition
 from tests.cost import Allowance, metered
@@ -271,11 +273,11 @@ WALKS: dict[str, Callable[[int], Work]] = {
     "a body with unknown fields": reading(MAP, lambda size: {f"u{number}": 1 for number in range(size)}),
     "a message": message,
     "an object to a message": unmessage,
-    "floats": of(codec.decode_json, lambda size: b"[" + b"1.0," * size + b"1.0]"),
-    "repeated keys": of(codec.decode_json, lambda size: b"[" + b'{"a":1,"a":2},' * size + b"{}]", lambda _: []),
+    "floats": of(serializer.decode_json, lambda size: b"[" + b"1.0," * size + b"1.0]"),
+    "repeated keys": of(serializer.decode_json, lambda size: b"[" + b'{"a":1,"a":2},' * size + b"{}]", lambda _: []),
     "a copy": of(view.copy, data),
     "a copy of a tree": of(view.copy, grown),
-    "YAML": of(codec.encode_yaml, data),
+    "YAML": of(serializer.encode_yaml, data),
     "containers": judged("containers"),
     "variables": judged("env"),
     "volumes": judged("volumes"),
@@ -324,7 +326,7 @@ def cut(work: Work) -> int:
     """The lines that some work executes until it is cut off, as it is done off the event loop."""
 
     def ended(_: None) -> None:
-        codec.in_steps.set(True)
+        serializer.in_steps.set(True)
         with pytest.raises(Timeout):
             work()
 

@@ -19,12 +19,15 @@ import pytest
 from podless.cache import fanout, index, watchcache
 from podless.cel import patterns
 from podless.cli import backup, restore
+from podless.codec import jsontext
 from podless.http import connection, fairness, rows, secure, selections, status, tls, websocket
 from podless.http.audit import auditor, backend
 from podless.http.audit.settings import Audit
 from podless.http.limits import Limits
-from podless.meta import allowance, aside, errors, jsontext, turns, watchdog
-from podless.meta.offload import SECONDS as OFFLOAD_SECONDS
+from podless.meta import errors
+from podless.offload import fairqueue, offloop
+from podless.offload.process import SECONDS as OFFLOAD_SECONDS
+from podless.runtime import allowance, watchdog
 from podless.store import format as file_format
 from podless.store import reserve, sqlite
 from podless.store.etcd import settings as etcd
@@ -65,8 +68,8 @@ FIGURES: Mapping[str, Figures] = {
             LIMITS.buffer,
         ),
         "nothing is kept but # bytes of a ping": (websocket._MOST,),
-        "# s of processor time for each piece": (aside.SECONDS,),
-        "queued for # s gets #": (turns._SECONDS, errors.TooManyRequests.code),
+        "# s of processor time for each piece": (offloop.SECONDS,),
+        "queued for # s gets #": (fairqueue._SECONDS, errors.TooManyRequests.code),
         "take # s of a request at the most, by their price, and # MiB when": (allowance.MOST / 1e9, patterns.MOST),
         "holds the event loop for # ms": (watchdog.LONG,),
         "reads # KiB of them": (connection._FEW,),
@@ -90,11 +93,11 @@ FIGURES: Mapping[str, Figures] = {
         "| queued requests of one user | #, # s each | # |": (LIMITS.queue, LIMITS.wait, errors.TooManyRequests.code),
         "| requests of a connection behind the one in flight | # |": (LIMITS.pipeline,),
         "| watches | #; # for one user | # |": (LIMITS.watches, LIMITS.watches // 2, errors.TooManyRequests.code),
-        "| long requests (# KiB or more) in flight | # MiB together |": (aside.LONG, turns._MOST),
+        "| long requests (# KiB or more) in flight | # MiB together |": (offloop.LONG, fairqueue._MOST),
         "| queued long requests | #; # for one user; # s each | # |": (
-            turns._WAITING,
-            turns._OWN,
-            turns._SECONDS,
+            fairqueue._WAITING,
+            fairqueue._OWN,
+            fairqueue._SECONDS,
             errors.TooManyRequests.code,
         ),
         "each turn of the event loop starts # ms of work": (fairness._TURN,),
@@ -128,8 +131,8 @@ FIGURES: Mapping[str, Figures] = {
         "read from # KiB at a time": (secure._READ,),
         "after a conflict, # times at most": (storage._TRIES,),
         "looked at for # s at the start": (file_format._CHECK_TIME,),
-        "Work on long objects (from # KiB on)": (aside.LONG,),
-        "take turns by user, # MiB at once": (turns._MOST,),
+        "Work on long objects (from # KiB on)": (offloop.LONG,),
+        "take turns by user, # MiB at once": (fairqueue._MOST,),
         "what holds the loop for # ms is in the log": (watchdog.LONG,),
     },
 }

@@ -25,8 +25,8 @@ from bench.asks.ask import (
     upto,
 )
 from bench.asks.schemas import RULED
-from podless.kinds.builtin import ALL
-from podless.meta import protobuf, structs
+from podless.apis.builtin import ALL
+from podless.structs import protobuf, structs
 
 Item = Callable[[int], bytes]
 SIZE = MOST - 4096

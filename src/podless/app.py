@@ -33,9 +33,9 @@ from podless.http.operations import Operations
 from podless.http.rotation import Rotation
 from podless.http.selections import Selections
 from podless.http.tls import Certificates, names, own_names
-from podless.meta.files import fault, private, write_file
-from podless.meta.heartbeat import Heartbeat
-from podless.meta.option import StartError, option, section, seed
+from podless.runtime.files import fault, private, write_file
+from podless.runtime.heartbeat import Heartbeat
+from podless.runtime.option import StartError, option, section, seed
 from podless.store import NoRoom, StoreError, share
 
 if TYPE_CHECKING:
@@ -330,9 +330,11 @@ class App:
         documents = NonResource(
             api.registry,
             lambda: self._address,
-            Metrics(api.cache, api.registry, held, api.watchdog, api.aside.turns, measured, api.store, self._backend),
+            Metrics(
+                api.cache, api.registry, held, api.watchdog, api.off_loop.turns, measured, api.store, self._backend
+            ),
             cluster.health,
-            api.aside,
+            api.off_loop,
             api.pace,
             api.authenticator.accounts,
             Operations(api, cluster.leads),

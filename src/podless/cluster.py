@@ -14,6 +14,8 @@ from pathlib import Path
 
 from podless.admission import Admission, chain
 from podless.admission.metering import Meter
+from podless.apis import builtin, catalog, runtimeconfig
+from podless.apis.admissionregistration.admissionpolicies import VALIDATING_POLICIES
 from podless.auth import accounts
 from podless.auth.access import MODES, OIDC, BadAccess
 from podless.auth.accounts import Accounts
@@ -42,17 +44,14 @@ from podless.controllers.namespaces import Namespaces
 from podless.controllers.quotas import Quotas
 from podless.controllers.roles import Roles
 from podless.controllers.thirdparty import ThirdParties
-from podless.kinds import builtin
-from podless.kinds.builtin import catalog, runtime
-from podless.kinds.builtin.policies import VALIDATING_POLICIES
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.kinds.state import State
-from podless.meta.aside import Aside
-from podless.meta.files import write_file
-from podless.meta.offload import SECONDS, Offload
-from podless.meta.option import StartError, duration, option, section
+from podless.offload.offloop import OffLoop
+from podless.offload.process import SECONDS, Offload
 from podless.remote import Client
+from podless.runtime.files import write_file
+from podless.runtime.option import StartError, duration, option, section
 from podless.store import Store, backup
 from podless.store.etcd.settings import Etcd
 from podless.store.history import Keep, keep
@@ -130,22 +129,22 @@ class ClusterSettings:
         "older APIs to serve: apiextensions.k8s.io/v1beta1=true, extensions/v1beta1/thirdpartyresources=true",
         factory=dict,
         metavar="API=true,...",
-        parse=runtime.parse,
+        parse=runtimeconfig.parse,
         default="",
     )
     profile: str = option(
         "--profile",
         "which built-in kinds are served: full has those of workloads, networks and storage, crds only what "
         "definitions and their objects need",
-        value=runtime.PROFILES[0],
-        choices=runtime.PROFILES,
+        value=runtimeconfig.PROFILES[0],
+        choices=runtimeconfig.PROFILES,
     )
     disable_builtin: Sequence[str] = option(
         "--disable-builtin",
         "built-in APIs to leave out: apps/v1, batch/v1, v1/pods and the like",
         value=(),
         metavar="API,...",
-        parse=runtime.parse_disabled,
+        parse=runtimeconfig.parse_disabled,
         default="",
     )
     token_file: str | os.PathLike[str] | None = option(
@@ -199,10 +198,10 @@ class ClusterSettings:
             raise StartError("--history does nothing with --store etcd; --etcd-compaction-interval does")
         if self.authorization not in MODES:
             raise BadAccess(f"unknown authorization mode {self.authorization!r}: it is one of {', '.join(MODES)}")
-        if self.profile not in runtime.PROFILES:
-            raise StartError(f"unknown profile {self.profile!r}: it is one of {', '.join(runtime.PROFILES)}")
-        runtime.check(self.runtime_config)
-        runtime.check_disabled(self.disable_builtin)
+        if self.profile not in runtimeconfig.PROFILES:
+            raise StartError(f"unknown profile {self.profile!r}: it is one of {', '.join(runtimeconfig.PROFILES)}")
+        runtimeconfig.check(self.runtime_config)
+        runtimeconfig.check_disabled(self.disable_builtin)
         try:
             workloads.check(self.controllers)
         except ValueError as error:
@@ -241,7 +240,7 @@ class Cluster:
         self._database = database
         self._authority = authority
         self._disturbed = disturbed
-        self._aside = Aside(worker=Offload(read_time))
+        self._off_loop = OffLoop(worker=Offload(read_time))
         self._controllers: list[Controller] = []
         self.store: Store | None = None
         self.leader: Leader | None = None
@@ -259,14 +258,14 @@ class Cluster:
         await cache.open()
         registry = Registry()
         chosen = settings.runtime_config
-        for kind in runtime.served(builtin.ALL, chosen, settings.disable_builtin, settings.profile):
+        for kind in runtimeconfig.served(builtin.ALL, chosen, settings.disable_builtin, settings.profile):
             registry.put(kind)
         authorizer = RBAC(cache) if settings.authorization == "RBAC" else AllowAll()
         self._remote = Client(
             settings.services,
             external=partial(_external, cache),
             disturbed=self._disturbed,
-            aside=self._aside,
+            off_loop=self._off_loop,
         )
         converter = Converter(self._remote)
         state = State(store, cache, registry, converter)
@@ -274,7 +273,7 @@ class Cluster:
         meter = Meter()
         self.admission.steps += chain.plugins(state, authorizer, meter)
         self.api = api = API(
-            store, cache, registry, converter, authorizer, self.admission, authenticator, aside=self._aside
+            store, cache, registry, converter, authorizer, self.admission, authenticator, off_loop=self._off_loop
         )
         self.health.add("etcd", health.store(store))
         self.health.add("etcd-readiness", health.writable(store), READY)
@@ -366,7 +365,7 @@ class Cluster:
         for controller in self._controllers:
             await controller.stop()
         self._controllers = []
-        self._aside.close()
+        self._off_loop.close()
         if self._remote is not None:
             await self._remote.close()
             self._remote = None
@@ -382,7 +381,7 @@ def engine(settings: ClusterSettings, database: Path | None, *, compacting: bool
     """
     if settings.etcd is None:
         return SQLiteStore(database, keep=settings.history)
-    from podless.kinds.layout import layout
+    from podless.apis.layout import layout
     from podless.store.etcd.store import EtcdStore
 
     times = {builtin.EVENTS.prefix: settings.event_ttl}

@@ -18,7 +18,7 @@ from podless.http.audit.settings import Audit
 from podless.http.faults import Faults
 from podless.http.limits import Limits
 from podless.http.record import Requests
-from podless.meta.clock import CURRENT, Clock
+from podless.runtime.clock import CURRENT, Clock
 from podless.testing.client import Client
 from podless.testing.manifests import Manifests
 from podless.testing.snapshot import Snapshot

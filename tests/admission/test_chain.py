@@ -10,14 +10,14 @@ import pytest
 from podless import Server
 from podless.admission import CREATE, DELETE, UPDATE, Admission, AdmissionAttributes, Step
 from podless.admission.allocation import ServiceAllocator
-from podless.kinds.builtin import NAMESPACES
+from podless.apis.builtin import NAMESPACES
+from podless.codec import serializer
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind
-from podless.meta import codec
 from podless.meta.errors import Forbidden
 from podless.meta.field import forbidden
+from tests.apis.test_offline import definition as gadgets
 from tests.conftest import CRDS, Client, definition, gadget
-from tests.kinds.test_offline import definition as gadgets
 
 MERGE, APPLY = "application/merge-patch+json", "application/apply-patch+yaml"
 
@@ -70,7 +70,7 @@ def test_a_step_about_built_in_kinds_is_asked_about_no_other() -> None:
     step = Recorder("")
     every = Admission([step])
     made = gadgets()
-    own = compile_kind(made, codec.encode(made))
+    own = compile_kind(made, serializer.encode(made))
     for kind, known in ((own, []), (NAMESPACES, [step])):
         step.group = kind.group
         step.builtin = False

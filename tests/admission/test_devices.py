@@ -10,10 +10,10 @@ import pytest
 
 from podless.admission import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.devices import DeviceAccess
+from podless.apis.catalog import PODS, RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Decision
 from podless.auth.user import User
-from podless.kinds.builtin.catalog import PODS, RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
 
 Object = dict[str, Any]
 RESULT: Object = {"request": "one", "driver": "gpu.example.com", "pool": "p", "device": "d"}

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from podless.admission.limits import _Given, _pod, _read
+from podless.apis.catalog import LIMIT_RANGES
 from podless.cache.entry import Entry
-from podless.kinds.builtin.catalog import LIMIT_RANGES
-from podless.meta import quantity
+from podless.codec import quantity
 from tests.admission.test_pods import namespace as namespace  # a fixture
 from tests.admission.test_pods import post
 from tests.conftest import Client

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from podless.admission import metering
 from podless.admission.metering import Meter
 from podless.admission.quota import _Booking
+from podless.apis.catalog import CLAIMS
+from podless.apis.core import usage
 from podless.cache.cache import Cache
 from podless.cache.watchcache import WatchCache
+from podless.codec import quantity
 from podless.kinds import view
-from podless.kinds.builtin import usage
-from podless.kinds.builtin.catalog import CLAIMS
-from podless.meta import quantity
 from podless.store import Change, Operation
 from podless.store.sqlite import SQLiteStore
 

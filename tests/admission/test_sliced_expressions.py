@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from podless.meta import slices
-from podless.meta.slices import Slices
+from podless.runtime import slices
+from podless.runtime.slices import Slices
 from tests.admission.conftest import World
 
 SLICES = 20  # that one expression takes at the least, of a slice for each look at the clock

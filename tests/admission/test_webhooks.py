@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from podless.codec import serializer
 from podless.kinds import judgement, reviews
-from podless.meta import codec
 from podless.verbs import options
 from tests.admission.conftest import World, patching, review
 from tests.conftest import Client
@@ -143,8 +143,8 @@ def test_long_answers_are_looked_at_beside_the_event_loop(world: World, monkeypa
         made = world.create(name, color="red")
         assert made.status == 201
         assert made.body["spec"] == {"color": "green", "replicas": 1}
-    assert ["podless-aside" in name for name in threads] == [False, True, True]
-    assert reads == [bytes, bytes, codec.ParsedJSON]
+    assert ["podless-off-loop" in name for name in threads] == [False, True, True]
+    assert reads == [bytes, bytes, serializer.ParsedJSON]
 
 
 def test_what_a_patch_makes_has_to_be_valid(world: World) -> None:

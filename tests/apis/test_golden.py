@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from podless.meta import gotypes
-from podless.meta.gotypes import ListOf, MapOf, String, Time, Type, Union
-from podless.meta.structfiles import FOLDER, load_file, load_struct
-from podless.meta.structs import TYPE_META, Field, Struct
 from podless.publish.texts import META, text
+from podless.structs import gotypes
+from podless.structs.gotypes import ListOf, MapOf, String, Time, Type, Union
+from podless.structs.structfiles import FOLDER, load_file, load_struct
+from podless.structs.structs import TYPE_META, Field, Struct
 
 GOLDEN = pathlib.Path(__file__).with_name("golden.txt")
 HOMES = sorted(file.relative_to(FOLDER).with_suffix("").as_posix() for file in FOLDER.rglob("*.fields"))

@@ -245,9 +245,9 @@ def test_a_certificate_ends_on_a_connection_that_goes_on(monkeypatch: pytest.Mon
     subject = ((("organizationName", "crew"),), (("commonName", "zoe"),))
     certificate = Certificate(b"der", {"subject": subject, "notAfter": "Jan  1 00:00:10 2030 GMT"})
     end = ssl.cert_time_to_seconds("Jan  1 00:00:10 2030 GMT")
-    monkeypatch.setattr("podless.meta.clock.system.time", lambda: end - 1.0)
+    monkeypatch.setattr("podless.runtime.clock.system.time", lambda: end - 1.0)
     assert certificate.user is not None
-    monkeypatch.setattr("podless.meta.clock.system.time", lambda: end)
+    monkeypatch.setattr("podless.runtime.clock.system.time", lambda: end)
     assert certificate.user is None
 
 

@@ -176,7 +176,7 @@ def test_a_token_ends_in_time(served: Server, provider: Provider, monkeypatch: p
     token = provider.sign(**ZOE)
     assert who(served, token).status == 201
     later = time.time() + 61
-    monkeypatch.setattr("podless.meta.clock.system.time", lambda: later)
+    monkeypatch.setattr("podless.runtime.clock.system.time", lambda: later)
     assert who(served, token).status == 401
 
 

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from podless.apis.rbac import rbac
 from podless.auth.attributes import Attributes
 from podless.auth.rbac import RBAC
 from podless.auth.rules import Rules
 from podless.auth.user import User
 from podless.cache.cache import Cache
 from podless.kinds import view
-from podless.kinds.builtin import rbac
 from podless.kinds.kind import Kind
 from podless.store import Operation
 from podless.store.sqlite import SQLiteStore

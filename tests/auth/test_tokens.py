@@ -146,7 +146,7 @@ def test_a_token_ends_in_time(served: Server, admin: Client, monkeypatch: pytest
     token = make(admin, "timed", expirationSeconds=600)
     assert who(served, token).status == 201
     later = time.time() + 601
-    monkeypatch.setattr("podless.meta.clock.system.time", lambda: later)
+    monkeypatch.setattr("podless.runtime.clock.system.time", lambda: later)
     assert who(served, token).status == 401
 
 

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from podless.cel.rules import Definitions, Rules
+from podless.codec import sentfloats, serializer
 from podless.fields import jsonpatch
-from podless.meta import codec, sent, structs
 from podless.meta.errors import APIError
 from podless.meta.field import FieldError
-from podless.meta.structfiles import load_struct
 from podless.schema import Schema, structural
+from podless.structs import structs
+from podless.structs.structfiles import load_struct
 from tests.conformance.recorded import Recording
 from tests.schema.replay import merged
 
@@ -99,7 +100,7 @@ def definition(step: Object, world: World) -> tuple[Causes, Causes] | None:
         return None
     if not isinstance(body, dict) or "versions" not in (body.get("spec") or {}):
         return None
-    body = codec.decode_json(json.dumps(body).encode())
+    body = serializer.decode_json(json.dumps(body).encode())
     status = answer["status"]
     old = world.kinds[name].crd["spec"] if name in world.kinds else None
     if status in (200, 201) and not (step.get("query") or {}).get("dryRun"):
@@ -148,7 +149,7 @@ def written(step: Object, world: World) -> tuple[Causes, Causes] | None:
     if match is None or kind is None or match["version"] not in kind.schemas:
         return None
     old = world.objects.get((match["plural"], match["name"] or ""))
-    floats: codec.Floats = []
+    floats: serializer.Floats = []
     obj = given(step, old, floats)
     schema, rules = kind.schemas[match["version"]], kind.rules[match["version"]]
     if obj is None or answer["status"] not in (200, 201, 422):
@@ -168,7 +169,7 @@ def written(step: Object, world: World) -> tuple[Causes, Causes] | None:
     obj = apart(obj, old, kind, match, creates)
     before = None if creates else copy.deepcopy(old)
     warnings: list[str] = []
-    with sent.as_sent(obj, floats):
+    with sentfloats.as_sent(obj, floats):
         errors = schema.status(obj, before) if match["sub"] else schema.validate(obj, before)
         if not any(error.reason in BLOCKING for error in errors):
             errors = [*errors, *rules.validate(obj, before, warnings=warnings)]
@@ -198,7 +199,7 @@ def apart(obj: Object, old: Object | None, kind: Kind, match: re.Match[str], cre
     return obj
 
 
-def given(step: Object, old: Object | None, floats: codec.Floats) -> Object | None:
+def given(step: Object, old: Object | None, floats: serializer.Floats) -> Object | None:
     """The object that a request asks for; floats: takes the whole numbers that it has as floats."""
     body = step.get("body")
     kind = (step.get("headers") or {}).get("Content-Type", "application/json")
@@ -208,7 +209,7 @@ def given(step: Object, old: Object | None, floats: codec.Floats) -> Object | No
         body = patched(old, body, kind)
     elif step["method"] not in ("POST", "PUT") or kind != "application/json" or not isinstance(body, dict):
         return None
-    found: Object = codec.decode_json(json.dumps(body).encode(), floats=floats)
+    found: Object = serializer.decode_json(json.dumps(body).encode(), floats=floats)
     return found
 
 

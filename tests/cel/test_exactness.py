@@ -22,8 +22,8 @@ from podless.cel.policies import (
     operations,
     parts,
 )
-from podless.meta import gotext
-from podless.meta.quantity import parse
+from podless.codec import gotext
+from podless.codec.quantity import parse
 
 VARIABLES = {"d": types.DYN, "i": types.INT, "s": types.STRING}
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from podless.cel import CostExceeded, compile, patterns, types
-from podless.meta import patterns as parsing
-from podless.meta.allowance import ALLOWANCE, Allowance
-from podless.meta.meter import METER
+from podless.codec import patterns as parsing
+from podless.runtime.allowance import ALLOWANCE, Allowance
+from podless.runtime.meter import METER
 from tests import cost
 
 INTS, DYNS = list(range(20_000)), [{"a": [place], "b": str(place)} for place in range(1500)]

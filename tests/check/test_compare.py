@@ -16,8 +16,8 @@ from podless.check.compare import compare
 from podless.check.findings import Severity
 from podless.check.trial import trials
 from podless.schema import Schema, structural
+from tests.apis.test_offline import definition
 from tests.conftest import tries
-from tests.kinds.test_offline import definition
 from tests.schema import strategies
 
 Object = dict[str, Any]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from podless.apis import offline
 from podless.check.costs import costs, shown
-from podless.kinds import offline
-from tests.kinds.test_offline import definition
+from tests.apis.test_offline import definition
 
 LIST = {"type": "array", "items": {"type": "string"}}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.check.editors import convert, schemas
-from tests.kinds.test_offline import definition
+from tests.apis.test_offline import definition
 
 
 def test_a_kind_and_its_version() -> None:

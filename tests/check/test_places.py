@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from podless.check.places import Places
-from podless.meta.documents import Document, split
+from podless.codec.documents import Document, split
 from tests.conformance import recorded
 
 Path = tuple[str | int, ...]

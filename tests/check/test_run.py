@@ -17,8 +17,8 @@ from podless import check
 from podless.check import CannotCheck, Options, Report, Rules, Source
 from podless.check.openapi import kinds
 from podless.check.output import FORMS, render
+from tests.apis.test_offline import definition
 from tests.conftest import tries
-from tests.kinds.test_offline import definition
 
 CRD = json.dumps(definition())
 HEAD = "apiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: a, namespace: x}\n"

@@ -12,7 +12,7 @@ import yaml
 
 from podless.check import CannotCheck, Source, initial, suites
 from tests import webhooks
-from tests.kinds.test_offline import definition
+from tests.apis.test_offline import definition
 
 WHY = "spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1"
 HEAD = {"apiVersion": "example.com/v1", "kind": "Gadget"}

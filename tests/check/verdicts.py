@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from podless.check.catalog import Catalog
 from podless.check.findings import Severity
 from podless.check.judge import Identity, Judge, Rules, identify
+from podless.codec import serializer
+from podless.codec.documents import Document
 from podless.fields import jsonpatch, mergepatch
-from podless.meta import codec
-from podless.meta.documents import Document
 from tests.conformance.recorded import Recording
 
 Object = dict[str, Any]
@@ -75,7 +75,7 @@ class Conversation:
         old = self._objects.get((place[0], place[1])) if method == "PUT" else None
         if wanted is None or (method == "PUT" and old is None):
             return None
-        before = {named: codec.encode(old)} if old is not None else None
+        before = {named: serializer.encode(old)} if old is not None else None
         validation = (step.get("query") or {}).get("fieldValidation", "Warn").lower()
         rules = Rules(validation if validation in ("strict", "ignore") else "warn")
         found = _found(self._catalog, rules, before, body)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from podless.cli import main
-from tests.kinds.test_offline import definition
+from tests.apis.test_offline import definition
 
 GOOD = "apiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: a}\nspec: {size: 1}\n"
 BAD = GOOD.replace("size: 1", "size: 0")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from podless.cli import main
-from tests.kinds.test_offline import definition
+from tests.apis.test_offline import definition
 
 
 def test_exit_codes_and_reports(

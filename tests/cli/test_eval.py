@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from podless.cli import main
-from tests.kinds.test_offline import definition
+from tests.apis.test_offline import definition
 
 OBJECT = "apiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: a}\nspec: {size: 11}\n"
 

@@ -14,7 +14,7 @@ import pytest
 from podless import OIDC, Audit, Limits, Server, StartError
 from podless.app import Settings
 from podless.cli import options
-from podless.meta.option import Option, Section, declared
+from podless.runtime.option import Option, Section, declared
 
 README = Path(__file__).parent.parent.parent / "README.md"
 

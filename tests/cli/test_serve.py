@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from podless.cli import main
-from podless.meta.files import private
-from podless.meta.option import StartError
+from podless.runtime.files import private
+from podless.runtime.option import StartError
 from tests.conftest import CRDS, Client, definition, gadget
 
 pytestmark = pytest.mark.slow

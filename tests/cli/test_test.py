@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from podless.cli import main
-from tests.kinds.test_offline import definition
+from tests.apis.test_offline import definition
 
 
 def test_a_first_suite_and_its_run(

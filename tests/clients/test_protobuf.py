@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from podless.kinds.builtin import ALL
-from podless.meta import protobuf, structs
-from podless.meta.gotypes import ListOf
-from podless.meta.protobuf import MEDIA, STREAM
-from podless.meta.structfiles import load_struct
-from podless.meta.structs import Field, Struct
+from podless.apis.builtin import ALL
+from podless.structs import protobuf, structs
+from podless.structs.gotypes import ListOf
+from podless.structs.protobuf import MEDIA, STREAM
+from podless.structs.structfiles import load_struct
+from podless.structs.structs import Field, Struct
 from tests.conftest import CRDS, Client, definition, gadget
 
 CONFIG_MAP = load_struct("core/v1", "ConfigMap")

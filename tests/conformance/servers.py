@@ -10,7 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 from podless import Server
-from podless.meta import clock
+from podless.runtime import clock
 from tests.conformance.recorded import Recording
 from tests.conformance.replay import Result, replay
 from tests.conformance.wire import Client

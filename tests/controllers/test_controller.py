@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podless.apis.builtin import CONFIG_MAPS
 from podless.controllers.controller import Controller
 from podless.controllers.workqueue import WorkQueue
-from podless.kinds.builtin import CONFIG_MAPS
 from podless.kinds.kind import Kind
-from podless.meta.watchdog import Watchdog
+from podless.runtime.watchdog import Watchdog
 from podless.store import KEPT, Operation, StoreError
 from podless.verbs.call import API
 from podless.verbs.followup import FollowUps

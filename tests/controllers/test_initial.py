@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from podless import Server
-from podless.meta import gotime
+from podless.codec import gotime
 
 KINDS = ("services", "priorityclasses", "flowschemas", "prioritylevelconfigurations")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from podless.apis import builtin
 from podless.cluster import Cluster, ClusterSettings
 from podless.controllers import leader
-from podless.kinds import builtin
 from podless.store import Operation, Stored
 from podless.store.etcd.settings import Etcd
 from podless.verbs import storage

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from podless.kinds.builtin import ALL
+from podless.apis.builtin import ALL
 from tests.conftest import CRDS, Client, definition, gadget
 
 

@@ -31,7 +31,12 @@ _LOST = (OSError, http.client.HTTPException, ValueError)  # how a client notices
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
-    ["podless.cli.serve", "podless.cel.rules", "podless.kinds.definition.validate", "podless.schema.compile"]
+    [
+        "podless.cli.serve",
+        "podless.cel.rules",
+        "podless.apis.apiextensions.definition.validate",
+        "podless.schema.compile",
+    ]
 )
 
 

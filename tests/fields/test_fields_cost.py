@@ -14,7 +14,7 @@ from podless.fields.merge import Endpoint
 from podless.fields.sets import parse
 from podless.fields.typed import of_schema
 from podless.meta.errors import APIError
-from podless.meta.structfiles import load_struct
+from podless.structs.structfiles import load_struct
 from tests.cost import assert_linear
 
 SERVICE = load_struct("core/v1", "Service")

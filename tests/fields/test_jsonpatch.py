@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podless.codec import serializer
 from podless.fields import jsonpatch
-from podless.meta import codec
 from podless.meta.errors import APIError, BadRequest, TooLarge, Unprocessable
 
 DOCUMENT = {"a": {"b": 1, "l": ["x", "y", "z"], "n": None}, "s": "text", "x~y/z": 1}
@@ -300,7 +300,7 @@ def test_a_test_that_has_nothing_to_look_at_is_no_untrue_one(document: dict[str,
     ],
 )
 def test_what_is_shown_is_as_it_was_written(operations: str, wanted: str) -> None:
-    assert codec.encode(jsonpatch.apply({"a": 1}, operations.encode(), shown=True)).decode() == wanted
+    assert serializer.encode(jsonpatch.apply({"a": 1}, operations.encode(), shown=True)).decode() == wanted
 
 
 @pytest.mark.parametrize(

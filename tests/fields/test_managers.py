@@ -14,9 +14,9 @@ from podless.fields.managers import ApplyConflict
 from podless.fields.merge import Endpoint
 from podless.fields.sets import of
 from podless.fields.typed import of_schema, of_struct
-from podless.meta import structs
 from podless.meta.errors import BadRequest, Internal
-from podless.meta.structfiles import load_struct
+from podless.structs import structs
+from podless.structs.structfiles import load_struct
 
 CONFIG_MAP = load_struct("core/v1", "ConfigMap")
 

@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podless.codec import serializer
 from podless.fields import patchtext
-from podless.meta import codec
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(1 << 60), 1 << 60) | st.text(max_size=5),
@@ -21,12 +21,15 @@ VALUES = st.recursive(
 @given(VALUES)
 def test_what_was_marked_is_there_again(value: Any) -> None:
     text, found = patchtext.marked(json.dumps(value).encode())
-    assert json.loads(patchtext.unmarked(codec.encode(json.loads(text)), found)) == value
+    assert json.loads(patchtext.unmarked(serializer.encode(json.loads(text)), found)) == value
 
 
 def test_values_keep_their_bytes_and_keys_do_not() -> None:
     text, found = patchtext.marked(b'{"\\u00e9" : "\\u00e9", "n": [1.50, -1e3, true]}')
-    assert patchtext.unmarked(codec.encode(json.loads(text)), found).decode() == '{"é":"\\u00e9","n":[1.50,-1e3,true]}'
+    assert (
+        patchtext.unmarked(serializer.encode(json.loads(text)), found).decode()
+        == '{"é":"\\u00e9","n":[1.50,-1e3,true]}'
+    )
 
 
 def test_a_mark_that_was_sent_is_left_alone() -> None:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from podless.codec import gotext
 from podless.fields import mergepatch, strategic
-from podless.meta import gotext
 from podless.meta.errors import APIError, BadRequest, Internal, Unprocessable
-from podless.meta.structfiles import load_struct
+from podless.structs.structfiles import load_struct
 
 CONFIG_MAP = load_struct("core/v1", "ConfigMap")
 CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")

@@ -16,7 +16,7 @@ from podless.fields.compare import compare
 from podless.fields.reconcile import named, reconcile
 from podless.fields.remove import remove
 from podless.fields.typed import Misfit, of_schema, of_struct
-from podless.meta.structfiles import load_struct
+from podless.structs.structfiles import load_struct
 
 CONFIG_MAP = load_struct("core/v1", "ConfigMap")
 CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.kinds.builtin import ALL
-from podless.meta import protobuf, structs
+from podless.apis.builtin import ALL
+from podless.structs import protobuf, structs
 from tests.fuzz.objects import OBJECTS
 from tests.fuzz.values import JSON, mutations
 from tests.fuzz.wire import Wire, many

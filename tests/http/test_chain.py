@@ -19,9 +19,9 @@ from podless.http.chain import chain, filters
 from podless.http.deadline import duration
 from podless.http.limits import Limits
 from podless.http.message import Answer, Handler, Pending, Request, Response, settled
-from podless.meta.aside import Aside
 from podless.meta.errors import BadRequest
-from podless.meta.slices import _Worker
+from podless.offload.offloop import OffLoop
+from podless.runtime.slices import _Worker
 
 ZOE = User("zoe")
 
@@ -59,7 +59,7 @@ def api(authorizer: AllowAll | None = None) -> Any:
             authorizer=authorizer or AllowAll(),
             cache=SimpleNamespace(fresh=True),
             store=SimpleNamespace(prompt=True),
-            aside=Aside(),
+            off_loop=OffLoop(),
         ),
     )
 

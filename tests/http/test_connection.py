@@ -20,7 +20,7 @@ from podless.http.limits import Limits
 from podless.http.listener import Listener
 from podless.http.message import Answer, Handler, Pending, Request, Response, Sink, Stream
 from podless.http.status import with_status
-from podless.meta.pace import Pace
+from podless.runtime.pace import Pace
 
 
 async def echo(request: Request) -> Response:

@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 
 from podless import Server
-from podless.meta import codec, offload, pairs, repeats
-from podless.meta import offload as offload_module
+from podless.cel import pairs
+from podless.codec import serializer
 from podless.meta.errors import Timeout, TooManyRequests
-from podless.meta.offload import Offload
+from podless.offload import process as offload_module
+from podless.offload.process import Offload
+from podless.structs import repeats
 from tests.conftest import Answer, Client
 
 pytestmark = pytest.mark.slow
@@ -34,24 +36,24 @@ def apart() -> Iterator[Offload]:
 async def test_results_and_errors_come_back(apart: Offload) -> None:
     repeated: list[str] = []
     text = b"a: [1, 1.5, 18446744073709551616]\nb: 1\nb: 2\n"
-    assert pairs.equal(codec.decode_yaml(await apart.yaml(text), repeated), codec.decode_yaml(text))
+    assert pairs.equal(serializer.decode_yaml(await apart.yaml(text), repeated), serializer.decode_yaml(text))
     assert repeated == ['line 3: key "b" already set in map']
     for text in (b'{"a":[1.0,2]}', b'{"a":"\\ud800"}'):
-        floats: codec.Floats = []
-        plain: codec.Floats = []
-        assert codec.decode_json(await apart.json(text), None, floats) == codec.decode_json(text, None, plain)
+        floats: serializer.Floats = []
+        plain: serializer.Floats = []
+        assert serializer.decode_json(await apart.json(text), None, floats) == serializer.decode_json(text, None, plain)
         assert floats == plain
-    with pytest.raises(codec.YAMLError, match="did not find expected"):
-        codec.decode_yaml(await apart.yaml(b"a: ["))
-    with pytest.raises(codec.JSONError, match="invalid character"):
-        codec.decode_json(await apart.json(b"{]"))
+    with pytest.raises(serializer.YAMLError, match="did not find expected"):
+        serializer.decode_yaml(await apart.yaml(b"a: ["))
+    with pytest.raises(serializer.JSONError, match="invalid character"):
+        serializer.decode_json(await apart.json(b"{]"))
 
 
 async def test_what_is_applied_is_read_as_json_where_that_is_the_same(apart: Offload) -> None:
     for text in (b'{"a":[1.0,2]}', b'{"a":"\\u00e9"}', b"a: b\n", b'{"a":1,"a":2}'):
-        assert pairs.equal(codec.decode_yaml(await apart.applied(text)), codec.decode_yaml(text))
-    with pytest.raises(codec.YAMLError, match="did not find expected"):
-        codec.decode_yaml(await apart.applied(b"a: ["))
+        assert pairs.equal(serializer.decode_yaml(await apart.applied(text)), serializer.decode_yaml(text))
+    with pytest.raises(serializer.YAMLError, match="did not find expected"):
+        serializer.decode_yaml(await apart.applied(b"a: ["))
 
 
 async def test_what_is_needed_of_repeated_keys_comes_along(apart: Offload) -> None:
@@ -68,8 +70,8 @@ async def test_a_text_that_is_kept_is_the_same_each_time(apart: Offload) -> None
     found = await apart.json(raw)
     found.kept = True
     for _ in range(3):
-        floats: codec.Floats = []
-        value = codec.decode_json(found, None, floats)
+        floats: serializer.Floats = []
+        value = serializer.decode_json(found, None, floats)
         assert value == [{"value": [1, {}]}]
         assert floats == [((0, "value", 0), 1.0)]
         value[0]["value"].clear()
@@ -81,14 +83,16 @@ async def test_what_takes_too_long_is_ended_and_the_next_is_not_kept_waiting() -
         await apart.yaml(b"a: 1")
         with pytest.raises(Timeout, match="did not complete within the allotted timeout"):
             await slow.yaml(b"x: [" + b"0," * 200_000 + b"0]")
-        assert codec.decode_yaml(await apart.yaml(b"a: 1")) == {"a": 1}
+        assert serializer.decode_yaml(await apart.yaml(b"a: 1")) == {"a": 1}
     finally:
         apart.close()
         slow.close()
 
 
 async def test_all_of_a_process_share_one_worker_which_goes_with_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offload, "_SHARED", offload._Shared())  # servers of other tests have the process's
+    monkeypatch.setattr(
+        offload_module, "_SHARED", offload_module._Shared()
+    )  # servers of other tests have the process's
     one, other = Offload(), Offload()
     await one.yaml(b"a: 1")
     await other.yaml(b"a: 1")
@@ -121,7 +125,7 @@ async def test_more_than_may_wait_is_refused(apart: Offload, monkeypatch: pytest
 
 def test_a_program_that_ends_without_a_word_leaves_no_process() -> None:
     code = (
-        "import asyncio; from podless.meta.offload import Offload; o = Offload();"
+        "import asyncio; from podless.offload.process import Offload; o = Offload();"
         "asyncio.run(o.yaml(b'a: 1')); print(o._worker._process.pid)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

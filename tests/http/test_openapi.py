@@ -33,5 +33,5 @@ def test_what_takes_long_is_made_beside_the_loop_and_kept(monkeypatch: pytest.Mo
             assert first.status == again.status == 200
             assert first.body == again.body
             assert len(seen) == made
-            assert all("aside" in name for name in seen)
+            assert all("off-loop" in name for name in seen)
         client.close()

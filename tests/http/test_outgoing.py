@@ -19,7 +19,7 @@ from podless.http import listener as listener_module
 from podless.http import lists, outgoing
 from podless.http.limits import Limits
 from podless.http.message import Answer, Pending, Pieces, Request, Response, Sink, Stream
-from podless.meta import pace
+from podless.runtime import pace
 from tests.conftest import Client as Plain
 from tests.http.test_connection import Client, serving
 

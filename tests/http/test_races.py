@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from podless import Server
-from podless.meta.aside import LONG
+from podless.offload.offloop import LONG
 from tests.conftest import CRDS, Client, definition, gadget
 from tests.races import eager
 

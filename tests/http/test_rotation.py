@@ -15,7 +15,7 @@ from podless import Server
 from podless.http import tls, validity
 from podless.http.rotation import Rotation
 from podless.http.tls import BadCertificate, Certificates, names, own_names
-from podless.meta.option import StartError
+from podless.runtime.option import StartError
 
 
 def served(url: str) -> x509.Certificate:

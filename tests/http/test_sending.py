@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.http.sending import Clock, date
-from podless.meta import clock
+from podless.runtime import clock
 
 
 @given(st.integers(0, 253_402_300_799))

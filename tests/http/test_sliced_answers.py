@@ -11,8 +11,8 @@ import pytest
 
 from podless import Server
 from podless.http.stream import WatchStream
-from podless.meta import slices
-from podless.meta.slices import Pull, Slices, _Worker
+from podless.runtime import slices
+from podless.runtime.slices import Pull, Slices, _Worker
 from tests.conftest import CRDS, Client, definition
 
 GROUP = "sliced.example.com"
@@ -149,8 +149,8 @@ def test_a_watch_tells_of_long_objects_in_slices_and_in_order(
 
 
 def test_an_iterator_is_pulled_in_slices(count: list[int]) -> None:
-    from podless.meta.meter import charge
-    from podless.meta.slices import Incomplete
+    from podless.runtime.meter import charge
+    from podless.runtime.slices import Incomplete
 
     def items() -> Iterator[int]:
         for item in range(3):
@@ -169,8 +169,8 @@ def test_an_iterator_is_pulled_in_slices(count: list[int]) -> None:
 
 
 def test_an_iterator_that_is_left_lets_go(count: list[int]) -> None:
-    from podless.meta.meter import charge
-    from podless.meta.slices import Incomplete
+    from podless.runtime.meter import charge
+    from podless.runtime.slices import Incomplete
 
     ended = []
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from podless.apis.apiextensions.customresourcedefinitions import DEFINITIONS
 from podless.kinds import bodies
 from podless.kinds.bodies import Body
-from podless.kinds.builtin.definitions import DEFINITIONS
 from podless.meta.errors import BadRequest
-from tests.kinds.test_offline import kind
+from tests.apis.test_offline import kind
 
 SCHEME = 'in scheme "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55"'
 

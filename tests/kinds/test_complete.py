@@ -10,16 +10,18 @@ from typing import Any
 
 import pytest
 
+from podless.apis import builtin
+from podless.codec import serializer
 from podless.fields import managers
-from podless.kinds import builtin, judgement, view
+from podless.kinds import judgement, view
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind
-from podless.meta import codec, offloop
 from podless.meta.errors import Timeout
-from podless.meta.meter import METER, Meter
+from podless.runtime import memo
+from podless.runtime.meter import METER, Meter
 from podless.verbs import fieldmanager, ready
 from podless.verbs.call import Call
-from tests.kinds.test_offline import definition
+from tests.apis.test_offline import definition
 from tests.races import interleaved, state, together
 from tests.schema.test_races import SORTS
 
@@ -45,7 +47,7 @@ def custom() -> Kind:
         for name in ("v1", "v2")
     ]
     made = definition(versions=versions)
-    return compile_kind(made, codec.encode(made))
+    return compile_kind(made, serializer.encode(made))
 
 
 def whole(spec: dict[str, Any], version: str = "v1") -> dict[str, Any]:
@@ -87,7 +89,7 @@ def write(kind: Kind) -> list[Any]:
 
 def off_loop(work: Callable[[], Any]) -> Any:
     context = copy_context()
-    context.run(offloop.begin)
+    context.run(memo.begin)
     return context.run(work)
 
 
@@ -119,7 +121,7 @@ def test_work_on_a_kind_that_is_not_complete_is_found_out() -> None:
 
 
 def test_a_server_does_such_work_and_keeps_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(offloop.Draft, "strict", False)
+    monkeypatch.setattr(memo.Draft, "strict", False)
     kind = custom()
     before = state(kind)
     assert off_loop(partial(write, kind)) == []

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podless.cache.entry import Entry
+from podless.codec import serializer
 from podless.fields.typed import Misfit
 from podless.kinds import conversion, view
 from podless.kinds.compile import compile_kind
 from podless.kinds.conversion import ConversionFailed, Converter
 from podless.kinds.kind import Kind
-from podless.meta import codec
 from podless.remote import Client, RemoteError, Target
 from podless.store import Record
 
@@ -69,7 +69,7 @@ def kind() -> Kind:
             },
         },
     }
-    return compile_kind(definition, codec.encode(definition), created=1, changed=1)
+    return compile_kind(definition, serializer.encode(definition), created=1, changed=1)
 
 
 def good(review: Any) -> Any:
@@ -144,7 +144,7 @@ def test_any_answer_is_taken_or_refused(place: tuple[Any, ...], value: Any) -> N
         assert kept == {name: item for name, item in OBJECT["metadata"].items() if name != "labels"}
         for name in ("labels", "annotations"):
             assert all(isinstance(item, str) for item in (shown["metadata"].get(name) or {}).values())
-        codec.encode_sorted(shown)
+        serializer.encode_sorted(shown)
 
     asyncio.run(run())
 
@@ -181,7 +181,7 @@ async def test_big_lists_go_in_several_reviews() -> None:
     await converter.ready(of, of.by_version["v2"], all_)
     assert [len(call["request"]["objects"]) for call in client.calls] == [500, 500, 100]
     assert not conversion.missing(of, of.by_version["v2"], all_)
-    assert codec.decode_json(view.body(of, of.by_version["v2"], all_[7]))["apiVersion"] == f"{GROUP}/v2"
+    assert serializer.decode_json(view.body(of, of.by_version["v2"], all_[7]))["apiVersion"] == f"{GROUP}/v2"
 
 
 async def test_those_who_want_the_same_ask_once() -> None:

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from podless.kinds import builtin
-from podless.meta.gotypes import ListOf, MapOf, Type, Union
-from podless.meta.structfiles import FOLDER, load_file, load_struct
-from podless.meta.structs import Struct
+from podless.apis import builtin
 from podless.publish import columns
 from podless.publish.openapi import v2, v3
 from podless.publish.openapi.standard import PARAMETERS, package
 from podless.publish.texts import META, text
+from podless.structs.gotypes import ListOf, MapOf, Type, Union
+from podless.structs.structfiles import FOLDER, load_file, load_struct
+from podless.structs.structs import Struct
 
 LONGEST = 200
 GROUPS = sorted({(kind.group, version.name) for kind in builtin.ALL for version in kind.versions})
@@ -147,7 +147,7 @@ def test_a_group_has_its_own_texts_and_common_ones() -> None:
 def test_a_server_that_nobody_asks_parses_no_fields_of_kinds_that_it_does_not_use() -> None:
     code = (
         "import podless.app, podless.http.api\n"
-        "from podless.meta.structfiles import load_file\n"
+        "from podless.structs.structfiles import load_file\n"
         "print([name for name, struct in load_file('core/v1')._structs.items() if 'parts' in vars(struct)])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from podless.apis.builtin import ALL
 from podless.kinds import judgement
-from podless.kinds.builtin import ALL
 from podless.kinds.kind import Kind
 from podless.meta import field
 from podless.meta.field import FieldError

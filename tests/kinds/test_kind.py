@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
+from podless.apis.core.events import EVENTS, NEW_EVENTS
 from podless.cache.entry import Entry
+from podless.codec import serializer
 from podless.kinds import view
-from podless.kinds.builtin.events import EVENTS, NEW_EVENTS
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind, Version, serving
-from podless.meta import codec
 from podless.store import Record
-from tests.kinds.test_offline import definition
+from tests.apis.test_offline import definition
 
 Object = dict[str, Any]
 
@@ -35,7 +35,7 @@ def kind(*names: str, unserved: tuple[str, ...] = (), **version: Any) -> Kind:
         for name in names
     ]
     made = definition(versions=versions)
-    return compile_kind(made, codec.encode(made))
+    return compile_kind(made, serializer.encode(made))
 
 
 def entry(of: Kind, obj: Object) -> Entry:
@@ -66,7 +66,7 @@ def test_defaults_of_the_storage_version_are_shown_and_not_stored_with_another_v
     of = kind("v1", "v2")
     stored = of.strategy.store(of, {"apiVersion": "example.com/v2", "kind": "Gadget", "metadata": {}, "spec": {}})
     assert stored["spec"] == {}
-    shown = codec.decode_json(view.body(of, of.by_version["v1"], entry(of, stored)))
+    shown = serializer.decode_json(view.body(of, of.by_version["v1"], entry(of, stored)))
     assert shown["spec"] == {"color": "red"}
     assert not of.settled
     assert kind("v1").settled
@@ -96,4 +96,4 @@ def test_a_default_of_the_status_is_shown_and_not_stored() -> None:
     of = kind("v1", subresources={"status": {}}, status={"type": "object", "default": {}})
     obj = of.strategy.store(of, {"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {}, "spec": {}})
     assert "status" not in obj
-    assert codec.decode_json(view.body(of, of.versions[0], entry(of, obj)))["status"] == {}
+    assert serializer.decode_json(view.body(of, of.versions[0], entry(of, obj)))["status"] == {}

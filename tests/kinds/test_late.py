@@ -7,19 +7,19 @@ import sys
 
 import pytest
 
-from podless.kinds.builtin import LATE
+from podless.apis.builtin import LATE
 from podless.kinds.kind import Version, serving
 from podless.kinds.late import NOT_YET, LateKind
 
 LOADED = """
 import sys
 from podless import Server
-from podless.meta.structfiles import load_file
+from podless.structs.structfiles import load_file
 def late():
-    names = ("builtin.apps.deployments", "builtin.core.pods")
+    names = ("apps.deployments", "core.pods")
     structs = ("core/v1", "Pod"), ("apps/v1", "Deployment"), ("networking/v1", "Ingress")
     parsed = [name for home, name in structs if "parts" in vars(load_file(home).struct(name))]
-    return [name for name in names if f"podless.kinds.{name}" in sys.modules] + parsed
+    return [name for name in names if f"podless.apis.{name}" in sys.modules] + parsed
 import json, ssl, urllib.request
 with Server(profile="full") as server:
     print(late())
@@ -31,7 +31,7 @@ with Server(profile="full") as server:
     get("/openapi/v2")
     print(late())
     get("/apis/apps/v1/namespaces/default/deployments")
-    print("builtin.apps.deployments" in late(), "builtin.core.pods" in late())
+    print("apps.deployments" in late(), "core.pods" in late())
 """
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.admission.calls import REVIEWS
+from podless.codec.serializer import ParsedJSON
 from podless.kinds import reviews
-from podless.meta.codec import ParsedJSON
 
 V1 = "admission.k8s.io/v1"
 TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'

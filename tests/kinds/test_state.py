@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from podless.apis.builtin import CONFIG_MAPS, NAMESPACES
 from podless.cache.cache import Cache
-from podless.kinds.builtin import CONFIG_MAPS, NAMESPACES
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.kinds.state import State

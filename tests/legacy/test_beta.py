@@ -341,8 +341,8 @@ def test_lists_watches_and_tables_in_both_versions(client: Client, server: Serve
 
 
 def test_protobuf_in_both_versions(client: Client) -> None:
-    from podless.meta import protobuf
-    from podless.meta.structfiles import load_struct
+    from podless.structs import protobuf
+    from podless.structs.structfiles import load_struct
 
     definition = load_struct("apiextensions/v1beta1", "CustomResourceDefinition")
     group = "proto.example.com"

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.kinds import definition as rules
-from podless.kinds.definition import beta
-from podless.meta import structs
-from podless.meta.structfiles import load_struct
+from podless.apis.apiextensions import definition as rules
+from podless.apis.apiextensions.definition import beta
+from podless.structs import structs
+from podless.structs.structfiles import load_struct
 from tests.conformance import recorded
 from tests.conftest import CRDS, Client
 from tests.legacy.conftest import BETA

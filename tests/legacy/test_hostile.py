@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from podless.kinds import manifests
+from podless.apis.apiextensions import manifests
 from tests.conftest import CRDS, Client, tries
 from tests.legacy.conftest import BETA, THIRD, beta
 from tests.legacy.test_third import third

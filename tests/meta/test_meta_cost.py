@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.meta import gotypes, gvk, labelselector, names, objectmeta, protobuf, quantity, selectors, structs
+from podless.codec import quantity
+from podless.meta import gvk, labelselector, names, objectmeta, selectors
 from podless.meta.errors import BadRequest
-from podless.meta.structfiles import load_struct
+from podless.structs import gotypes, protobuf, structs
+from podless.structs.structfiles import load_struct
 from tests.cost import assert_linear
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")

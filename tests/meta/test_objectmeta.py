@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from podless.meta import names, objectmeta
-from podless.meta.structs import DecodeError
+from podless.structs.structs import DecodeError
 
 OWNER = {"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "u"}
 OLD = {"name": "a", "namespace": "d", "uid": "1", "resourceVersion": "5", "creationTimestamp": "2024-01-01T00:00:00Z"}

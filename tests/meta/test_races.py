@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from podless.meta import filling, structs
-from podless.meta.bounded import bounded_cache
-from podless.meta.gotypes import BOOL, INT32, INT_OR_STRING, QUANTITY, STRING, TIME, ListOf, MapOf
-from podless.meta.protobuf_messages import Messages
-from podless.meta.structs import Field, Struct
+from podless.runtime.bounded import bounded_cache
+from podless.structs import defaults, structs
+from podless.structs.gotypes import BOOL, INT32, INT_OR_STRING, QUANTITY, STRING, TIME, ListOf, MapOf
+from podless.structs.protobuf_messages import Messages
+from podless.structs.structs import Field, Struct
 from tests.races import interleaved, together
 
 GOOD: dict[str, Any] = {
@@ -47,7 +47,7 @@ def fresh() -> Struct:
 def use(struct: Struct, told: list[Any]) -> None:
     unknown: list[str] = []
     obj = structs.decode(struct, {**GOOD, "more": 1}, unknown)
-    filling.fill(struct, obj)
+    defaults.fill(struct, obj)
     told.append((structs.arrange(struct, obj), unknown))
     with pytest.raises(structs.DecodeError):
         structs.decode(struct, {"parts": [{"count": "2"}]})

@@ -7,11 +7,11 @@ from functools import partial
 
 import pytest
 
-from podless.kinds import builtin
-from podless.kinds.builtin import policies
+from podless.apis import builtin
+from podless.apis.admissionregistration import admissionpolicies
+from podless.codec import serializer
 from podless.kinds.compile import compile_kind
 from podless.kinds.registry import Announced, Registry
-from podless.meta import codec
 from podless.publish import discovery
 from tests.conftest import definition
 from tests.cost import assert_linear
@@ -22,7 +22,7 @@ def served(count: int) -> Registry:
     for number in range(count):
         crd = definition(f"g{number}.example.com")
         crd["metadata"]["uid"], crd["status"] = str(number), {}
-        registry.put(compile_kind(crd, codec.encode(crd)))
+        registry.put(compile_kind(crd, serializer.encode(crd)))
     registry.announce({(f"a{number}.example.com", "v1"): Announced(100, 15, True) for number in range(count)})
     return registry
 
@@ -44,7 +44,7 @@ def test_a_built_in_kind_names_another_group_version_only() -> None:
     answers = {one["subresource"]: one["responseKind"] for one in pods["subresources"]}
     assert answers["status"] == {"group": "", "version": "", "kind": "Pod"}
     assert answers["eviction"] == {"group": "policy", "version": "v1", "kind": "Eviction"}
-    registry.put(compile_kind(crd := definition("a.example.com") | {"status": {}}, codec.encode(crd)))
+    registry.put(compile_kind(crd := definition("a.example.com") | {"status": {}}, serializer.encode(crd)))
     custom = next(
         one for one in discovery.aggregated(registry, core=False)["items"] if one["metadata"]["name"] == "a.example.com"
     )
@@ -52,5 +52,5 @@ def test_a_built_in_kind_names_another_group_version_only() -> None:
 
 
 def test_a_hash_names_the_version_that_a_real_server_stores() -> None:
-    assert discovery.storage_hash(policies.MUTATING_POLICIES) == "LYmCf+UMVdg="
-    assert discovery.storage_hash(policies.MUTATING_BINDINGS) == "90V5FRZZ3Zg="
+    assert discovery.storage_hash(admissionpolicies.MUTATING_POLICIES) == "LYmCf+UMVdg="
+    assert discovery.storage_hash(admissionpolicies.MUTATING_BINDINGS) == "90V5FRZZ3Zg="

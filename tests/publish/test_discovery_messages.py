@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from podless import Server
-from podless.meta import protobuf
 from podless.publish.discovery_messages import MESSAGES
+from podless.structs import protobuf
 from tests.conftest import CRDS, Client, definition
 
 AGGREGATED = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

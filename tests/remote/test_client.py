@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from podless.meta import codec
+from podless.codec import serializer
 from podless.remote import Client, RemoteError, Target, TimedOut
 from tests.webhooks import Raw, webhook
 
@@ -181,13 +181,13 @@ async def test_answers_that_are_no_success(client: Client, status: int, media: s
 
 async def test_little_is_read_of_an_answer_that_is_no_success(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
-    real = codec.decode_json
+    real = serializer.decode_json
 
     def decode(raw: bytes) -> object:
         read.append(len(raw))
         return real(raw)
 
-    monkeypatch.setattr(codec, "decode_json", decode)
+    monkeypatch.setattr(serializer, "decode_json", decode)
     body = b'{"kind":"Status","message":"no","items":[%b1]}'
     for many, said in ((10, "no"), (300_000, r'an error on the server \("unknown"\) has prevented')):
         with webhook(lambda _, many=many: Raw((500, "application/json", body % (b"1," * many)))) as hook:  # type: ignore[misc]
@@ -200,8 +200,8 @@ async def test_little_is_read_of_an_answer_that_is_no_success(client: Client, mo
 
 IMPORTS = """
 import asyncio, sys, threading
-from podless.meta.aside import Aside
-from podless.meta import codec
+from podless.offload.offloop import OffLoop
+from podless.codec import serializer
 from podless.remote import Client, RemoteError, Target
 
 found = []
@@ -212,15 +212,15 @@ class Finder:
             found.append(name)
 
 async def main():
-    aside = Aside()
-    client = Client(aside=aside)
+    off_loop = OffLoop()
+    client = Client(off_loop=off_loop)
     sys.meta_path.insert(0, Finder())
     try:
         await client.post(Target("https://127.0.0.1:1/x"), b"{}", seconds=5)
     except RemoteError:
         pass
     await client.close()
-    aside.close()
+    off_loop.close()
 
 asyncio.run(main())
 print(sum(name.startswith(("aiohttp", "cryptography")) for name in found))

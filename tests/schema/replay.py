@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from podless.meta import structs
-from podless.meta.structfiles import load_struct
 from podless.schema import Malformed, Schema, structural
+from podless.structs import structs
+from podless.structs.structfiles import load_struct
 from tests.conformance.recorded import Recording
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")

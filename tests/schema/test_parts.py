@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from podless.meta.errors import Timeout
-from podless.meta.meter import METER, Meter
+from podless.runtime.meter import METER, Meter
 from podless.schema import Schema
 from podless.schema.compile import Leaves, Part
 from podless.schema.mode import CHECK

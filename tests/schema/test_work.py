@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from podless.meta import field, patterns
+from podless.codec import patterns
+from podless.meta import field
 from podless.meta.errors import TooLarge
-from podless.meta.meter import METER, Meter
+from podless.runtime.meter import METER, Meter
 from podless.schema import Schema, check, default, regex, structural
 from podless.schema import compile as compiling
 from podless.schema.enums import Enum

@@ -15,7 +15,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from podless.meta.histogram import Histogram
+from podless.runtime.histogram import Histogram
 from podless.store import KEPT, Change, Operation, Record, Stored, keys
 from podless.store.chain import chained
 from podless.store.contract import Deliver, Lost

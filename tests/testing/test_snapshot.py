@@ -8,9 +8,9 @@ from typing import cast
 
 import pytest
 
+from podless.apis.builtin import CONFIG_MAPS
 from podless.app import App
 from podless.cache.cache import Cache
-from podless.kinds.builtin import CONFIG_MAPS
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.meta.errors import Unavailable

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from podless.kinds.builtin import ALL
+from podless.apis.builtin import ALL
 from podless.kinds.kind import Kind, Version
 from tests.conftest import Client, tries
-from tests.meta.test_protobuf_random import ANYTHING, objects
+from tests.structs.test_protobuf_random import ANYTHING, objects
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from podless.kinds import view
-from podless.meta.aside import LONG
+from podless.offload.offloop import LONG
 from podless.verbs import body
 from podless.virtual import review
 from tests.conftest import Client
@@ -77,7 +77,7 @@ def test_a_long_body_is_for_another_thread(
     answer = client.send(method, path, sent)
     assert answer.status == status, answer.body
     assert threads
-    assert all(name.startswith("podless-aside") for name in threads)
+    assert all(name.startswith("podless-off-loop") for name in threads)
 
 
 def test_many_rules_are_shown_by_another_thread(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,6 +98,6 @@ def test_many_rules_are_shown_by_another_thread(client: Client, monkeypatch: pyt
     asked = {"spec": {"namespace": "default"}}
     answer = client.send("POST", f"{AUTHORIZATION}/selfsubjectrulesreviews", asked, Impersonate_User="beside")
     assert len(answer.body["status"]["resourceRules"]) >= len(RULES)
-    assert [name[: len("podless-aside")] for name in seen] == ["podless-aside"]
+    assert [name[: len("podless-off-loop")] for name in seen] == ["podless-off-loop"]
     client.send("DELETE", f"{roles}/rolebindings/beside")
     client.send("DELETE", f"{roles}/roles/beside")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from podless.meta import aside
-from podless.meta.meter import DEFAULT, METER
+from podless.offload import offloop
+from podless.runtime.meter import DEFAULT, METER
 from tests.conftest import CRDS, Client, definition
 from tests.cost import Allowance
 
@@ -26,7 +26,7 @@ def data(size: int) -> Object:
 def late(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
     """No piece of work beside the loop gets done, until the fixture is called."""
     with monkeypatch.context() as patch:
-        patch.setattr(aside, "Meter", lambda seconds: Allowance(STEPS))
+        patch.setattr(offloop, "Meter", lambda seconds: Allowance(STEPS))
         yield patch.undo
     assert METER.get() is DEFAULT
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from podless.apis.builtin import CONFIG_MAPS, EVENTS
 from podless.cache.cache import Cache
-from podless.kinds.builtin import CONFIG_MAPS, EVENTS
 from podless.kinds.conversion import Converter
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry

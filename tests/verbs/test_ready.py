@@ -13,8 +13,8 @@ from typing import Any, cast
 import pytest
 
 from podless.kinds.kind import Kind
-from podless.meta.aside import Aside
 from podless.meta.errors import Timeout
+from podless.offload.offloop import OffLoop
 from podless.verbs.call import API
 from podless.verbs.ready import make_ready
 from tests.kinds.test_kind import kind
@@ -36,13 +36,13 @@ def completed(monkeypatch: pytest.MonkeyPatch) -> list[Kind]:
 
 def run(work: Callable[[API], Any]) -> Any:
     """Work with as much of an API as is needed."""
-    api = SimpleNamespace(aside=Aside(), readying={})
+    api = SimpleNamespace(off_loop=OffLoop(), readying={})
 
     async def done() -> Any:
         try:
             return await work(cast(API, api))
         finally:
-            api.aside.close()
+            api.off_loop.close()
 
     found = asyncio.run(done())
     assert api.readying == {}

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from podless.apis.builtin import CONFIG_MAPS
 from podless.cache.cache import Cache
 from podless.cache.entry import Entry
-from podless.kinds.builtin import CONFIG_MAPS
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.meta.errors import Unavailable

@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podless import Server
+from podless.apis.builtin import CONFIG_MAPS
 from podless.cache.cache import Cache
-from podless.kinds.builtin import CONFIG_MAPS
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
-from podless.meta.meter import charge
 from podless.remote.client import Client
+from podless.runtime.meter import charge
 from podless.store import Operation, Stored
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import options

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from podless.meta import protobuf
-from podless.meta.structfiles import load_struct
+from podless.structs import protobuf
+from podless.structs.structfiles import load_struct
 from tests.conftest import Client
 
 SELF_SUBJECT_ACCESS_REVIEW = load_struct("authorization/v1", "SelfSubjectAccessReview")

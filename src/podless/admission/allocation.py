@@ -13,9 +13,9 @@ from functools import partial
 
 from podless.admission.attributes import AdmissionAttributes, Along, Overtaken, both
 from podless.admission.step import Step
+from podless.apis.builtin import SERVICES
+from podless.apis.core.serviceallocation import Allocation, Pool
 from podless.cache.events import Event
-from podless.kinds.builtin import SERVICES
-from podless.kinds.builtin.allocation import Allocation, Pool
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.store import Keys, Operation, Stored, keys

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from podless.auth.user import User
+from podless.codec.serializer import Floats
 from podless.kinds.kind import Kind, Version
-from podless.meta.codec import Floats
 from podless.meta.field import FieldError
 from podless.store import Operation
 

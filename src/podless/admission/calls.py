@@ -14,14 +14,15 @@ from itertools import islice
 from typing import Any
 
 from podless.admission.subject import Subject
+from podless.codec import gotext, serializer
 from podless.kinds import reviews
 from podless.kinds.kind import Version
-from podless.meta import codec, gotext, uids
+from podless.meta import uids
 from podless.meta.errors import Timeout
-from podless.meta.gotypes import BOOL, BYTES, STRING_MAP, STRINGS, UID, String
-from podless.meta.structfiles import load_struct
-from podless.meta.structs import TYPE_META, Field, Struct
 from podless.remote import DEADLINE, Client, RemoteError, Target
+from podless.structs.gotypes import BOOL, BYTES, STRING_MAP, STRINGS, UID, String
+from podless.structs.structfiles import load_struct
+from podless.structs.structs import TYPE_META, Field, Struct
 
 STATUS = load_struct("meta/v1", "Status")
 
@@ -68,7 +69,7 @@ async def call(client: Client, webhook: Mapping[str, Any], subject: Subject, ver
     target = Target.of(webhook["clientConfig"])
     seconds, until = webhook["timeoutSeconds"], DEADLINE.get()
     try:
-        raw = await client.post(target, codec.encode(attr), seconds=seconds, most=ANSWER_MOST, until=until)
+        raw = await client.post(target, serializer.encode(attr), seconds=seconds, most=ANSWER_MOST, until=until)
     except RemoteError as error:
         if until is not None and time.monotonic() >= until - _TICK:
             raise Timeout("request did not complete within requested timeout") from None

@@ -96,7 +96,7 @@ def _organizations(spec: dict[str, str]) -> list[object]:
     from cryptography import x509
     from cryptography.x509.oid import NameOID
 
-    from podless.kinds.builtin.certificates.certificatesigningrequests import request
+    from podless.apis.certificates.certificatesigningrequests import request
 
     der = request(spec)
     if der is None:

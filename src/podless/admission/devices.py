@@ -10,11 +10,11 @@ from typing import Any
 
 from podless.admission.attributes import CREATE, AdmissionAttributes
 from podless.admission.step import Step
+from podless.apis.catalog import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.denied import Denied
 from podless.auth.user import User, account
-from podless.kinds.builtin.catalog import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.meta import field, names

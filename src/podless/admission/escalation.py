@@ -11,14 +11,14 @@ from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.step import Step
+from podless.apis.rbac.rbac import GROUP
 from podless.auth import rules
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.rules import PolicyRule
-from podless.kinds.builtin.rbac import GROUP
+from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
 from podless.meta.errors import Forbidden, NotFound
-from podless.meta.gotext import quote
 
 Object = dict[str, Any]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.step import Step
-from podless.kinds.builtin import DEFINITIONS, THIRD_PARTY_RESOURCES
+from podless.apis.builtin import DEFINITIONS, THIRD_PARTY_RESOURCES
+from podless.apis.extensions.thirdparty import Defined, defined
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
-from podless.kinds.thirdparty import Defined, defined
 from podless.meta import field
 from podless.meta.errors import Invalid
 from podless.meta.field import FieldError

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from podless.admission.attributes import CREATE, AdmissionAttributes
 from podless.admission.step import Step
-from podless.kinds.builtin.catalog import INGRESS_CLASSES, INGRESSES
+from podless.apis.catalog import INGRESS_CLASSES, INGRESSES
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
-from podless.meta.meter import each
+from podless.runtime.meter import each
 
 _DEFAULT = "ingressclass.kubernetes.io/is-default-class"
 _IN_BODY = b"is-default-class"  # in a class that says so; most need not be decoded

@@ -12,13 +12,14 @@ from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.refusals import forbidden
 from podless.admission.scheduling import is_pod
 from podless.admission.step import Step
+from podless.apis.catalog import CLAIMS, LIMIT_RANGES
 from podless.cache.entry import Entry
-from podless.kinds.builtin.catalog import CLAIMS, LIMIT_RANGES
+from podless.codec import quantity
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
-from podless.meta import objectmeta, quantity
+from podless.meta import objectmeta
 from podless.meta.errors import Invalid
-from podless.meta.meter import charge, each
+from podless.runtime.meter import charge, each
 
 Object = dict[str, Any]
 Amounts = dict[str, str]
@@ -222,7 +223,7 @@ def _containers(spec: Object) -> list[tuple[Amounts, Amounts]]:
 
 def _whole(spec: Object) -> tuple[Amounts, Amounts]:
     """Requests and limits of a pod."""
-    from podless.kinds.builtin.podspec import amounts  # who has no pods needs none of it
+    from podless.apis.podspec import amounts
 
     own = spec.get("resources") or {}
     requests, limits = (amounts.total(spec, part) | (own.get(part) or {}) for part in ("requests", "limits"))

@@ -11,15 +11,15 @@ from functools import partial
 from heapq import heappop, heappush
 from typing import Final
 
+from podless.apis.core import usage
+from podless.apis.core.usage import Usage
 from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
-from podless.kinds.builtin import usage
-from podless.kinds.builtin.usage import Usage
+from podless.codec import quantity
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
-from podless.meta import quantity
-from podless.meta.meter import charge
+from podless.runtime.meter import charge
 
 MOST: Final = 1 << 19  # amounts of objects that are kept in sums; each takes some 150 bytes
 _SPACES: Final = 4096  # namespaces of kinds of which sums are kept

@@ -16,13 +16,13 @@ from podless.admission.refusals import forbidden, internal
 from podless.admission.reinvocation import Reinvocation
 from podless.admission.step import Step
 from podless.admission.subject import Subject
+from podless.apis.admissionregistration.admissionpolicies import MUTATING_BINDINGS, MUTATING_POLICIES
 from podless.auth.authorizer import Authorizer
+from podless.codec import gotext, serializer
 from podless.fields import jsonpatch
-from podless.kinds.builtin.policies import MUTATING_BINDINGS, MUTATING_POLICIES
 from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
-from podless.meta import codec, gotext
 
 if TYPE_CHECKING:
     from podless.cel.policies import Expression
@@ -183,7 +183,7 @@ def _patched(obj: Object, operations: list[Object]) -> Object:
         for operation in operations
     ]
     try:
-        return patches.patched(obj, codec.encode(named))
+        return patches.patched(obj, serializer.encode(named))
     except jsonpatch.Rejected as rejected:
         if rejected.untrue:
             return obj

@@ -10,16 +10,17 @@ from typing import Any
 from podless import schema
 from podless.admission.attributes import AdmissionAttributes
 from podless.admission.refusals import internal
+from podless.codec import gotext, serializer
 from podless.fields import combine, jsonpatch
 from podless.fields.check import check
 from podless.fields.typed import Misfit, Shape, of_schema, of_struct
 from podless.kinds import scheme, typemeta
 from podless.kinds.conversion import ConversionFailed, Converter
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec, gotext, structs
 from podless.meta.errors import APIError, Timeout
-from podless.meta.meter import charge, each
-from podless.meta.structfiles import load_struct
+from podless.runtime.meter import charge, each
+from podless.structs import structs
+from podless.structs.structfiles import load_struct
 
 SCALE = load_struct("autoscaling/v1", "Scale")
 
@@ -102,7 +103,7 @@ def _check_type(kind: Kind, version: Version, obj: Object) -> None:
     given, api_version, expected = obj.get("kind"), obj.get("apiVersion"), kind.api_version(version.name)
     if kind.custom:
         if not given:
-            raise Unfit(f"Object 'Kind' is missing in '{codec.encode_sorted(obj).decode()}'")
+            raise Unfit(f"Object 'Kind' is missing in '{serializer.encode_sorted(obj).decode()}'")
         if api_version != expected:
             named = f"{api_version or '/'}, Kind={given} is unstructured"
             raise Foreign(f"{named} and is not suitable for converting to {gotext.quote(expected)}")
@@ -131,7 +132,7 @@ async def settle(
     """
     attr.size += size
     kind, unknown, written = attr.kind_in(version), list[str](), attr.written(version)
-    obj = await converter.client.beside(size, codec.copied, obj)  # what it shares with others must stay as it is
+    obj = await converter.client.beside(size, serializer.copied, obj)  # what it shares with others must stay as it is
     try:
         if attr.subresource == "scale":
             head = {"kind": "Scale", "apiVersion": "autoscaling/v1"}

@@ -14,12 +14,12 @@ from podless.admission.podstandards import violations
 from podless.admission.refusals import forbidden
 from podless.admission.scheduling import is_pod
 from podless.admission.step import Step
-from podless.kinds.builtin.catalog import PODS
+from podless.apis.catalog import PODS
+from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.meta.errors import Invalid
 from podless.meta.field import FieldError
-from podless.meta.gotext import quote
 
 Object = dict[str, Any]
 Labels = dict[str, str]

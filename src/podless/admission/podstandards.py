@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from podless.meta.gotext import quote
+from podless.codec.gotext import quote
 
 Object = dict[str, Any]
 Finding = tuple[str, str] | None

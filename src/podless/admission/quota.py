@@ -14,17 +14,17 @@ from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes, Al
 from podless.admission.metering import Meter
 from podless.admission.scheduling import is_pod
 from podless.admission.step import Step
+from podless.apis.core import usage
+from podless.apis.core.resourcequotas import QUOTAS, counts, limits
+from podless.apis.core.usage import Usage
 from podless.cache.watchcache import WatchCache
+from podless.codec import quantity
 from podless.kinds import view
-from podless.kinds.builtin import usage
-from podless.kinds.builtin.quotas import QUOTAS, counts, limits
-from podless.kinds.builtin.usage import Usage
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.kinds.strategy import Object
-from podless.meta import quantity
 from podless.meta.errors import Forbidden
-from podless.meta.meter import charge, each
+from podless.runtime.meter import charge, each
 from podless.store import Operation
 
 _RESIZE = "resize"

@@ -10,15 +10,15 @@ from typing import Any
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.params import Unconfigured, find_kind
 from podless.admission.step import Step
-from podless.auth.attributes import Attributes
-from podless.auth.authorizer import Authorizer
-from podless.auth.user import User
-from podless.kinds.builtin.policies import (
+from podless.apis.admissionregistration.admissionpolicies import (
     MUTATING_BINDINGS,
     MUTATING_POLICIES,
     VALIDATING_BINDINGS,
     VALIDATING_POLICIES,
 )
+from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Authorizer
+from podless.auth.user import User
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.meta import field

@@ -11,13 +11,14 @@ from typing import Any
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.refusals import forbidden
 from podless.admission.step import Step
-from podless.kinds.builtin.catalog import NODES, PODS, PRIORITY_CLASSES, RUNTIME_CLASSES
+from podless.apis.catalog import NODES, PODS, PRIORITY_CLASSES, RUNTIME_CLASSES
+from podless.codec import quantity
+from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
-from podless.meta import names, quantity
+from podless.meta import names
 from podless.meta.errors import APIError, Internal
-from podless.meta.gotext import quote
-from podless.meta.meter import charge, each
+from podless.runtime.meter import charge, each
 
 Object = dict[str, Any]
 

@@ -10,10 +10,10 @@ from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.user import of_account
 from podless.cache.entry import Entry
+from podless.codec import sentfloats
 from podless.kinds.conversion import Converter
 from podless.kinds.kind import Version
 from podless.kinds.state import State
-from podless.meta import sent
 
 Object = dict[str, Any]
 
@@ -67,7 +67,7 @@ class Subject:
         if found is None or found is not self.attr.obj or not self.attr.floats:
             return found
         if self._as_sent is None or self._as_sent[0] is not found:
-            self._as_sent = found, sent.copied(found, self.attr.floats)
+            self._as_sent = found, sentfloats.copied(found, self.attr.floats)
         return self._as_sent[1]
 
     def request(self, version: Version) -> Object:

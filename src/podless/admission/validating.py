@@ -15,12 +15,12 @@ from podless.admission.hooks import Fault, Hook, Hooks, Invocation, Policy
 from podless.admission.refusals import CODES, forbidden
 from podless.admission.step import Step
 from podless.admission.subject import Subject
+from podless.apis.admissionregistration.admissionpolicies import VALIDATING_BINDINGS, VALIDATING_POLICIES
 from podless.auth.authorizer import Authorizer
-from podless.kinds.builtin.policies import VALIDATING_BINDINGS, VALIDATING_POLICIES
+from podless.codec import serializer
 from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
-from podless.meta import codec
 from podless.meta.errors import Forbidden
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class _Run:
         for key, values in self.annotations.items():
             self.attr.annotations[key] = ", ".join(values)
         if self.audited:
-            self.attr.annotations[_FAILURES] = codec.encode(self.audited[:_MOST_FAILURES]).decode()
+            self.attr.annotations[_FAILURES] = serializer.encode(self.audited[:_MOST_FAILURES]).decode()
         if self.denied is not None:
             raise self.denied
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.step import Step
+from podless.codec import quantity
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.kinds.strategy import Object
-from podless.meta import quantity
 from podless.meta.errors import Forbidden
-from podless.meta.meter import each
+from podless.runtime.meter import each
 
 _CLAIMS, _VOLUMES, _CLASSES = "persistentvolumeclaims", "persistentvolumes", "storageclasses"
 _GROUP = "storage.k8s.io"

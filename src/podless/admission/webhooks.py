@@ -20,13 +20,13 @@ from podless.admission.refusals import Told, internal
 from podless.admission.reinvocation import Reinvocation
 from podless.admission.step import Step
 from podless.admission.subject import Subject
+from podless.apis.admissionregistration.webhookconfigurations import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
 from podless.auth.authorizer import Authorizer
+from podless.codec import gotext, serializer
 from podless.fields import jsonpatch
-from podless.kinds.builtin.webhooks import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
 from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind, Version
 from podless.kinds.state import State
-from podless.meta import codec, gotext
 from podless.meta.errors import APIError, BadRequest, Forbidden, Internal
 
 Object = dict[str, Any]
@@ -210,7 +210,7 @@ class MutatingWebhooks(_Webhooks):
             attr.annotations[f"failed-open.mutation.{note}"] = webhook.name
         finally:
             noted = {"configuration": webhook.configuration, "webhook": webhook.name, "mutated": changed}
-            attr.annotations[f"mutation.{note}"] = codec.encode(noted).decode()
+            attr.annotations[f"mutation.{note}"] = serializer.encode(noted).decode()
         return changed
 
     async def _patch(self, webhook: Webhook, subject: Subject, version: Version, verdict: Verdict) -> bool:

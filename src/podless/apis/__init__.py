@@ -1,4 +1,4 @@
 """What is Kubernetes and no machinery: a folder for each API group, a .fields file for each of its versions.
 
-README.md tells the format of these files, and meta/structfiles.py reads them.
+README.md tells the format of these files, and structs/structfiles.py reads them.
 """

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from podless.meta.option import StartError, option
+from podless.runtime.option import StartError, option
 
 MODES = ("RBAC", "AlwaysAllow")
 

@@ -23,7 +23,9 @@ from podless.auth.user import of_account
 from podless.auth.verdict import Verdict
 from podless.cache.entry import Entry
 from podless.cache.watchcache import WatchCache
-from podless.meta import clock, gotime, uids
+from podless.codec import gotime
+from podless.meta import uids
+from podless.runtime import clock
 from podless.store import StoreError, keys
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 from podless.auth.user import AUTHENTICATED, User
-from podless.meta import clock
+from podless.runtime import clock
 
 CREDENTIAL = "authentication.kubernetes.io/credential-id"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from podless.auth.attributes import Attributes
 from podless.auth.user import User
+from podless.codec.gotext import quote
 from podless.meta.errors import APIError, describe, qualified
-from podless.meta.gotext import quote
 
 
 class Denied(APIError):

@@ -13,8 +13,8 @@ from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.denied import Denied
 from podless.auth.user import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User, account, of_account
+from podless.codec.gotext import quote
 from podless.meta.errors import BadRequest
-from podless.meta.gotext import quote
 
 _PREFIX = "impersonate-"
 _EXTRA = "impersonate-extra-"

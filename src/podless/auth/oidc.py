@@ -19,7 +19,8 @@ from podless.auth.access import OIDC, BadAccess
 from podless.auth.certificates import CREDENTIAL
 from podless.auth.user import AUTHENTICATED, User
 from podless.auth.verdict import Verdict
-from podless.meta import clock, codec
+from podless.codec import serializer
+from podless.runtime import clock
 
 if TYPE_CHECKING:
     import aiohttp
@@ -162,7 +163,7 @@ async def _read(session: aiohttp.ClientSession, url: str) -> dict[str, Any]:
             body += piece
             if len(body) > _LARGEST:
                 raise Unreachable(f"{url} answers more than {_LARGEST} bytes")
-    document = codec.decode_json(bytes(body))
+    document = serializer.decode_json(bytes(body))
     if not isinstance(document, dict):
         raise Unreachable(f"{url} answers no JSON object")
     return document

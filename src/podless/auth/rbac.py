@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from podless.apis.rbac import rbac
 from podless.auth import rules
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Decision
@@ -19,12 +20,11 @@ from podless.cache.cache import Cache
 from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
-from podless.kinds.builtin import rbac
+from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
-from podless.meta.aside import LONG
-from podless.meta.bounded import LONGEST
-from podless.meta.gotext import quote
-from podless.meta.meter import charge, each
+from podless.offload.offloop import LONG
+from podless.runtime.bounded import LONGEST
+from podless.runtime.meter import charge, each
 
 Object = dict[str, Any]
 Subject = tuple[str, str]  # ("User", name) or ("Group", name); a service account is the user that it acts as

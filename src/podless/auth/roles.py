@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.apis.rbac.rbac import GROUP
 from podless.auth.rules import PolicyRule
 from podless.auth.user import AUTHENTICATED, MASTERS, UNAUTHENTICATED
-from podless.kinds.builtin.rbac import GROUP
 
 Object = dict[str, Any]
 

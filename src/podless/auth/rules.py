@@ -10,8 +10,8 @@ from itertools import islice, product
 from typing import Any
 
 from podless.auth.attributes import Attributes
-from podless.meta.gotext import quote
-from podless.meta.meter import charge, each
+from podless.codec.gotext import quote
+from podless.runtime.meter import charge, each
 
 PolicyRule = dict[str, Any]
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from podless.auth.user import AUTHENTICATED, User
-from podless.meta.option import StartError
+from podless.runtime.option import StartError
 
 
 class BadTokenFile(StartError):

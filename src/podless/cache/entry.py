@@ -6,8 +6,8 @@ from typing import Any
 
 import orjson
 
-from podless.meta.meter import charge
-from podless.meta.offloop import fill
+from podless.runtime.memo import fill
+from podless.runtime.meter import charge
 from podless.store import Keys, Record, Stored, keys
 
 _DELETION = b'"deletionTimestamp":'

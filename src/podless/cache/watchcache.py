@@ -17,7 +17,7 @@ from podless.cache.entry import Entry
 from podless.cache.events import Event, EventHandler, join, tell
 from podless.cache.fanout import Deliveries, Fanout, Follower
 from podless.cache.index import LabelIndex
-from podless.meta.gcpause import paused
+from podless.runtime.gcpause import paused
 from podless.store import Change, Compacted, Keys, Store, keys
 
 # changes kept in memory for watches that resume and for older pages: so many, and so many bytes of objects;

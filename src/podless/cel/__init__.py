@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from podless.meta import lazy
+from podless.runtime import lazy
 
 if TYPE_CHECKING:
     from podless.cel.errors import CelError, CompileError, CostExceeded, EvaluationError, Issue, ProgramError

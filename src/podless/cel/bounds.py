@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from typing import Final, TypeVar
 
 from podless.cel.errors import CostExceeded
-from podless.meta.meter import charge
+from podless.runtime.meter import charge
 
 T = TypeVar("T")
 

@@ -8,13 +8,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from podless.cel import gotimes
+from podless.cel import gotimes, pairs
 from podless.cel.bounds import stepwise
 from podless.cel.declared import Decl
 from podless.cel.errors import EvaluationError
 from podless.cel.escape import escape
 from podless.cel.values import Duration, MapList, SetList, Timestamp
-from podless.meta import codec, gotime, pairs
+from podless.codec import gotime, serializer
 
 _GO = {
     str: "string",
@@ -38,7 +38,7 @@ class Unknown:
         return isinstance(other, Unknown) and pairs.equal(self.value, other.value)
 
     def __hash__(self) -> int:
-        return hash(codec.encode_sorted(self.value))
+        return hash(serializer.encode_sorted(self.value))
 
 
 _NO_MAP = "a map for the provided schema with type=object"

@@ -12,8 +12,8 @@ from typing import Any
 from podless.cel import types
 from podless.cel.escape import escape, unescape
 from podless.cel.types import Type
-from podless.meta.meter import charge
-from podless.meta.offloop import fill, find, remember
+from podless.runtime.memo import fill, find, remember
+from podless.runtime.meter import charge
 
 Schema = dict[str, Any]
 MAX_REQUEST = 3 * 1024 * 1024

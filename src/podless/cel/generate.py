@@ -19,7 +19,7 @@ from podless.cel.inline import ARITHMETIC, COMPARE, TESTS, Inline
 from podless.cel.syntax import Call, Expr, Ident, ListOf, Literal, MapOf, Message, Select
 from podless.cel.types import Type
 from podless.cel.writer import Value
-from podless.meta.meter import charge
+from podless.runtime.meter import charge
 
 _CHARACTERS = 8  # of Python that are compiled in a step
 

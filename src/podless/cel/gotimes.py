@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from podless.cel.errors import EvaluationError
 from podless.cel.values import INT_MAX, INT_MIN, SECOND, TIME_MAX, TIME_MIN, Duration, Timestamp
-from podless.meta import gotext, gotime
+from podless.codec import gotext, gotime
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY = 86400

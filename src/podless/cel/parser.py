@@ -17,7 +17,7 @@ from podless.cel.macros import Macro
 from podless.cel.recovery import Fault, Stop, Stream
 from podless.cel.syntax import Call, Entry, Expr, Ident, ListOf, Literal, MapOf, Message, Select
 from podless.cel.types import BOOL, NULL, STRING
-from podless.meta.meter import charge
+from podless.runtime.meter import charge
 
 MAX_DEPTH = 250
 MAX_SIZE = 100_000

@@ -1,8 +1,8 @@
 """Patterns: RE2, the language of Go's regexp, compiled once, with Go's words for what is wrong with one.
 
 The author of an expression wrote the patterns that stand in it. Others are values: a client sends them with an object.
-Compiling these, and searching with them, is taken from the allowance of the request (meta/allowance.py), and ends the
-evaluation as too high a cost does.
+Compiling these, and searching with them, is taken from the allowance of the request (runtime/allowance.py), and ends
+the evaluation as too high a cost does.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import re2
 
 from podless.cel.errors import CostExceeded, EvaluationError
 from podless.cel.values import Strings
-from podless.meta import bounded, patternprice, patterns
-from podless.meta.allowance import ALLOWANCE
-from podless.meta.meter import charge
+from podless.codec import patterns
+from podless.runtime import bounded, patternprice
+from podless.runtime.allowance import ALLOWANCE
+from podless.runtime.meter import charge
 
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False  # else RE2 writes to stderr

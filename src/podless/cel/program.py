@@ -14,7 +14,7 @@ from podless.cel.sizes import Range
 from podless.cel.syntax import Expr
 from podless.cel.types import Type
 from podless.meta.errors import Timeout
-from podless.meta.offloop import fill
+from podless.runtime.memo import fill
 
 # what one evaluation may cost, in kube-apiserver and here
 LIMIT = 1_000_000

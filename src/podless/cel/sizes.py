@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from podless.cel.types import Type
 from podless.cel.values import size_of
-from podless.meta.meter import charge
+from podless.runtime.meter import charge
 
 MOST = (1 << 64) - 1
 PER_CHARACTER = 0.1

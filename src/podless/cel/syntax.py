@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Generic, TypeVar
 
 from podless.cel.types import ERROR, Type
-from podless.meta.meter import charge
+from podless.runtime.meter import charge
 
 T = TypeVar("T")
 _NODE = 16  # steps that a pass takes for a node

@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 
-from podless.meta.meter import charge
+from podless.runtime.meter import charge
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from podless.check.openapi import Described
+from podless.codec import serializer
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec
 
 Object = dict[str, Any]
 
@@ -23,7 +23,7 @@ class Catalog:
     """
 
     def __init__(self, described: Iterable[Described] = (), definitions: Iterable[Object] = ()) -> None:
-        from podless.kinds.builtin import ALL
+        from podless.apis.builtin import ALL
 
         self._kinds: dict[tuple[str, str, str], tuple[Kind, Version]] = {}
         self._unsound: set[tuple[str, str]] = set()
@@ -42,7 +42,7 @@ class Catalog:
 
     def define(self, definition: Object) -> None:
         """Know of the kind of a definition that has no errors."""
-        self.add(compile_kind(definition, codec.encode(definition)))
+        self.add(compile_kind(definition, serializer.encode(definition)))
 
     def unsound(self, group: str, kind: str) -> None:
         """Note a kind whose definition has errors, so that nothing can be said of its objects."""

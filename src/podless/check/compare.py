@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from podless.check.findings import Severity
-from podless.meta import codec
+from podless.codec import serializer
 
 Schema = dict[str, Any]
 Object = dict[str, Any]
@@ -215,7 +215,7 @@ class _Definition:
                 what = f"the {keyword} {old[keyword]!r} is gone"
                 yield self.warning(path, what, "clients may rely on it; see that they take other values")
         before, after = (
-            codec.encode_sorted(schema["default"]) if "default" in schema else b"" for schema in (old, new)
+            serializer.encode_sorted(schema["default"]) if "default" in schema else b"" for schema in (old, new)
         )
         if before != after:
             had = f"{before.decode()} became {after.decode()}" if before and after else ""

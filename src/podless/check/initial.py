@@ -13,12 +13,13 @@ from typing import Any
 
 import yaml
 
+from podless.apis import offline
 from podless.check.run import definitions
 from podless.check.sources import CannotCheck, sources
-from podless.kinds import offline
+from podless.codec import serializer
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec, field
+from podless.meta import field
 
 Schema = dict[str, Any]
 Object = dict[str, Any]
@@ -44,7 +45,7 @@ def suite(path: str) -> str:
     if len(found) != 1:
         raise CannotCheck(f"{path}: {len(found)} CustomResourceDefinitions are there, and one is needed")
     [definition] = found
-    kind = compile_kind(definition, codec.encode(definition))
+    kind = compile_kind(definition, serializer.encode(definition))
     tests: list[Object] = []
     untested: list[str] = []
     for version in kind.versions:
@@ -90,11 +91,11 @@ class _Version:
 
     def errors(self, obj: Object, old: Object | None = None) -> list[str]:
         """What is wrong with an object."""
-        raw = codec.encode(obj)
+        raw = serializer.encode(obj)
         if old is None:
             checked = offline.check(self.kind, self.version, raw)
         else:
-            before = offline.read(self.kind, self.version, codec.encode(old))
+            before = offline.read(self.kind, self.version, serializer.encode(old))
             assert before is not None
             checked = offline.change(self.kind, self.version, raw, before)
         return [checked.refusal] if checked.refusal else [str(error) for error in checked.errors]

@@ -8,19 +8,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from podless.apis import offline
+from podless.apis.apiextensions import definition
+from podless.apis.offline import Checked
 from podless.check.catalog import DEFINITION, Catalog
 from podless.check.findings import Finding, Report, Severity
 from podless.check.places import Places
-from podless.kinds import definition, offline, typemeta
+from podless.codec import serializer
+from podless.codec.documents import Document
+from podless.codec.jsontext import JSONError
+from podless.codec.positions import Position
+from podless.codec.serializer import Floats, ParsedJSON
+from podless.kinds import typemeta
 from podless.kinds.kind import Kind, Version
-from podless.kinds.offline import Checked
-from podless.meta import clock, codec, gvk
 from podless.meta import field as field_
-from podless.meta.codec import Floats, ParsedJSON
-from podless.meta.documents import Document
+from podless.meta import gvk
 from podless.meta.field import At, Path
-from podless.meta.jsontext import JSONError
-from podless.meta.positions import Position
+from podless.runtime import clock
 
 Object = dict[str, Any]
 
@@ -147,7 +151,7 @@ class Judge:
         kind, served = known
         # numbers are named as they were written, where that is still known
         whole = not found.document.yaml and not part.at
-        raw = ParsedJSON(found.document.raw if whole else codec.encode(part.value))
+        raw = ParsedJSON(found.document.raw if whole else serializer.encode(part.value))
         raw.outcome = part.value, [], part.floats
         before = self._before(identity, kind, served, part, found)
         checked = offline.check(kind, served, raw) if before is None else offline.change(kind, served, raw, before)
@@ -170,7 +174,7 @@ class Judge:
         raw = self._old.get(identity) if self._old else None
         if raw is None:
             return None
-        named = _named(codec.decode_json(raw))
+        named = _named(serializer.decode_json(raw))
         known = None if isinstance(named, str) else self.catalog.find(*named)
         old = offline.read(*known, raw) if known is not None else None
         if old is None:
@@ -218,8 +222,8 @@ def read(document: Document, repeated: list[str]) -> tuple[Any, Floats]:
     """The value in a document, and its whole numbers that are written as floats. Raises JSONError."""
     floats: Floats = []
     if document.yaml:
-        return codec.decode_yaml(document.raw, repeated), floats
-    return codec.decode_json(document.raw, repeated, floats), floats
+        return serializer.decode_yaml(document.raw, repeated), floats
+    return serializer.decode_json(document.raw, repeated, floats), floats
 
 
 def parts(value: Any, floats: Floats) -> Iterator[Part]:
@@ -243,7 +247,7 @@ def indexed(document: Document) -> Iterator[tuple[Identity, bytes]]:
     for part in parts(value, floats):
         named = _named(part.value)
         if not isinstance(named, str):
-            yield identify(part.value, named[0], named[2]), codec.encode(part.value)
+            yield identify(part.value, named[0], named[2]), serializer.encode(part.value)
 
 
 def _defines(value: Any) -> bool:

@@ -6,11 +6,11 @@ import json
 import re
 from functools import cached_property
 
+from podless.codec.documents import Document
+from podless.codec.jsontext import JSONError, YAMLError
+from podless.codec.positions import Located, Position, locate_json, locate_yaml
 from podless.meta import field
-from podless.meta.documents import Document
 from podless.meta.field import At
-from podless.meta.jsontext import JSONError, YAMLError
-from podless.meta.positions import Located, Position, locate_json, locate_yaml
 
 _LINE = re.compile(r"yaml: line (\d{1,9})")
 _START = Position(1, 1)

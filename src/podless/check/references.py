@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Set
 from typing import Any, NamedTuple
 
 from podless.check.judge import Identity
-from podless.meta.documents import Document
+from podless.codec.documents import Document
 from podless.meta.field import Path
 
 Object = dict[str, Any]

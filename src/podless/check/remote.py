@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from podless.check.sources import CannotCheck, Source
-from podless.meta import codec
+from podless.codec import serializer
 from podless.version import __version__
 
 Object = dict[str, Any]
@@ -31,7 +31,8 @@ def objects(config: Path | None, context: str, definitions: Sequence[Object]) ->
         version = next(one["name"] for one in spec["versions"] if one.get("served"))
         paths.append(f"/apis/{spec['group']}/{version}/{spec['names']['plural']}")
     return [
-        Source.of(path, codec.encode(listed)) for path, listed in zip(paths, _ask(config, context, paths), strict=True)
+        Source.of(path, serializer.encode(listed))
+        for path, listed in zip(paths, _ask(config, context, paths), strict=True)
     ]
 
 

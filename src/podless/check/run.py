@@ -25,7 +25,7 @@ from podless.check.openapi import Described
 from podless.check.places import Places
 from podless.check.references import Reference
 from podless.check.sources import Source
-from podless.meta.documents import Document, split
+from podless.codec.documents import Document, split
 from podless.meta.field import text
 
 Object = dict[str, Any]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
-from podless.meta.documents import SUFFIXES
+from podless.codec.documents import SUFFIXES
 
 STDIN = "-"
 _GIT = "git:"

@@ -19,9 +19,9 @@ from podless.check.findings import Finding, Report, Severity
 from podless.check.judge import parts, read
 from podless.check.places import Places
 from podless.check.sources import CannotCheck, Source, sources
+from podless.codec.documents import Document, split
+from podless.codec.jsontext import JSONError
 from podless.meta import field
-from podless.meta.documents import Document, split
-from podless.meta.jsontext import JSONError
 from podless.schema import Schema
 from podless.version import __version__
 

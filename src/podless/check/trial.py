@@ -10,7 +10,7 @@ from podless.check.catalog import Catalog
 from podless.check.findings import Finding, Severity
 from podless.check.judge import WARN, Judge, Rules
 from podless.check.sources import Source
-from podless.meta.documents import split
+from podless.codec.documents import split
 
 Object = dict[str, Any]
 _SHOWN = 5  # objects that are named

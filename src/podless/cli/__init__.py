@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
-from podless.meta.gcpause import paused
+from podless.runtime.gcpause import paused
 from podless.version import __version__
 
 _READING = ("check", "compare", "test", "eval", "schema", "convert")  # need no server that runs

@@ -13,12 +13,12 @@ from urllib.parse import quote
 
 from podless.cli import engine
 from podless.cli.progress import Progress
-from podless.meta.files import fault
-from podless.meta.option import StartError
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.attempts import attempts
 from podless.remote.cluster import Cluster, Gone
+from podless.runtime.files import fault
+from podless.runtime.option import StartError
 from podless.store import Compacted, InUse, Store, StoreError, backup
 from podless.version import __version__
 

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from podless.kinds import manifests
-from podless.meta import codec
+from podless.apis.apiextensions import manifests
+from podless.codec import serializer
 from podless.schema import Note
 
 _SEPARATOR = re.compile(r"^---(?=\s|$).*\n?", re.MULTILINE)
@@ -106,18 +106,18 @@ def _documents(text: str) -> Iterator[str]:
 
 def _convert(text: str, where: str, prune: bool, output: _Output) -> None:
     try:
-        obj = codec.decode_yaml(text.encode())
-    except codec.YAMLError as error:
+        obj = serializer.decode_yaml(text.encode())
+    except serializer.YAMLError as error:
         output.fail(where, error.message)
         return
     if isinstance(obj, dict) and obj.get("kind") == "List" and any(map(manifests.is_older, obj.get("items") or ())):
         items = [_one(item, where, prune, output) if manifests.is_older(item) else item for item in obj["items"]]
         obj["items"] = [item for item in items if item is not None]
-        output.put(codec.encode_yaml(obj).decode())
+        output.put(serializer.encode_yaml(obj).decode())
     elif manifests.is_older(obj):
         made = _one(obj, where, prune, output)
         if made is not None:
-            output.put(codec.encode_yaml(made).decode())
+            output.put(serializer.encode_yaml(made).decode())
     else:
         output.put(text)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from podless.cli import options as declared
 from podless.cluster import STORES, ClusterSettings, engine
-from podless.meta.option import StartError
+from podless.runtime.option import StartError
 from podless.store import Store
 from podless.store.etcd.settings import Etcd
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from podless.meta.files import fault
+from podless.runtime.files import fault
 
 ETCD, SERVER = "etcd", "kube-apiserver"
 _PROGRAM = """#!/bin/sh

@@ -69,8 +69,8 @@ def _read(name: str) -> Object:
     """The first document of a file. Raises CannotCheck."""
     from podless.check.judge import read
     from podless.check.sources import sources
-    from podless.meta.documents import split
-    from podless.meta.jsontext import JSONError
+    from podless.codec.documents import split
+    from podless.codec.jsontext import JSONError
 
     [source] = sources([name])[:1]
     document = next(split(source.name, source.read()), None)

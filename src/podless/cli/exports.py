@@ -12,10 +12,10 @@ from podless.cli import access
 from podless.cli.progress import Progress
 from podless.cli.transfer.documents import BadDocument, Folder, Sink, Stream
 from podless.cli.transfer.export import Choice, Export
-from podless.meta.files import fault
 from podless.remote import RemoteError
 from podless.remote.cluster import Cluster
 from podless.remote.kubeconfig import BadKubeconfig
+from podless.runtime.files import fault
 from podless.version import __version__
 
 

@@ -13,11 +13,11 @@ from podless.cli.transfer.documents import BadDocument, Documents
 from podless.cli.transfer.load import EXISTING, Import
 from podless.cli.transfer.order import Filter, Order
 from podless.meta.errors import BadRequest
-from podless.meta.files import fault
 from podless.meta.selectors import parse_labels
 from podless.remote import RemoteError
 from podless.remote.cluster import Cluster
 from podless.remote.kubeconfig import BadKubeconfig
+from podless.runtime.files import fault
 from podless.version import __version__
 
 

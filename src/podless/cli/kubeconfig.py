@@ -14,11 +14,11 @@ import orjson
 
 from podless.auth.kubeconfig import by_certificate, by_token, kubeconfig
 from podless.http.tls import BadCertificate, Certificates
-from podless.meta.files import fault
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import Cluster
 from podless.remote.kubeconfig import BadKubeconfig
+from podless.runtime.files import fault
 from podless.version import __version__
 
 

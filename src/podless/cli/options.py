@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from podless.app import Settings
-from podless.meta.option import Option, Section, StartError, declared
+from podless.runtime.option import Option, Section, StartError, declared
 
 BEGIN, END = "<!-- options of podless serve -->\n", "<!-- end -->\n"
 _HEAD = "| option | what it does |\n|---|---|\n"

@@ -12,8 +12,8 @@ from typing import Any
 from podless.cli import engine
 from podless.cli.progress import Progress
 from podless.controllers import leader
-from podless.meta.files import fault, private
-from podless.meta.option import StartError, number
+from podless.runtime.files import fault, private
+from podless.runtime.option import StartError, number
 from podless.store import Store, StoreError, backup
 
 # Revisions that are left out behind those of the backup, for what was written between it and the loss: clients may have

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from podless.cli import options
-from podless.meta.files import fault
+from podless.runtime.files import fault
 
 _OPTIONS = ("enable_faults", "chaos")
 

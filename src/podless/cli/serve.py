@@ -136,10 +136,10 @@ _SWITCH = 0.0001
 _M_MMAP_THRESHOLD = -3  # of malloc.h
 _LARGE = 192 << 10  # bytes
 _SOON = (
-    "kinds.definition.validate",
-    "kinds.definition.advice",
-    "kinds.definition.fill",
-    "kinds.offline",
+    "apis.apiextensions.definition.validate",
+    "apis.apiextensions.definition.advice",
+    "apis.apiextensions.definition.fill",
+    "apis.offline",
     "cel.rules",
     "schema.compile",
     "publish.table",

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from podless.meta import clock
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import Cluster
+from podless.runtime import clock
 from podless.version import __version__
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
+from podless.apis.builtin import SECRETS, SERVICE_ACCOUNTS
+from podless.apis.core.secrets import ACCOUNT_NAME, ACCOUNT_TOKEN, ACCOUNT_UID
 from podless.auth.accounts import Bound
 from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.write import amend, delete_all
-from podless.kinds.builtin import SECRETS, SERVICE_ACCOUNTS
-from podless.kinds.builtin.secrets import ACCOUNT_NAME, ACCOUNT_TOKEN, ACCOUNT_UID
 from podless.kinds.kind import Kind
 from podless.verbs import fieldmanager
 from podless.verbs.call import API

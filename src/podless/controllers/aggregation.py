@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from podless.apis.apiregistration.apiservices import available, local
+from podless.apis.catalog import ENDPOINT_SLICES
+from podless.apis.core.services import SERVICES
 from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
 from podless.controllers.apiservices import MANAGED
 from podless.controllers.controller import Controller
 from podless.controllers.write import report
-from podless.kinds.builtin.apiservices import available, local
-from podless.kinds.builtin.catalog import ENDPOINT_SLICES
-from podless.kinds.builtin.services import SERVICES
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Announced
 from podless.kinds.strategy import Object

@@ -16,8 +16,8 @@ from podless.controllers.write import amend, make
 from podless.kinds import groups
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
-from podless.meta import clock
-from podless.meta.bounded import bounded_cache
+from podless.runtime import clock
+from podless.runtime.bounded import bounded_cache
 from podless.verbs.call import API
 
 MANAGED = "kube-aggregator.kubernetes.io/automanaged"

@@ -13,7 +13,7 @@ from podless.controllers.controller import Controller
 from podless.controllers.namespaces import SYSTEM
 from podless.controllers.write import amend, make
 from podless.kinds.kind import Kind
-from podless.meta import clock
+from podless.runtime import clock
 from podless.store import keys
 from podless.verbs.call import API
 

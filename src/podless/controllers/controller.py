@@ -16,7 +16,7 @@ from podless.cache.events import Event
 from podless.controllers.workqueue import WorkQueue
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError
-from podless.meta.watchdog import Work
+from podless.runtime.watchdog import Work
 from podless.store import NoRoom, Operation, StoreError
 from podless.verbs.call import API
 from podless.verbs.followup import Ahead

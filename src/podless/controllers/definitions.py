@@ -12,17 +12,17 @@ from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
+from podless.apis.apiextensions import definition as rules
+from podless.apis.apiextensions.customresourcedefinitions import CLEANUP
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.naming import SELF, Naming
 from podless.controllers.serving import Serving
 from podless.controllers.write import amend, empty, report
-from podless.kinds import definition as rules
-from podless.kinds.builtin.definitions import CLEANUP
 from podless.kinds.compile import condition
 from podless.kinds.kind import Kind
-from podless.meta import clock
+from podless.runtime import clock
 from podless.store import keys
 from podless.verbs.call import API
 from podless.verbs.followup import Ahead

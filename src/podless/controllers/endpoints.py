@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from podless.apis.builtin import SERVICES
+from podless.apis.catalog import ENDPOINTS
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.write import delete_all
-from podless.kinds.builtin import SERVICES
-from podless.kinds.builtin.catalog import ENDPOINTS
 from podless.kinds.kind import Kind
 
 

@@ -14,7 +14,7 @@ from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.write import discard
 from podless.kinds.kind import Kind
-from podless.meta import clock
+from podless.runtime import clock
 from podless.verbs.call import API
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from podless.apis.catalog import FLOW_SCHEMAS, PRIORITY_LEVELS
+from podless.apis.flowcontrol import bootstrap
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.write import state
-from podless.kinds.builtin.catalog import FLOW_SCHEMAS, PRIORITY_LEVELS
-from podless.kinds.builtin.flowcontrol import bootstrap
-from podless.meta import clock
+from podless.runtime import clock
 
 Object = dict[str, Any]
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
+from podless.apis.flowcontrol import bootstrap
+from podless.apis.scheduling import priorityclasses
 from podless.controllers.controller import Controller
 from podless.controllers.write import make
-from podless.kinds.builtin.flowcontrol import bootstrap
-from podless.kinds.builtin.scheduling import priorityclasses
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
-from podless.meta import clock
+from podless.runtime import clock
 from podless.verbs.call import API
 
 _SERVER, _FLOWS = "kube-apiserver", "api-priority-and-fairness-config-producer-v1"

@@ -18,11 +18,13 @@ import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from podless.apis import builtin
 from podless.cache.events import Event
+from podless.codec import serializer
 from podless.controllers.controller import Controller, Object
-from podless.kinds import builtin, view
-from podless.meta import clock, codec
+from podless.kinds import view
 from podless.meta.errors import APIError
+from podless.runtime import clock
 from podless.store import KEPT, Conflicted, Operation, Store, Stored, StoreError
 from podless.store.keys import OWN
 from podless.verbs import steps, storage
@@ -50,7 +52,7 @@ async def holder(store: Store) -> str:
     async def look() -> tuple[int, str]:
         for record in (await store.range(key))[0]:
             if record.key == key:
-                spec = codec.decode_own(record.stored.at(record.revision)).get("spec") or {}
+                spec = serializer.decode_own(record.stored.at(record.revision)).get("spec") or {}
                 return record.revision, str(spec.get("holderIdentity") or "")
         return 0, ""
 

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from podless.apis.catalog import PODS
 from podless.cache.entry import Entry
 from podless.cache.events import Event, EventHandler
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller, Leave
 from podless.controllers.write import amend, delete_all, make
-from podless.kinds.builtin.catalog import PODS
 from podless.kinds.kind import Kind
-from podless.meta import clock
+from podless.runtime import clock
 from podless.verbs.call import API
 
 Object = dict[str, Any]

@@ -12,13 +12,13 @@ from functools import partial
 from typing import Any
 
 from podless.admission import Along
+from podless.apis.apiextensions import definition as rules
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
 from podless.controllers.write import report, reported
-from podless.kinds import definition as rules
 from podless.kinds.compile import condition
 from podless.kinds.kind import Kind
-from podless.meta import clock
+from podless.runtime import clock
 from podless.store import FOLLOWING, Keys, Operation, Stored, keys
 from podless.verbs import storage
 from podless.verbs.call import API

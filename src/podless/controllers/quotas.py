@@ -6,17 +6,17 @@ import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 
 from podless.admission.metering import Meter
+from podless.apis.core import usage
+from podless.apis.core.resourcequotas import STANDARD, counted
 from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
+from podless.codec import quantity
 from podless.controllers.controller import Controller, Leave
 from podless.controllers.write import report
-from podless.kinds.builtin import usage
-from podless.kinds.builtin.quotas import STANDARD, counted
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
-from podless.meta import quantity
-from podless.meta.meter import charge
+from podless.runtime.meter import charge
 from podless.verbs.call import API
 
 _MEASURED = (("", "pods"), ("", "persistentvolumeclaims"), ("", "services"), ("resource.k8s.io", "resourceclaims"))
@@ -72,7 +72,7 @@ class Quotas(Controller):
         """Bring the status of a quota to what is there."""
         obj = entry.decode()
         hard = obj["spec"].get("hard") or {}
-        found = await self.api.aside.slice(self._counted_kinds, hard)
+        found = await self.api.off_loop.slice(self._counted_kinds, hard)
         there = {name: await self._follow(kind) for name, kind in found.items()}
         metered = [(kind, names, await self._follow(kind)) for kind, names in self._measured(hard)]
 
@@ -86,7 +86,7 @@ class Quotas(Controller):
             status = {name: amounts for name, amounts in (("hard", hard), ("used", used)) if amounts}
             return {**obj, "status": status}
 
-        if obj != await self.api.aside.slice(count, obj):
+        if obj != await self.api.off_loop.slice(count, obj):
             await report(self.api, self._kind, entry.key, count, _MANAGER)
 
     def _counted_kinds(self, hard: Object) -> dict[str, Kind]:

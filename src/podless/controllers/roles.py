@@ -12,14 +12,16 @@ from collections.abc import Iterable, Sequence
 from itertools import repeat
 from typing import Any
 
+from podless.apis.rbac import rbac
 from podless.auth import roles
 from podless.cache.entry import Entry
+from podless.codec import serializer
 from podless.controllers.controller import Controller
 from podless.controllers.write import amend, make
-from podless.kinds.builtin import rbac
 from podless.kinds.kind import Kind
-from podless.meta import clock, codec, selectors
+from podless.meta import selectors
 from podless.meta.selectors import LabelSelector
+from podless.runtime import clock
 from podless.verbs.call import API
 
 Object = dict[str, Any]
@@ -103,7 +105,7 @@ class Roles(Controller):
         held = _rules(entry)
         if held == [*found] or (not ordered and len(held) == len(found) and found.keys() == {*held}):
             return
-        rules = [*map(codec.decode_own, found)]
+        rules = [*map(serializer.decode_own, found)]
         await amend(self.api, rbac.CLUSTER_ROLES, key, lambda obj: _ruled(obj, rules), react=False)
 
 
@@ -121,7 +123,9 @@ def _rules(entry: Entry) -> list[bytes]:
     """The rules of a role as JSON; found once."""
     rules: list[bytes] | None = entry.forms.get("rules")
     if rules is None:
-        rules = entry.forms["rules"] = [codec.fitted(codec.encode(rule)) for rule in entry.decode().get("rules") or ()]
+        rules = entry.forms["rules"] = [
+            serializer.fitted(serializer.encode(rule)) for rule in entry.decode().get("rules") or ()
+        ]
     return rules
 
 

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
+from podless.apis.extensions.thirdparty.compile import ThirdPartyStrategy
 from podless.cache.entry import Entry
 from podless.kinds.compile import compile_kind, condition
 from podless.kinds.kind import Kind, same
-from podless.kinds.thirdparty.compile import ThirdPartyStrategy
 from podless.store import keys
 from podless.verbs.call import API
 

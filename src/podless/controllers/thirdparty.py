@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from podless.apis.extensions.thirdparty import compile_third, defined
+from podless.apis.extensions.thirdpartyresources import CLEANUP
 from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.write import amend, empty
-from podless.kinds.builtin.thirdparty import CLEANUP
 from podless.kinds.kind import Kind
-from podless.kinds.thirdparty import compile_third, defined
 from podless.store import Operation
 from podless.verbs import storage
 from podless.verbs.call import API

@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 from podless.admission import Along
 from podless.auth.user import SERVER
 from podless.cache.entry import Entry
+from podless.codec import serializer
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
-from podless.meta import clock, codec, uids
+from podless.meta import uids
 from podless.meta.errors import APIError, NotFound
+from podless.runtime import clock
 from podless.store import Conflicted, Stored
 from podless.verbs import fieldmanager, steps, storage
 from podless.verbs.apply import apply
@@ -145,7 +147,7 @@ async def state(api: API, kind: Kind, name: str, manager: str, status: Object) -
     """Apply a part of the status of an object in no namespace, by force; one that is gone is left alone."""
     version = kind.by_version[kind.storage_version]
     head = {"kind": kind.kind, "apiVersion": kind.api_version(version.name)}
-    body = codec.encode({**head, "metadata": {"name": name}, "status": status})
+    body = serializer.encode({**head, "metadata": {"name": name}, "status": status})
     query = {"fieldManager": [manager], "force": ["true"]}
     call = Call(kind, version, "", name, "status", query, body, "application/apply-patch+yaml", user=SERVER)
     with suppress(NotFound):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.codec import gotext
 from podless.fields import elements, values
 from podless.fields.typed import ListShape, MapShape, Misfit, Shape, element
-from podless.meta import gotext
 from podless.meta.field import MOST
-from podless.meta.meter import FEW, charge, each
+from podless.runtime.meter import FEW, charge, each
 
 Fault = tuple[str, str]  # (path, text)
 

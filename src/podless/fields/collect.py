@@ -10,7 +10,7 @@ from typing import Any
 from podless.fields.check import check
 from podless.fields.sets import LEAF, SELF, Fields, marked
 from podless.fields.typed import ListShape, MapShape, Misfit, Plan, Shape, element
-from podless.meta.meter import charge, each
+from podless.runtime.meter import charge, each
 
 _ONE = 1  # field that is not worth a charge: only trees with more branches grow large
 

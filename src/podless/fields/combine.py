@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.fields.typed import NONE, SCALARS, ListShape, MapShape, Shape, element
-from podless.meta.meter import charge, each
+from podless.runtime.meter import charge, each
 
 _ABSENT: Any = object()
 _LEAVES = SCALARS["untyped"] - {NONE}  # values of these types win, whatever they meet

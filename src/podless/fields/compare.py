@@ -9,13 +9,13 @@ from itertools import compress, repeat
 from operator import is_not
 from typing import Any, NamedTuple, TypeVar
 
+from podless.codec.serializer import encode
 from podless.fields.check import check
 from podless.fields.collect import whole
 from podless.fields.sets import LEAF, Fields, union
 from podless.fields.typed import ListShape, Misfit, Shape, element
 from podless.fields.values import equal
-from podless.meta.codec import encode
-from podless.meta.meter import charge
+from podless.runtime.meter import charge
 
 
 class Comparison(NamedTuple):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.meta import codec, gonumber, gotext
-from podless.meta.meter import each
+from podless.codec import gonumber, gotext, serializer
+from podless.runtime.meter import each
 
 _HTML = {"&": "\\u0026", "<": "\\u003c", ">": "\\u003e", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _FIELD, _KEY, _VALUE, _INDEX, _UNKNOWN = range(5)
@@ -32,7 +32,7 @@ def of_value(value: Any) -> str:
 
 def compact(value: Any) -> str:
     """Compact JSON with sorted keys, escaped as Go does it for HTML."""
-    text = codec.encode_sorted(value).decode()
+    text = serializer.encode_sorted(value).decode()
     for char, escaped in _HTML.items():
         if char in text:
             text = text.replace(char, escaped)
@@ -51,8 +51,8 @@ def parse(text: str) -> str:
     if kind == _INDEX:
         return f"i:{gonumber.parse_int(text[2:], name='Atoi')}"
     try:
-        value = codec.decode_json(text[2:].encode())
-    except codec.JSONError as error:
+        value = serializer.decode_json(text[2:].encode())
+    except serializer.JSONError as error:
         raise ValueError(str(error)) from None
     if kind == _VALUE:
         return of_value(value)
@@ -68,7 +68,7 @@ def rank(text: str) -> tuple[Any, ...]:
         return _FIELD, text
     if kind == _INDEX:
         return _INDEX, gonumber.natural(text[2:]) if text[2:].isdecimal() else 0
-    value = codec.decode_json(text[2:].encode())
+    value = serializer.decode_json(text[2:].encode())
     if kind == _KEY:
         return _KEY, tuple((name, _rank(item)) for name, item in sorted(value.items()))
     return kind, _rank(value)
@@ -100,7 +100,7 @@ def _shown(text: str) -> str:
         return f".{text[2:]}"
     if kind == _INDEX:
         return f"[{text[2:]}]"
-    value = codec.decode_json(text[2:].encode())
+    value = serializer.decode_json(text[2:].encode())
     if kind == _VALUE:
         return f"[={_printed(value)}]"
     return "[" + ",".join(f"{name}={_printed(item)}" for name, item in value.items()) + "]"

@@ -13,12 +13,12 @@ from typing import Any
 
 import orjson
 
+from podless.codec import gotext, serializer
 from podless.fields import patchtext
 from podless.fields.patchtext import Written
-from podless.meta import codec, gotext
 from podless.meta.errors import BadRequest, TooLarge, Unprocessable
-from podless.meta.gotypes import JSON_NAMES
-from podless.meta.meter import charge, each
+from podless.runtime.meter import charge, each
+from podless.structs.gotypes import JSON_NAMES
 
 MAX_OPERATIONS = 10_000
 MAX_COPIED = 3 * 1024 * 1024  # bytes of JSON that all copy operations of one patch may add
@@ -50,7 +50,7 @@ def apply(document: Any, raw: bytes, *, checked: bool = True, shown: bool = Fals
         if step is None:
             raise Rejected(f"Unexpected kind: {word if isinstance(word, str) else 'unknown'}")
         step(patch, operation, number)
-    if patch.grown and not shown and codec.too_deep(patch.root):
+    if patch.grown and not shown and serializer.too_deep(patch.root):
         raise Rejected("exceeded max depth")
     patch.sort()
     return patch.show() if shown else patch.root
@@ -60,8 +60,8 @@ def decode(raw: bytes, *, checked: bool = True) -> list[dict[str, Any]]:
     """The operations in a patch. Raises BadRequest and TooLarge."""
     what = "error decoding patch: " if checked else ""
     try:
-        patch = codec.decode_json(raw)
-    except codec.JSONError as error:
+        patch = serializer.decode_json(raw)
+    except serializer.JSONError as error:
         why = error.message
         if checked:  # a number too large can only be in a value
             why = why.replace("Go value of type float64", f"Go struct field {_OP}.value of type float64")
@@ -83,13 +83,13 @@ def decode(raw: bytes, *, checked: bool = True) -> list[dict[str, Any]]:
 _FLOAT = re.compile(rb"[0-9][.eE]")
 
 
-def floats(raw: bytes) -> codec.Floats:
+def floats(raw: bytes) -> serializer.Floats:
     """The whole numbers that a sound patch gives as floats, where they are in the patched document."""
     if not _FLOAT.search(raw):
         return []
-    found: codec.Floats = []
-    patch = codec.decode_json(raw, floats=found)
-    placed: codec.Floats = []
+    found: serializer.Floats = []
+    patch = serializer.decode_json(raw, floats=found)
+    placed: serializer.Floats = []
     for (number, key, *rest), value in each(found):
         operation = patch[number]
         if key == "value" and operation.get("op") in ("add", "replace"):
@@ -101,7 +101,7 @@ def floats(raw: bytes) -> codec.Floats:
 def findings(raw: bytes) -> list[str]:
     """What a strict decoder finds in a patch that decode takes: fields of operations that are unknown or repeated."""
     repeated: list[str] = []
-    patch = codec.decode_json(raw, repeated)
+    patch = serializer.decode_json(raw, repeated)
     found = [f"json patch {finding}" for finding in repeated]
     for number, operation in enumerate(each(patch or [])):
         unknown = [key for key in each(operation or {}) if key not in _FIELDS]
@@ -289,10 +289,10 @@ class _Patch:
         except _Fault as fault:
             raise Rejected(f"error in copy for from: '{operation['from']}': {fault}") from None
         self.grown = True
-        if not self.shown and codec.too_deep(value):
+        if not self.shown and serializer.too_deep(value):
             raise Rejected("exceeded max depth")
         holder, key = self.holder(operation, told=_DESTINATION)
-        raw = value.raw if isinstance(value, Written) else codec.encode(value)
+        raw = value.raw if isinstance(value, Written) else serializer.encode(value)
         self.copied += len(raw) + 5 * sum(raw.count(sign) for sign in (b"<", b">", b"&"))
         if self.copied > MAX_COPIED:
             why = f"Unable to complete the copy, the accumulated size increase of copy is {self.copied}"
@@ -301,7 +301,7 @@ class _Patch:
         if self.shown:
             _insert(holder, key, Written(raw), told)
         else:
-            _insert(holder, key, codec.decode_json(raw) if isinstance(value, dict | list) else value, told)
+            _insert(holder, key, serializer.decode_json(raw) if isinstance(value, dict | list) else value, told)
 
     def test(self, operation: dict[str, Any], number: int) -> None:
         path = _word(operation, "path")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from podless.codec import gotext, serializer
 from podless.fields import sets
 from podless.fields.check import check
 from podless.fields.collect import leaves
@@ -19,11 +20,11 @@ from podless.fields.merge import update as merge_update
 from podless.fields.sets import Fields, Path
 from podless.fields.typed import Misfit
 from podless.fields.values import equal
-from podless.meta import codec, gotext, gotypes, restore
 from podless.meta.errors import APIError, BadRequest, Internal
-from podless.meta.meter import charge, each
 from podless.meta.objectmeta import MOST_ANNOTATIONS, MOST_MANAGER
-from podless.meta.structfiles import load_struct
+from podless.runtime.meter import charge, each
+from podless.structs import gotypes, restore
+from podless.structs.structfiles import load_struct
 
 MANAGED_FIELDS_ENTRY = load_struct("meta/v1", "ManagedFieldsEntry")
 
@@ -92,7 +93,7 @@ def _identifier(owner: Owner) -> bytes:
     named = {"manager": owner.manager, "operation": owner.operation, "apiVersion": owner.version}
     if owner.subresource:
         named["subresource"] = owner.subresource
-    return codec.encode({name: text for name, text in named.items() if text})
+    return serializer.encode({name: text for name, text in named.items() if text})
 
 
 def name(manager: str, agent: str) -> str:
@@ -413,12 +414,12 @@ def _last_applied(place: Endpoint, live: Object) -> Fields | None:
         return None
     shape = place.shape(place.version)
     try:
-        last = codec.decode_json(text.encode())
+        last = serializer.decode_json(text.encode())
         if not isinstance(last, dict) or last.get("apiVersion") != place.version:
             return None
         check(last, shape)
         check(live, shape)
-    except (codec.JSONError, Misfit):
+    except (serializer.JSONError, Misfit):
         return None
     said = leaves(last, shape)
     for changed in compare(last, live, shape):

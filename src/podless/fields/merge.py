@@ -20,7 +20,7 @@ from podless.fields.remove import remove
 from podless.fields.sets import Fields, Path
 from podless.fields.typed import Misfit, Shape
 from podless.fields.values import equal
-from podless.meta.meter import each
+from podless.runtime.meter import each
 
 Object = dict[str, Any]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from podless.meta.errors import BadRequest
-from podless.meta.gotypes import JSON_NAMES
-from podless.meta.meter import charge
-from podless.meta.sorting import in_order
+from podless.runtime.meter import charge
+from podless.runtime.sorting import in_order
+from podless.structs.gotypes import JSON_NAMES
 
 BROKEN = "Invalid JSON Patch"
 

@@ -6,8 +6,8 @@ import json
 import re
 from typing import Any, NamedTuple
 
-from podless.meta import jsontext
-from podless.meta.meter import charge, each
+from podless.codec import jsontext
+from podless.runtime.meter import charge, each
 
 _TOKEN = re.compile(r'("(?:[^"\\]++|\\.)*+")|[ \t\r\n]++', re.DOTALL)
 _DECODER = json.JSONDecoder()

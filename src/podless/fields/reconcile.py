@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from podless.fields.sets import LEAF, SELF, Fields, member
 from podless.fields.typed import DEDUCED, ListShape, MapShape, Shape
-from podless.meta.meter import FEW, charge
+from podless.runtime.meter import FEW, charge
 
 
 def reconcile(fields: Fields, shape: Shape) -> Fields:

@@ -9,7 +9,7 @@ from typing import Any
 
 from podless.fields.sets import Fields, member
 from podless.fields.typed import ListShape, MapShape, Shape, element
-from podless.meta.meter import charge
+from podless.runtime.meter import charge
 
 
 def remove(value: Any, fields: Fields, shape: Shape) -> Any:

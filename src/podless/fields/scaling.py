@@ -13,7 +13,7 @@ from podless.fields import sets
 from podless.fields.managers import Entry, decode, encode
 from podless.fields.merge import Owned, Owners
 from podless.fields.sets import Path
-from podless.meta.meter import each
+from podless.runtime.meter import each
 
 SCALE = "autoscaling/v1"
 _REPLICAS: Path = ("f:spec", "f:replicas")

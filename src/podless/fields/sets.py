@@ -15,8 +15,8 @@ from typing import Any
 
 from podless.fields import elements
 from podless.fields.elements import UnknownElement
-from podless.meta.meter import FEW, charge, each
-from podless.meta.sorting import in_order
+from podless.runtime.meter import FEW, charge, each
+from podless.runtime.sorting import in_order
 
 Fields = dict[str, Any]
 Path = tuple[str, ...]

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from podless.meta import gotext
+from podless.codec import gotext
 from podless.meta.errors import BadRequest, Internal, Unprocessable
-from podless.meta.gotypes import JSON_NAMES, ListOf, MapOf, Raw, Type, Union
-from podless.meta.meter import charge, each
-from podless.meta.structs import Struct
+from podless.runtime.meter import charge, each
+from podless.structs.gotypes import JSON_NAMES, ListOf, MapOf, Raw, Type, Union
+from podless.structs.structs import Struct
 
 # Lists that are merged: path (without indices; a * stands for all that is before the last part) -> the merge key of
 # their objects, or "" where they hold plain values. All other lists are replaced. Objects that are replaced, which few

@@ -9,15 +9,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from podless.codec import gotext
 from podless.fields import elements
 from podless.fields.sets import LEAF, SELF, Fields
-from podless.meta import gotext, gotypes
-from podless.meta.bounded import bounded_cache
-from podless.meta.gotypes import ListOf, MapOf, Type
-from podless.meta.meter import charge
-from podless.meta.offloop import fill, own, remember
-from podless.meta.structfiles import load_struct
-from podless.meta.structs import Field, Struct
+from podless.runtime.bounded import bounded_cache
+from podless.runtime.memo import fill, own, remember
+from podless.runtime.meter import charge
+from podless.structs import gotypes
+from podless.structs.gotypes import ListOf, MapOf, Type
+from podless.structs.structfiles import load_struct
+from podless.structs.structs import Field, Struct
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.meta import codec, gotext
-from podless.meta.meter import charge
-from podless.meta.sorting import in_order
+from podless.codec import gotext, serializer
+from podless.runtime.meter import charge
+from podless.runtime.sorting import in_order
 
 
 def equal(one: Any, other: Any) -> bool:
@@ -16,7 +16,7 @@ def equal(one: Any, other: Any) -> bool:
             return True
         if one != other:
             return False
-        if codec.encode(one) == codec.encode(other):  # of the same form, as nearly always
+        if serializer.encode(one) == serializer.encode(other):  # of the same form, as nearly always
             return True
     if type(one) in (dict, list):
         charge(len(one))

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from podless.codec import gotext
 from podless.http import websocket
 from podless.http.heads import Heads
 from podless.http.held import Held
@@ -23,10 +24,9 @@ from podless.http.outgoing import Outgoing
 from podless.http.parsing import Parser
 from podless.http.sending import CHUNKED, PLAIN, Clock
 from podless.http.status import trace
-from podless.meta import gotext
 from podless.meta.errors import TooManyRequests
-from podless.meta.pace import Pace
-from podless.meta.watchdog import Watchdog
+from podless.runtime.pace import Pace
+from podless.runtime.watchdog import Watchdog
 
 log = logging.getLogger("podless")
 

@@ -16,8 +16,8 @@ from podless.http.rows import Rows
 from podless.http.selections import Selections
 from podless.http.stream import WatchStream, error_line, media
 from podless.kinds import conversion, view
-from podless.meta.allowance import ALLOWANCE, Allowance
 from podless.meta.errors import Expired, NoBackend, NotServed, PageNotFound, UnsupportedMediaType
+from podless.runtime.allowance import ALLOWANCE, Allowance
 from podless.verbs import options
 from podless.verbs.call import API, Call, Outcome, entries
 from podless.verbs.components import component
@@ -152,14 +152,14 @@ class APIHandler:
             chosen = await options.listed(self._api, call)
             listing = list_(self._api, call, collection, chosen)
             plain = chosen.labels.empty and chosen.fields.empty
-            outcome = await (listing if plain else self._api.aside.slices.drive(listing))
+            outcome = await (listing if plain else self._api.off_loop.slices.drive(listing))
         await self._api.converter.ready(call.kind, call.version, entries(outcome))
         await ready(self._api, call, outcome, form)
         return await self._show(request, call, outcome, form)
 
     async def _show(self, request: Request, call: Call, outcome: Outcome, form: Form) -> Answer:
         """The answer, made in slices."""
-        run, entry = self._api.aside.slices.run, getattr(outcome, "entry", None)
+        run, entry = self._api.off_loop.slices.run, getattr(outcome, "entry", None)
         if entry is None:
             answer = await run(response, call, outcome, form, self._rows)
         else:
@@ -173,24 +173,24 @@ class APIHandler:
         if call.kind.strategy.loads:
             await make_ready(self._api, call.kind)
         size = self._size(call)
-        if not self._api.aside.is_long(size):
+        if not self._api.off_loop.is_long(size):
             outcome = await self._written(call, verb)
             if not is_quick(call, outcome, form):
                 return await self._show(request, call, outcome, form)
             answer = response(call, outcome, form, self._rows)
             return answer if 0 <= answer.size <= THRESHOLD else await compress(request, answer)
-        async with self._api.aside.turn(call.user.name, size):
+        async with self._api.off_loop.turn(call.user.name, size):
             await make_ready(self._api, call.kind, call.subresource)
             outcome = await self._written(call, verb)
             lay_out(call, form)
             # rows belong to the loop: what is made here is shown once
-            answer = await self._api.aside.run(size, response, call, outcome, form, Rows())
+            answer = await self._api.off_loop.run(size, response, call, outcome, form, Rows())
             return await compress(request, answer)
 
     def _size(self, call: Call) -> int:
         """Bytes of the object that is written, about: those that are sent, or those that are there."""
         size = len(call.body)
-        if call.name and not self._api.aside.is_long(size) and not call.kind.virtual:
+        if call.name and not self._api.off_loop.is_long(size) and not call.kind.virtual:
             collection = self._api.collection(call.kind)
             entry = collection.get(call.key) if collection.loaded else None
             size = max(size, len(entry.body) if entry is not None else 0)

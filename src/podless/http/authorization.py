@@ -7,10 +7,10 @@ from collections.abc import Callable
 from podless.auth.authorizer import Authorizer, Decision
 from podless.auth.denied import Denied
 from podless.http.message import Answer, Handler, Pending, Request, settled
-from podless.meta.aside import Aside
+from podless.offload.offloop import OffLoop
 
 
-def with_authorization(authorizer: Authorizer, aside: Aside) -> Callable[[Handler], Handler]:
+def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[Handler], Handler]:
     """Asks the authorizer; nothing is looked up for those who may not. The handler raises Denied."""
 
     def filter_(handler: Handler) -> Handler:
@@ -22,7 +22,7 @@ def with_authorization(authorizer: Authorizer, aside: Aside) -> Callable[[Handle
             return handler(request)
 
         async def later(request: Request) -> Answer:
-            decision = await aside.slice(authorizer.decide, request.user, request.info.asked)
+            decision = await off_loop.slice(authorizer.decide, request.user, request.info.asked)
             return await settled(go_on(request, decision))
 
         def handle(request: Request) -> Answer | Pending:

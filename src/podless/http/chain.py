@@ -33,7 +33,7 @@ from podless.http.measured import Measured
 from podless.http.message import Handler
 from podless.http.requestinfo import with_request_info
 from podless.http.status import with_status
-from podless.meta import lazy
+from podless.runtime import lazy
 from podless.verbs.call import API
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ def filters(
         *with_current_state(api),  # what others have written
         with_authentication(api.authenticator),  # who asks
         PriorityAndFairness(limits, measured.flows if measured is not None else None).filter,  # whose turn it is
-        with_impersonation(api.authorizer, api.aside),  # as whom
-        with_authorization(api.authorizer, api.aside),  # who may
+        with_impersonation(api.authorizer, api.off_loop),  # as whom
+        with_authorization(api.authorizer, api.off_loop),  # who may
         *([carry.with_faults(faults, lambda: api.cache.revision)] if faults is not None else []),  # what goes wrong
     ]
 

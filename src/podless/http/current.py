@@ -10,10 +10,10 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 
+from podless.apis.builtin import DEFINITIONS
 from podless.cache import current
 from podless.cache.current import Scope
 from podless.http.message import Answer, Gate, Handler, Pending, Request, Response, Stream
-from podless.kinds.builtin import DEFINITIONS
 from podless.verbs.call import API
 
 _ASKED = ("/api", "/openapi")  # what is answered from the state; health and metrics must not wait for it

@@ -10,8 +10,8 @@ import time
 
 import orjson
 
+from podless.codec import gotext, gotime
 from podless.http.message import TEXT, Answer, Handler, Pending, Request, Response, Stream
-from podless.meta import gotext, gotime
 from podless.meta.errors import BadRequest
 from podless.remote import DEADLINE
 

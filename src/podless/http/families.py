@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from podless.meta.histogram import Histogram
+from podless.runtime.histogram import Histogram
 
 GAUGE, COUNTER, HISTOGRAM = "gauge", "counter", "histogram"
 

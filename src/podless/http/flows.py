@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from podless.apis.catalog import FLOW_SCHEMAS, PRIORITY_LEVELS
 from podless.auth.attributes import Attributes
 from podless.auth.user import User, of_account
 from podless.cache.events import Event
 from podless.http.families import Sample, render
 from podless.http.message import Request
-from podless.kinds.builtin.catalog import FLOW_SCHEMAS, PRIORITY_LEVELS
-from podless.meta.bounded import LONGEST
-from podless.meta.histogram import Histogram
+from podless.runtime.bounded import LONGEST
+from podless.runtime.histogram import Histogram
 from podless.verbs.call import API
 
 Object = Mapping[str, Any]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 
+from podless.codec.gotext import quote
 from podless.controllers.health import Health
 from podless.http.message import TEXT, Request, Response
 from podless.meta.errors import PageNotFound
-from podless.meta.gotext import quote
 
 _HEADERS = [("X-Content-Type-Options", "nosniff")]
 

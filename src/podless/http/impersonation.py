@@ -8,10 +8,10 @@ from podless.auth import impersonation
 from podless.auth.authorizer import Authorizer
 from podless.auth.user import User
 from podless.http.message import Answer, Handler, Pending, Request, settled
-from podless.meta.aside import Aside
+from podless.offload.offloop import OffLoop
 
 
-def with_impersonation(authorizer: Authorizer, aside: Aside) -> Callable[[Handler], Handler]:
+def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[Handler], Handler]:
     """Gives requests the user that they are carried out as. The handler raises Denied and BadRequest."""
 
     def filter_(handler: Handler) -> Handler:
@@ -22,7 +22,7 @@ def with_impersonation(authorizer: Authorizer, aside: Aside) -> Callable[[Handle
             return handler(request)
 
         async def later(request: Request, other: User) -> Answer:
-            user = await aside.slice(impersonation.act, authorizer, request.user, other, request.info.asked)
+            user = await off_loop.slice(impersonation.act, authorizer, request.user, other, request.info.asked)
             return await settled(go_on(request, user))
 
         def handle(request: Request) -> Answer | Pending:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from podless.auth.attributes import Attributes
 from podless.http.target import parse_query
 from podless.meta import names, selectors
-from podless.meta.bounded import bounded_cache
 from podless.meta.errors import BadRequest
+from podless.runtime.bounded import bounded_cache
 
 
 class RequestInfo(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from podless.meta.option import megabytes, one_or_more, option
+from podless.runtime.option import megabytes, one_or_more, option
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from podless.http.limits import Limits
 from podless.http.message import Gate, Handler, Response
 from podless.http.secure import Handshakes, Secure
 from podless.http.status import trace
-from podless.meta.pace import Pace
-from podless.meta.watchdog import Watchdog
+from podless.runtime.pace import Pace
+from podless.runtime.watchdog import Watchdog
 
 log = logging.getLogger("podless")
 

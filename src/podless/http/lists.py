@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from podless.cache.entry import Entry
+from podless.codec import serializer
 from podless.http.message import Pieces
 from podless.http.negotiate import YAML, Form
 from podless.http.rows import Rows
 from podless.kinds import view
-from podless.meta import clock, codec, lazy
-from podless.meta.gcpause import paused
-from podless.meta.meter import charge
+from podless.runtime import clock, lazy
+from podless.runtime.gcpause import paused
+from podless.runtime.meter import charge
 from podless.verbs.call import Call, Many
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def pieces(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Piec
 
     name = "rows" if form.target == "Table" else "items"
     if form.media == YAML:
-        return Pieces(lambda: codec.yaml_pieces(_whole(head + tail, name, codec.Lazily(items()))))
+        return Pieces(lambda: serializer.yaml_pieces(_whole(head + tail, name, serializer.Lazily(items()))))
     if form.pretty:
         return Pieces(lambda: _pretty(_whole(head + tail, name, ["@"]), items()))
     if form.target == "Table":
@@ -79,7 +80,7 @@ def pieces(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Piec
 
 def _partial(call: Call, entry: Entry, form: Form) -> bytes:
     with view.resting(entry):
-        return codec.encode(table.partial(view.inner(call.kind, call.version, entry), form.version))
+        return serializer.encode(table.partial(view.inner(call.kind, call.version, entry), form.version))
 
 
 def _item(call: Call, entry: Entry) -> bytes:
@@ -142,13 +143,13 @@ def _made(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Itera
 
 
 def _frame(kind: str, api_version: str, metadata: Object) -> tuple[bytes, bytes]:
-    head = b'{"kind":%b,"apiVersion":%b,"metadata":' % (codec.encode(kind), codec.encode(api_version))
-    return b'%b%b,"items":[' % (head, codec.encode(metadata)), b"]}"
+    head = b'{"kind":%b,"apiVersion":%b,"metadata":' % (serializer.encode(kind), serializer.encode(api_version))
+    return b'%b%b,"items":[' % (head, serializer.encode(metadata)), b"]}"
 
 
 def _whole(text: bytes, name: str, items: Iterable[Any]) -> Object:
     """A list without its items, and in their place others."""
-    whole: Object = codec.decode_own(text)
+    whole: Object = serializer.decode_own(text)
     whole[name] = items
     return whole
 

@@ -10,7 +10,7 @@ from podless.auth.attributes import Attributes
 from podless.http.families import render
 from podless.http.flows import Flow, Flows
 from podless.http.message import Answer, Ending, Handler, Lost, Pending, Request, Response, Sink, Stream
-from podless.meta.histogram import Histogram
+from podless.runtime.histogram import Histogram
 
 BOUNDS: tuple[float, ...] = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 BOUNDS += (10.0, 15.0, 20.0, 30.0, 45.0, 60.0)

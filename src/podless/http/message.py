@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 from podless.auth.certificates import Certificate
 from podless.auth.user import ANONYMOUS
+from podless.codec import gotext
 from podless.http.info import RequestInfo
 from podless.http.target import parse_query, split_target
-from podless.meta import gotext
-from podless.meta.watchdog import Work
+from podless.runtime.watchdog import Work
 
 JSON = b"application/json"
 TEXT = b"text/plain; charset=utf-8"

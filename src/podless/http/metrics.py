@@ -20,9 +20,9 @@ from podless.http.families import Sample, render
 from podless.http.held import Held
 from podless.http.measured import Measured
 from podless.kinds.registry import Registry
-from podless.meta import clock
-from podless.meta.turns import Turns
-from podless.meta.watchdog import Watchdog
+from podless.offload.fairqueue import FairQueue
+from podless.runtime import clock
+from podless.runtime.watchdog import Watchdog
 from podless.store import Store
 
 _TOGETHER = 512  # lines that are sent together
@@ -51,7 +51,7 @@ class Metrics:
         registry: Registry,
         held: Held,
         watchdog: Watchdog,
-        turns: Turns,
+        turns: FairQueue,
         measured: Measured,
         store: Store,
         audit: Audited | None = None,

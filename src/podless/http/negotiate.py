@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from podless.meta import protobuf
-from podless.meta.accept import Clause, clauses
-from podless.meta.bounded import bounded_cache
+from podless.codec.accept import Clause, clauses
 from podless.meta.errors import NotAcceptable, UnsupportedMediaType
+from podless.runtime.bounded import bounded_cache
+from podless.structs import protobuf
 
 JSON = "application/json"
 YAML = "application/yaml"

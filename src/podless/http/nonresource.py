@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.auth.accounts import ALGORITHM, Accounts
+from podless.codec import serializer
 from podless.controllers.health import LIVE, Health
 from podless.http import health, negotiate, profiling
 from podless.http.message import JSON, Pending, Pieces, Request, Response
@@ -16,11 +17,10 @@ from podless.http.openapi import OpenAPI
 from podless.http.operations import Operations
 from podless.http.render import pretty
 from podless.kinds.registry import Registry
-from podless.meta import codec
-from podless.meta.aside import Aside
 from podless.meta.errors import MethodNotAllowed, NotServed, PageNotFound
-from podless.meta.pace import Pace
+from podless.offload.offloop import OffLoop
 from podless.publish import discovery, discovery_messages
+from podless.runtime.pace import Pace
 from podless.version import __version__
 
 _AGGREGATED = b";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -54,7 +54,7 @@ def version() -> dict[str, str]:
 class NonResource:
     """Answers all paths that are no resource. address: the host and port that clients know the server by.
 
-    aside: does what takes long, pace what takes many turns. accounts: whose key is published, for those who check
+    off_loop: does what takes long, pace what takes many turns. accounts: whose key is published, for those who check
     tokens of service accounts by themselves.
     """
 
@@ -64,7 +64,7 @@ class NonResource:
         address: Callable[[], str],
         metrics: Metrics,
         checks: Health,
-        aside: Aside,
+        off_loop: OffLoop,
         pace: Pace,
         accounts: Accounts | None = None,
         operations: Operations | None = None,
@@ -75,7 +75,7 @@ class NonResource:
         self._address = address
         self._accounts = accounts
         self._operations = operations
-        self._openapi = OpenAPI(registry, _SERVER, aside, pace)
+        self._openapi = OpenAPI(registry, _SERVER, off_loop, pace)
         self._kept: dict[Any, tuple[bytes, str]] = {}
         self._generation = -1
 
@@ -120,7 +120,7 @@ class NonResource:
         media = _KEYS[request.path.removesuffix("/")]
         negotiate.of_route(accept, (media,))
         if media != negotiate.JSON:
-            return Response(200, [codec.encode(accounts.keys())], media.encode(), _HOUR)
+            return Response(200, [serializer.encode(accounts.keys())], media.encode(), _HOUR)
         shown = {
             "issuer": accounts.issuer,
             "jwks_uri": f"https://{self._address()}/openid/v1/jwks",
@@ -128,7 +128,7 @@ class NonResource:
             "subject_types_supported": ["public"],
             "id_token_signing_alg_values_supported": [ALGORITHM],
         }
-        return Response(200, [codec.encode(shown)], JSON, _HOUR)
+        return Response(200, [serializer.encode(shown)], JSON, _HOUR)
 
     def _version(self, request: Request, accept: str) -> Response:
         if request.method != "GET":
@@ -184,7 +184,7 @@ class NonResource:
             return _document(plain(), form)
         kept = self._kept.get(core)
         if kept is None:
-            body = codec.fitted(codec.encode(discovery.aggregated(self._registry, core=core)) + b"\n")
+            body = serializer.fitted(serializer.encode(discovery.aggregated(self._registry, core=core)) + b"\n")
             kept = self._kept[core] = body, hashlib.sha512(body).hexdigest().upper()
         body, tag = kept
         headers = [("ETag", f'"{tag}"'), ("Vary", "Accept"), ("Cache-Control", "public")]
@@ -192,7 +192,7 @@ class NonResource:
             return Response(304, (), b"", headers)
         shown = Response(200, [body])
         if form.media != negotiate.JSON or form.pretty:
-            shown = _document(codec.decode_json(body), form)
+            shown = _document(serializer.decode_json(body), form)
         return Response(200, shown.chunks, shown.media + _AGGREGATED, headers)
 
 
@@ -212,8 +212,8 @@ def _document(document: Any, form: negotiate.Form) -> Response:
     if form.media == negotiate.PROTOBUF:
         return Response(200, [discovery_messages.encode(document)], negotiate.PROTOBUF.encode())
     if form.media == negotiate.YAML:
-        if len(codec.looked_at(document)) > _SHORT:
-            return Response(200, Pieces(lambda: codec.yaml_pieces(document)), negotiate.YAML.encode())
-        return Response(200, [codec.encode_yaml(document)], negotiate.YAML.encode())
-    body = pretty(document) if form.pretty else codec.encode(document) + b"\n"
+        if len(serializer.looked_at(document)) > _SHORT:
+            return Response(200, Pieces(lambda: serializer.yaml_pieces(document)), negotiate.YAML.encode())
+        return Response(200, [serializer.encode_yaml(document)], negotiate.YAML.encode())
+    body = pretty(document) if form.pretty else serializer.encode(document) + b"\n"
     return Response(200, [body], JSON)

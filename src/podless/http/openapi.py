@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from podless.http.message import Answer, Pending, Pieces, Request, Response
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry
-from podless.meta.aside import LONG, Aside
 from podless.meta.errors import PageNotFound
-from podless.meta.pace import Pace
+from podless.offload.offloop import LONG, OffLoop
+from podless.runtime.pace import Pace
 
 if TYPE_CHECKING:
     from podless.publish.openapi import serve
@@ -24,10 +24,10 @@ _WHILE = 0.001  # seconds that things are made for before others go on
 class OpenAPI:
     """/openapi/v2, /openapi/v3 and the documents below it. release: what the server calls itself."""
 
-    def __init__(self, registry: Registry, release: str, aside: Aside, pace: Pace) -> None:
+    def __init__(self, registry: Registry, release: str, off_loop: OffLoop, pace: Pace) -> None:
         self._registry = registry
         self._release = release
-        self._aside = aside
+        self._off_loop = off_loop
         self._pace = pace
         self._making = asyncio.Lock()
         # an answer is about the kinds as they were when it was begun
@@ -85,7 +85,7 @@ class OpenAPI:
         until = time.perf_counter() + _WHILE
         for make, keep, long in steps:
             if long:
-                keep(await self._aside.make(LONG, make))
+                keep(await self._off_loop.make(LONG, make))
             else:
                 keep(make())
             if time.perf_counter() > until:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from podless.codec import serializer
 from podless.http.message import JSON, TEXT, Request, Response
-from podless.meta import clock, codec
 from podless.meta.errors import BadRequest, Expired, MethodNotAllowed, PageNotFound
+from podless.runtime import clock
 from podless.store import Compacted, backup
 from podless.verbs.call import API
 from podless.version import __version__
@@ -32,7 +33,7 @@ class Operations:
         if request.path == "/podless/backup":
             return await self._backup(request)
         if request.path == "/podless/status":
-            return Response(200, [codec.encode(self._status()), b"\n"], JSON)
+            return Response(200, [serializer.encode(self._status()), b"\n"], JSON)
         raise PageNotFound
 
     async def _backup(self, request: Request) -> Response:

@@ -12,15 +12,15 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 
+from podless.codec import gotext
 from podless.http import sending
 from podless.http.held import ANSWERS, STREAMS, Held
 from podless.http.limits import Limits
 from podless.http.message import TOLD, Pieces, Response, Sink, Stream
 from podless.http.sending import CHUNKED, PLAIN, Clock, Framing, Nowhere
 from podless.http.status import trace
-from podless.meta import gotext
-from podless.meta.pace import Pace
-from podless.meta.slices import Incomplete, Pull
+from podless.runtime.pace import Pace
+from podless.runtime.slices import Incomplete, Pull
 
 log = logging.getLogger("podless")
 

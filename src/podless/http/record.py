@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from podless.http.info import RequestInfo
 from podless.http.message import Answer, Handler, Lost, Pending, Request, Response, Stream
 from podless.http.target import mask_query
-from podless.meta import clock
+from podless.runtime import clock
 
 _MOST = 4000  # requests that are known
 _Line = tuple[float, float, str, str, RequestInfo, str, str, int]

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from podless.cache.entry import Entry
+from podless.codec import serializer
 from podless.http import lists
 from podless.http.message import Listing, Pieces, Response
 from podless.http.negotiate import PLAIN, PROTOBUF, YAML, Form
 from podless.http.rows import Rows
 from podless.kinds import view
-from podless.meta import codec, lazy, protobuf
 from podless.meta.errors import Internal, NotAcceptable
-from podless.meta.meter import charge
-from podless.meta.offloop import remember
-from podless.meta.structfiles import load_struct
-from podless.meta.structs import Struct
+from podless.runtime import lazy
+from podless.runtime.memo import remember
+from podless.runtime.meter import charge
+from podless.structs import protobuf
+from podless.structs.structfiles import load_struct
+from podless.structs.structs import Struct
 from podless.verbs.call import API, Call, Document, Many, Outcome, Single
 
 if TYPE_CHECKING:
@@ -61,13 +63,17 @@ def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
     if form.media == YAML:
         whole = b"".join(body)
         charge(len(whole) // _MOVED)
-        obj = codec.decode_own(whole)
+        obj = serializer.decode_own(whole)
         short = len(whole) <= _SHORT
-        body = [codec.encode_yaml(obj)] if short else Pieces(lambda: codec.yaml_pieces(obj), own=_TREE * len(whole))
+        body = (
+            [serializer.encode_yaml(obj)]
+            if short
+            else Pieces(lambda: serializer.yaml_pieces(obj), own=_TREE * len(whole))
+        )
     elif form.pretty:
         whole = b"".join(body)
         charge(len(whole) // _MOVED)
-        obj = codec.decode_own(whole)
+        obj = serializer.decode_own(whole)
         charge(len(whole) // _MOVED)
         body = [pretty(obj)]
     elif not isinstance(body, Listing):
@@ -104,7 +110,7 @@ async def ready(api: API, call: Call, outcome: Outcome, form: Form) -> None:
                 view.body(kind, version, entry)
 
     async for some in api.pace.slices(call.user.name, left):
-        await api.aside.slices.run(make, some)
+        await api.off_loop.slices.run(make, some)
     order = table.layout(kind, version).order if form.target == "Table" else None
     if order is not None:
         look = order  # for mypy: what it is within a function
@@ -114,7 +120,7 @@ async def ready(api: API, call: Call, outcome: Outcome, form: Form) -> None:
                 lists.place(call, look, entry)
 
         async for some in api.pace.slices(call.user.name, outcome.entries):
-            await api.aside.slices.run(find, some)
+            await api.off_loop.slices.run(find, some)
 
 
 def lay_out(call: Call, form: Form) -> None:
@@ -142,7 +148,7 @@ def _protobuf(call: Call, outcome: Outcome, form: Form) -> list[bytes]:
         items = [_partial_message(call, form, entry) for entry in outcome.entries]
         return protobuf.pack(f"meta.k8s.io/{form.version}", "PartialObjectMetadataList", lists.meta(outcome), items)
     made = _single(call, outcome, form) if isinstance(outcome, Single) else _document(call, outcome, form)
-    return [protobuf.write(PARTIAL_OBJECT_METADATA, codec.decode_own(b"".join(made)))]
+    return [protobuf.write(PARTIAL_OBJECT_METADATA, serializer.decode_own(b"".join(made)))]
 
 
 def _asked(call: Call) -> Struct:
@@ -179,10 +185,10 @@ def _document(call: Call, outcome: Document, form: Form) -> list[bytes]:
     if form.target and outcome.obj.get("kind") == "Scale":
         if form.target == "PartialObjectMetadataList":
             raise _not_a_list(form, "v1" if call.kind.custom else "autoscaling", "Scale")
-        return [codec.encode(_transform(call, [outcome.obj], outcome.obj["metadata"], form, scale=True))]
+        return [serializer.encode(_transform(call, [outcome.obj], outcome.obj["metadata"], form, scale=True))]
     if form.target and outcome.obj.get("kind") != "Status":
-        return [codec.encode(_review(outcome.obj, form))]
-    return [codec.encode(outcome.obj)]
+        return [serializer.encode(_review(outcome.obj, form))]
+    return [serializer.encode(outcome.obj)]
 
 
 def _review(obj: Object, form: Form) -> Object:
@@ -212,7 +218,7 @@ def _single(call: Call, outcome: Single, form: Form) -> list[bytes]:
     else:
         obj = view.unstored(call.kind, call.version, outcome.obj or {})
     if not form.target:
-        return [codec.encode(obj) if call.kind.strategy.ordered else codec.encode_sorted(obj)]
+        return [serializer.encode(obj) if call.kind.strategy.ordered else serializer.encode_sorted(obj)]
     if form.target == "PartialObjectMetadataList":
         raise (
             Internal("content is not a list")
@@ -220,12 +226,12 @@ def _single(call: Call, outcome: Single, form: Form) -> list[bytes]:
             else _not_a_list(form, call.kind.group, call.kind.kind)
         )
     if form.target == "PartialObjectMetadata":
-        return [codec.encode(table.partial(obj, form.version))]
+        return [serializer.encode(table.partial(obj, form.version))]
     revision = {"resourceVersion": obj["metadata"].get("resourceVersion", "")}
     shown = _transform(call, [obj], revision, form)
     if include(call) == "Object" and outcome.entry is not None:
         shown["rows"][0]["object"] = view.load(call.kind, call.version, outcome.entry)
-    return [codec.encode(shown)]
+    return [serializer.encode(shown)]
 
 
 def _pieces(call: Call, page: Many, form: Form, kept: Rows) -> Pieces:
@@ -246,15 +252,15 @@ def _many(call: Call, page: Many, form: Form, kept: Rows) -> list[bytes] | Listi
     if form.target == "Table":
         return _table(call, page, form, kept)
     if form.target:
-        return [codec.encode(_partials(call, page, form))]
+        return [serializer.encode(_partials(call, page, form))]
     kind, version = call.kind, call.version
     api_version = kind.api_version(version.name)
     items = view.bodies(kind, version, page.entries)
     if kind.strategy.ordered:
-        meta = codec.encode(lists.meta(page))
+        meta = serializer.encode(lists.meta(page))
         head = f'{{"kind":"{kind.list_kind}","apiVersion":"{api_version}","metadata":'.encode()
         return Listing(b'%b%b,"items":[' % (head, meta), items, b"]}\n", view.lead(kind, version))
-    meta = codec.encode_sorted({"continue": ""} | lists.meta(page))
+    meta = serializer.encode_sorted({"continue": ""} | lists.meta(page))
     head = f'{{"apiVersion":"{api_version}","items":['.encode()
     return Listing(head, items, b'],"kind":"%b","metadata":%b}\n' % (kind.list_kind.encode(), meta))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from podless.meta import lazy
+from podless.runtime import lazy
 
 if TYPE_CHECKING:
     from podless.publish import table

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from http import HTTPStatus
 from typing import NamedTuple
 
-from podless.meta import clock
+from podless.runtime import clock
 
 _LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in HTTPStatus}
 _PRIVATE = b"Cache-Control: no-cache, private\r\n"

@@ -9,12 +9,13 @@ import traceback
 from collections.abc import Iterable
 from typing import Any
 
+from podless.codec import serializer
 from podless.http import negotiate
 from podless.http.message import JSON, TEXT, Answer, Handler, Pending, Request, Response, Stream
-from podless.meta import codec, protobuf
 from podless.meta.errors import APIError, InsufficientStorage, Internal, Plain, Timeout, TooManyRequests, Unavailable
-from podless.meta.structfiles import load_struct
 from podless.store import Full, NoRoom, Overdue, Oversized, StoreError, Unreachable
+from podless.structs import protobuf
+from podless.structs.structfiles import load_struct
 
 STATUS = load_struct("meta/v1", "Status")
 
@@ -36,10 +37,10 @@ def document(obj: Any, code: int, accept: str = "", headers: list[tuple[str, str
     """A Status, as YAML or protobuf for those who ask for it."""
     media = negotiate.of_error(accept).media
     if media == negotiate.YAML:
-        return Response(code, [codec.encode_yaml(obj)], media.encode(), headers or ())
+        return Response(code, [serializer.encode_yaml(obj)], media.encode(), headers or ())
     if media == negotiate.PROTOBUF:
         return Response(code, [protobuf.write(STATUS, obj)], media.encode(), headers or ())
-    return Response(code, [codec.encode(obj), b"\n"], JSON, headers or ())
+    return Response(code, [serializer.encode(obj), b"\n"], JSON, headers or ())
 
 
 def with_status(handler: Handler) -> Handler:
@@ -75,7 +76,7 @@ def _render(error: Exception, request: Request) -> Response:
     from podless.http.render import pretty
 
     whole = b"".join(bytes(chunk) for chunk in answer.chunks)
-    return Response(answer.status, [pretty(codec.decode_own(whole))], JSON, answer.headers)
+    return Response(answer.status, [pretty(serializer.decode_own(whole))], JSON, answer.headers)
 
 
 async def _render_long(error: APIError, request: Request) -> Response:
@@ -85,13 +86,13 @@ async def _render_long(error: APIError, request: Request) -> Response:
     message, error.message = error.message, _MARK
     answer = _render(error, request)
     error.message = message
-    mark = codec.encode(_MARK)
+    mark = serializer.encode(_MARK)
     head, found, tail = b"".join(bytes(chunk) for chunk in answer.chunks).partition(mark)
     if answer.media != JSON or not found:
         return _render(error, request)
     chunks = [head, b'"']
     for start in range(0, len(message), _SLICE):
-        chunks.append(codec.encode(message[start : start + _SLICE])[1:-1])
+        chunks.append(serializer.encode(message[start : start + _SLICE])[1:-1])
         await asyncio.sleep(0)
     return Response(answer.status, [*chunks, b'"', tail], JSON, answer.headers)
 

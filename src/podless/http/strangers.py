@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from hashlib import sha256
 from typing import Any
 
-from podless.meta import clock
+from podless.runtime import clock
 
 log = logging.getLogger("podless")
 

@@ -7,15 +7,17 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from podless.codec import serializer
 from podless.http.message import JSON, Sink, Stream
 from podless.http.negotiate import PROTOBUF, Form
 from podless.http.render import include
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
-from podless.meta import clock, codec, lazy, protobuf
 from podless.meta.errors import APIError
-from podless.meta.structfiles import load_struct
-from podless.meta.structs import Struct
+from podless.runtime import clock, lazy
+from podless.structs import protobuf
+from podless.structs.structfiles import load_struct
+from podless.structs.structs import Struct
 from podless.verbs.call import API, Call
 from podless.verbs.watch import Seen, View, Watch
 
@@ -202,7 +204,7 @@ def _partial(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
     line = item.event.frames.get(key) if item.event is not None else None
     if line is None:
         obj = table.partial(view.inner(kind, version, item.entry), form.version)
-        line = _line(item.type.encode(), codec.encode(obj))
+        line = _line(item.type.encode(), serializer.encode(obj))
         if item.event is not None:
             item.event.frames[key] = line
     return line
@@ -227,7 +229,7 @@ _RENDER = {"": _plain, "PartialObjectMetadata": _partial, "PartialObjectMetadata
 def _event(type_: str, obj: Object, struct: Struct | None, form: Form) -> bytes:
     """One event about an object as it is to be shown."""
     if form.media != PROTOBUF:
-        return _line(type_.encode(), codec.encode(obj))
+        return _line(type_.encode(), serializer.encode(obj))
     whole = struct if struct is not None and not form.target else PARTIAL_OBJECT_METADATA
     return protobuf.frame(type_, protobuf.write(whole, obj))
 
@@ -246,4 +248,4 @@ def error_event(status: dict[str, Any], *, binary: bool) -> bytes:
     """The same for a watch in protobuf, or in JSON."""
     if binary:
         return protobuf.frame("ERROR", protobuf.write(STATUS, status))
-    return _line(b"ERROR", codec.encode(status))
+    return _line(b"ERROR", serializer.encode(status))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl, unquote, unquote_plus
 
-from podless.meta.bounded import bounded_cache
+from podless.runtime.bounded import bounded_cache
 
 _SECRET = "access_token"  # RFC 6750, section 2.3
 _MASKED = "[masked]"

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from podless.http import strangers, validity
-from podless.meta import clock
-from podless.meta.files import write_file
-from podless.meta.option import StartError
+from podless.runtime import clock
+from podless.runtime.files import write_file
+from podless.runtime.option import StartError
 
 if TYPE_CHECKING:
     from cryptography import x509

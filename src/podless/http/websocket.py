@@ -13,7 +13,7 @@ from typing import Protocol
 
 from podless.http.message import TEXT, Response
 from podless.http.sending import Framing
-from podless.meta import protobuf
+from podless.structs import protobuf
 
 _MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _TEXT, _BINARY, _CLOSE, _PING, _PONG = 0x1, 0x2, 0x8, 0x9, 0xA

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from podless import schema
+from podless.codec import gotext, jsontext, sentfloats, serializer
+from podless.codec.serializer import Floats
 from podless.kinds import scheme, typemeta
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec, gotext, gotypes, jsontext, protobuf, repeats, sent, structs
-from podless.meta.codec import Floats
 from podless.meta.errors import BadRequest
-from podless.meta.structs import Struct
+from podless.structs import gotypes, protobuf, repeats, structs
+from podless.structs.structs import Struct
 
 Object = dict[str, Any]
 
@@ -109,23 +110,27 @@ def _note(body: Body, kind: str, version: str, repeated: Sequence[str], unknown:
         return
     findings = list(dict.fromkeys([*repeated, *untold(body.kind, unknown)]))
     if body.validation == "Strict" and findings:
-        raise BadRequest(f"{_cannot(body, kind, version)}: strict decoding error: {codec.strict_text(findings)}")
+        raise BadRequest(f"{_cannot(body, kind, version)}: strict decoding error: {serializer.strict_text(findings)}")
     if body.validation != "Ignore":
         body.warnings += findings
 
 
 def _parse(body: Body, yaml: bool, repeated: list[str] | None) -> Any:
     try:
-        return codec.decode_yaml(body.raw, repeated) if yaml else codec.decode_json(body.raw, repeated, body.floats)
-    except codec.YAMLError as error:
+        return (
+            serializer.decode_yaml(body.raw, repeated)
+            if yaml
+            else serializer.decode_json(body.raw, repeated, body.floats)
+        )
+    except serializer.YAMLError as error:
         raise BadRequest(f"{_unrecognized(body)}: {error.message} {_snippet(body)}") from None
     except jsontext.OutOfRange as error:
         raise _out_of_range(body, error) or _unreadable(body, error) from None
-    except codec.JSONError as error:
+    except serializer.JSONError as error:
         raise _unreadable(body, error) from None
 
 
-def _unreadable(body: Body, error: codec.JSONError) -> BadRequest:
+def _unreadable(body: Body, error: serializer.JSONError) -> BadRequest:
     return BadRequest(f"{_unrecognized(body)}: {typemeta.unreadable(error)} {_snippet(body)}")
 
 
@@ -155,7 +160,7 @@ def _message(body: Body, struct: Struct) -> tuple[Object, str]:
 def _literal(body: Body, why: str) -> str:
     """The text of a number that does not fit, with the number as it was sent."""
     try:
-        given = sent.as_written(body.raw)
+        given = sentfloats.as_written(body.raw)
         body.kind.strategy.decode(body.kind, body.version, {"kind": "", "apiVersion": "", **given}, [], fill=False)
     except structs.DecodeError as error:
         return str(error)
@@ -190,7 +195,7 @@ def _kind(body: Body, raw: Any) -> str:
     # what the body does not say is taken from the path here
     given, api_version = ((raw or {}).get(name) if yaml else repeats.last(body.raw, name) for name in _HEAD)
     version = str(api_version or body.api_version).rpartition("/")[2]
-    missing = _missing(codec.encode_sorted(raw or {}) if yaml else body.raw)
+    missing = _missing(serializer.encode_sorted(raw or {}) if yaml else body.raw)
     raise BadRequest(f"{_cannot(body, given or body.kind.kind, version)}: {missing}")
 
 
@@ -200,7 +205,7 @@ def _missing(raw: bytes) -> str:
 
 def _snippet(body: Body) -> str:
     """How the body begins."""
-    return f"({codec.hex_or_text(body.raw)})"
+    return f"({serializer.hex_or_text(body.raw)})"
 
 
 def _read_other(body: Body, raw: Object, kind: str, given: str, repeated: Sequence[str]) -> None:

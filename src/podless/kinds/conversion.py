@@ -13,18 +13,20 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from podless.cache.entry import Entry
+from podless.codec import gotext, serializer
 from podless.fields.typed import Misfit
 from podless.kinds import reviews, view
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec, gotext, gotypes, objectmeta, uids
+from podless.meta import objectmeta, uids
 from podless.meta.errors import Internal
 from podless.meta.field import join
-from podless.meta.gotypes import UID, ListOf, Raw
-from podless.meta.meter import each
-from podless.meta.structfiles import load_struct
-from podless.meta.structs import TYPE_META, Field, Struct
 from podless.remote import Client, RemoteError, Target
+from podless.runtime.meter import each
+from podless.structs import gotypes
+from podless.structs.gotypes import UID, ListOf, Raw
+from podless.structs.structfiles import load_struct
+from podless.structs.structs import TYPE_META, Field, Struct
 
 if TYPE_CHECKING:
     from podless.schema import Schema
@@ -171,7 +173,7 @@ class Converter:
         webhook = kind.webhook
         assert webhook is not None
         review, version = _review(webhook, objects, kind.api_version(wanted))
-        body = await self.client.beside(size, codec.encode, review)
+        body = await self.client.beside(size, serializer.encode, review)
         target = kind.made("conversion target", lambda: Target.of(webhook["clientConfig"]))
         try:
             answer = await self.client.post(target, body, seconds=_SECONDS, most=_ANSWER_MOST)
@@ -276,7 +278,7 @@ def _checked(kind: Kind, before: Object, after: Any, wanted: str) -> Object:
         found = gotypes.JSON_NAMES[type(after)]
         raise ConversionFailed(f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}")
     if not _text(after, "kind"):
-        raise ConversionFailed(f"Object 'Kind' is missing in '{codec.encode(after).decode()}'")
+        raise ConversionFailed(f"Object 'Kind' is missing in '{serializer.encode(after).decode()}'")
     expected, got = kind.api_version(wanted), _text(after, "apiVersion")
     if got != expected:
         raise _Unsound(f"invalid object at index 0: invalid groupVersion (expected {expected}, received {got})")
@@ -361,10 +363,10 @@ class Unconverted(Exception):
         """Ask the webhook, and keep for `lookup` what it answers, or how it fails."""
         answer: bytes | ConversionFailed
         try:
-            answer = codec.encode_sorted(await converter.convert(self._kind, self._obj, self._wanted))
+            answer = serializer.encode_sorted(await converter.convert(self._kind, self._obj, self._wanted))
         except ConversionFailed as failed:
             answer = failed
-        self._known[codec.encode_sorted(self._obj), self._wanted] = answer
+        self._known[serializer.encode_sorted(self._obj), self._wanted] = answer
 
 
 def lookup(kind: Kind, known: Known, obj: Object, api_version: str) -> Object:
@@ -375,10 +377,10 @@ def lookup(kind: Kind, known: Known, obj: Object, api_version: str) -> Object:
     if obj.keys() <= {"apiVersion", "kind"}:
         return {**obj, "apiVersion": api_version}  # nothing is said of it in any version
     wanted = api_version.rpartition("/")[2]
-    found = known.get((codec.encode_sorted(obj), wanted))
+    found = known.get((serializer.encode_sorted(obj), wanted))
     if found is None:
         raise Unconverted(kind, obj, wanted, known)
     if isinstance(found, ConversionFailed):
         raise Misfit(found.message)
-    converted: Object = codec.decode_json(found)
+    converted: Object = serializer.decode_json(found)
     return converted

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from podless import schema as schemas
+from podless.codec import serializer
 from podless.kinds import scaling
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object, Strategy
-from podless.meta import codec, objectmeta
+from podless.meta import objectmeta
 from podless.meta.errors import Internal
-from podless.meta.meter import each
-from podless.meta.offloop import find, once
+from podless.runtime.memo import find, once
+from podless.runtime.meter import each
 
 if TYPE_CHECKING:
     from podless.cel.rules import Rules as Expressions
@@ -185,7 +186,7 @@ class CustomStrategy(Strategy[Kind]):
         """Fields that the schema does not know, nulls that it does not allow, malformed metadata inside."""
         compiled = self.schema(version)
         compiled.prune(obj, drop=True)
-        if not compiled.preserve and codec.has_nulls(obj):
+        if not compiled.preserve and serializer.has_nulls(obj):
             compiled.drop_nulls(obj)
 
     def validate_other(self, version: Version, obj: Object, old: Object | None) -> Faults:
@@ -245,7 +246,7 @@ def _keep_status(obj: Object, old: Object) -> None:
 
 
 def _without(obj: Object, apart: tuple[str, ...]) -> bytes:
-    return codec.encode_sorted({key: value for key, value in each(obj).items() if key not in apart})
+    return serializer.encode_sorted({key: value for key, value in each(obj).items() if key not in apart})
 
 
 def _get(obj: Object, path: str) -> Any:

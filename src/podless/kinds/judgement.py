@@ -5,10 +5,11 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import Any
 
+from podless.codec import sentfloats
+from podless.codec.serializer import Floats
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
-from podless.meta import names, objectmeta, sent
-from podless.meta.codec import Floats
+from podless.meta import names, objectmeta
 from podless.meta.field import MOST, Enough, FieldError, Found, invalid
 
 Object = dict[str, Any]
@@ -45,7 +46,7 @@ def of_new(
             found = named = _new_metadata(kind, metadata, placed)
             if not any(strategy.rechecks):  # rules that do not look at metadata come first, and alone
                 found = []
-        with look if strategy.tells_all else _AS_IT_IS, sent.as_sent(obj, floats) if floats else _AS_IT_IS:
+        with look if strategy.tells_all else _AS_IT_IS, sentfloats.as_sent(obj, floats) if floats else _AS_IT_IS:
             found += strategy.validate_create(kind, version, obj)
             found += strategy.validate_rules(version, obj, None, found, floats=bool(floats))
     except Enough:
@@ -75,7 +76,7 @@ def of_change(
     try:
         with look:
             found = _changed_metadata(kind, strategy, obj["metadata"], old["metadata"], subresource, namespaced)
-        with look if strategy.tells_all else _AS_IT_IS, sent.as_sent(obj, floats) if floats else _AS_IT_IS:
+        with look if strategy.tells_all else _AS_IT_IS, sentfloats.as_sent(obj, floats) if floats else _AS_IT_IS:
             found += check(kind, version, obj, old, warnings)
             found += strategy.validate_rules(version, obj, old, found, warnings, floats=bool(floats))
     except Enough:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from podless.kinds.strategy import Strategy
 from podless.kinds.version import Column, Scale, Version
-from podless.meta import filling, gvk, structs
-from podless.meta.offloop import drafting, made_once, once
+from podless.meta import gvk
+from podless.runtime.memo import drafting, made_once, once
+from podless.structs import defaults, structs
 
 if TYPE_CHECKING:
-    from podless.meta.structs import Struct
     from podless.store.keys import Keys
+    from podless.structs.structs import Struct
 
 __all__ = ["VERBS", "VERBS_TERMINATING", "Column", "Kind", "Scale", "Subresource", "Version", "same", "serving"]
 
@@ -123,7 +124,7 @@ class Kind:
                 struct = self.struct_of(version)
                 if struct is not None:
                     structs.complete(struct)
-                    filling.complete(struct)
+                    defaults.complete(struct)
                 self.raws(version)
             self.strategy.compile(self)
             for make in more:

@@ -12,8 +12,8 @@ from typing import Any
 
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
-from podless.meta.offloop import made_once
-from podless.meta.structs import Struct
+from podless.runtime.memo import made_once
+from podless.structs.structs import Struct
 
 NOT_YET: Strategy[Kind] = Strategy()  # stands in for the strategy until it is loaded
 

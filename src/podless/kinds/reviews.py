@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from podless.codec import serializer
 from podless.kinds import scheme, typemeta
-from podless.meta import codec, repeats, structs
-from podless.meta.structs import Struct
+from podless.structs import repeats, structs
+from podless.structs.structs import Struct
 
 Object = dict[str, Any]
 
@@ -32,17 +33,17 @@ def decode(raw: bytes, struct: Struct, api_version: str) -> Object:
     repeated: list[str] = []
     try:
         if _OBJECT.match(raw):
-            value = codec.decode_json(raw, repeated)
+            value = serializer.decode_json(raw, repeated)
             if repeated:
                 value = repeats.decode(struct, raw, [])
         elif len(raw) > _YAML_MOST:
             raise Undecodable(f"an answer that is no JSON object is read up to {_YAML_MOST} bytes")
         else:
-            value = codec.decode_yaml(raw)
+            value = serializer.decode_yaml(raw)
         given = typemeta.interpret(value)
-    except codec.YAMLError as error:
+    except serializer.YAMLError as error:
         raise Undecodable(error.message) from None
-    except codec.JSONError as error:
+    except serializer.JSONError as error:
         raise Undecodable(str(typemeta.unreadable(error))) from None
     except ValueError as error:
         raise Undecodable(str(error)) from None

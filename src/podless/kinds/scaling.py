@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.codec import gotext
 from podless.kinds.version import Scale
-from podless.meta import field, gotext
+from podless.meta import field
 from podless.meta.field import FieldError
 
 _MOST = 2**31 - 1

@@ -6,8 +6,8 @@ k8s.io/api.
 
 from __future__ import annotations
 
+from podless.codec import gotext
 from podless.kinds.kind import Kind
-from podless.meta import gotext
 
 _LEGACY = "pkg/api/legacyscheme/scheme.go:30"
 # groups with schemes of their own

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
+from podless.codec import gotext
 from podless.kinds.version import Version
-from podless.meta import gotext, names
+from podless.meta import names
 from podless.meta.field import FieldError
-from podless.meta.structs import Struct
+from podless.structs.structs import Struct
 
 Object = dict[str, Any]
 Faults = Sequence[FieldError]

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from podless.meta import codec
+from podless.codec import serializer
 
 if TYPE_CHECKING:
-    from podless.meta.structs import Struct
+    from podless.structs.structs import Struct
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Given:
 
 def _schemas(stored: bytes) -> dict[str, dict[str, Any] | None]:
     """The schemas of a stored definition by version."""
-    versions = codec.decode_json(stored)["spec"]["versions"]
+    versions = serializer.decode_json(stored)["spec"]["versions"]
     return {version["name"]: (version.get("schema") or {}).get("openAPIV3Schema") for version in versions}
 
 

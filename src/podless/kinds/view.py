@@ -11,13 +11,14 @@ from typing import Any
 import orjson
 
 from podless.cache.entry import Entry
+from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec, structs
-from podless.meta.gcpause import paused
-from podless.meta.meter import charge
-from podless.meta.offloop import is_off_loop
-from podless.meta.structfiles import load_struct
+from podless.runtime.gcpause import paused
+from podless.runtime.memo import is_off_loop
+from podless.runtime.meter import charge
 from podless.store.keys import Stored
+from podless.structs import structs
+from podless.structs.structfiles import load_struct
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
@@ -40,9 +41,9 @@ def encode(kind: Kind, obj: Object) -> Stored:
     metadata["resourceVersion"] = _MARK
     if kind.strategy.ordered:
         obj["metadata"] = _ordered(metadata)
-        body = codec.encode(arranged(kind, obj))
+        body = serializer.encode(arranged(kind, obj))
     else:
-        body = codec.encode_sorted(obj)
+        body = serializer.encode_sorted(obj)
     if kept is None:
         del metadata["resourceVersion"]
     else:
@@ -121,7 +122,7 @@ def keep(kind: Kind, version: Version, entry: Entry, obj: Object) -> bytes:
 
 def encode_form(kind: Kind, obj: Object) -> bytes:
     """Encode an object in one of its versions."""
-    return codec.fitted(codec.encode(obj) if kind.strategy.ordered else codec.encode_sorted(obj))
+    return serializer.fitted(serializer.encode(obj) if kind.strategy.ordered else serializer.encode_sorted(obj))
 
 
 def put(kind: Kind, version: Version, entry: Entry, made: bytes) -> bytes:
@@ -137,7 +138,7 @@ def put(kind: Kind, version: Version, entry: Entry, made: bytes) -> bytes:
 def carry(kind: Kind, version: Version, entry: Entry, later: Entry) -> None:
     """Where only a webhook can convert: what is known of an entry holds for the same state at another revision."""
     if not direct(kind, version, later) and (found := known(kind, version, entry)) is not None:
-        obj = codec.decode_json(found)
+        obj = serializer.decode_json(found)
         obj["metadata"]["resourceVersion"] = str(later.revision)
         keep(kind, version, later, obj)
 
@@ -217,5 +218,5 @@ def bodies(kind: Kind, version: Version, entries: Sequence[Entry]) -> list[bytes
 
 def copy(obj: Object) -> Object:
     """Return a deep copy of decoded JSON."""
-    copied: Object = codec.copied(obj)
+    copied: Object = serializer.copied(obj)
     return copied

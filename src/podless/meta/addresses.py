@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 
-from podless.meta.gotext import quote
+from podless.codec.gotext import quote
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network

@@ -7,7 +7,7 @@ from typing import Any
 
 from podless.meta import field, names
 from podless.meta.field import FieldError
-from podless.meta.meter import each
+from podless.runtime.meter import each
 
 _STATUSES = ("False", "True", "Unknown")
 _MOST_REASON, _MOST_MESSAGE = 1024, 32768  # bytes

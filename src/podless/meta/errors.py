@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from podless.meta import field, gotext
-from podless.meta.apierror import APIError as APIError
-from podless.meta.apierror import Timeout as Timeout
+from podless.codec import gotext
+from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.apierror import APIError as APIError
+from podless.runtime.apierror import Timeout as Timeout
 
 
 def describe(name: str, group: str, kind: str, **more: Any) -> dict[str, Any]:

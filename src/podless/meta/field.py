@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from podless.meta import gotext
+from podless.codec import gotext
 
 # cause reason -> the words a message starts with
 TEXTS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from podless.meta.gonumber import natural
+from podless.codec.gonumber import natural
 
 _KUBE_VERSION = re.compile(r"v([0-9]++)(?:(alpha|beta)([0-9]++))?")
 _MOST = (1 << 63) - 1  # a number that is larger makes the name one like any other

@@ -6,8 +6,8 @@ from typing import Any
 
 from podless.meta import field, names
 from podless.meta.field import FieldError
-from podless.meta.meter import each
-from podless.meta.sorting import by_name
+from podless.runtime.meter import each
+from podless.runtime.sorting import by_name
 
 _VALUES = {"In": True, "NotIn": True, "Exists": False, "DoesNotExist": False}
 _MISSING = "must be specified when `operator` is 'In' or 'NotIn'"

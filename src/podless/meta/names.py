@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from podless.meta.offloop import made_once
+from podless.runtime.memo import made_once
 
 # a check of an object's name; the flag says that it is a prefix to which more will be appended
 NameCheck = Callable[[str, bool], list[str]]

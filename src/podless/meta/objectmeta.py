@@ -12,14 +12,16 @@ from itertools import compress
 from operator import ne
 from typing import Any
 
-from podless.meta import field, gotext, gotypes, gvk, names, structs
-from podless.meta.bounded import bounded_cache
+from podless.codec import gotext
+from podless.meta import field, gvk, names
 from podless.meta.field import FieldError
-from podless.meta.meter import FEW, charge, each
 from podless.meta.names import NameCheck
-from podless.meta.sorting import in_order
-from podless.meta.structfiles import load_struct
-from podless.meta.structs import DecodeError
+from podless.runtime.bounded import bounded_cache
+from podless.runtime.meter import FEW, charge, each
+from podless.runtime.sorting import in_order
+from podless.structs import gotypes, structs
+from podless.structs.structfiles import load_struct
+from podless.structs.structs import DecodeError
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 OWNER_REFERENCE = load_struct("meta/v1", "OwnerReference")

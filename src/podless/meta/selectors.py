@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from podless.meta import field, gotext, names
-from podless.meta.bounded import bounded_cache
+from podless.codec import gotext
+from podless.meta import field, names
 from podless.meta.errors import BadRequest
 from podless.meta.field import FieldError
-from podless.meta.meter import FEW, charge, each
-from podless.meta.offloop import made_once
+from podless.runtime.bounded import bounded_cache
+from podless.runtime.memo import made_once
+from podless.runtime.meter import FEW, charge, each
 
 _CACHED = 1024
 _REQUIREMENT = 8  # steps that it takes to read one

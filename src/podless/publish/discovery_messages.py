@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from podless.meta import protobuf
-from podless.meta.gotypes import STRING, STRINGS, ListOf, Type
-from podless.meta.structfiles import load_struct
-from podless.meta.structs import TYPE_META, Field, Struct
+from podless.structs import protobuf
+from podless.structs.gotypes import STRING, STRINGS, ListOf, Type
+from podless.structs.structfiles import load_struct
+from podless.structs.structs import TYPE_META, Field, Struct
 
 LIST_META = load_struct("meta/v1", "ListMeta")
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")

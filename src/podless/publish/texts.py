@@ -1,4 +1,4 @@
-"""What the fields of the API mean, in a sentence each: the texts of the .fields files (meta/structfiles.py).
+"""What the fields of the API mean, in a sentence each: the texts of the .fields files (structs/structfiles.py).
 
 OpenAPI documents (and so `kubectl explain`) and the columns of tables read them here.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from podless.meta.bounded import bounded_cache
-from podless.meta.structfiles import homes_of, load_file
+from podless.runtime.bounded import bounded_cache
+from podless.structs.structfiles import homes_of, load_file
 
 META = "meta.k8s.io"  # stands for what all groups share
 

@@ -18,9 +18,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from podless.meta import clock, codec, gotext
-from podless.meta.aside import Aside
+from podless.codec import gotext, serializer
+from podless.offload.offloop import OffLoop
 from podless.remote.target import Target
+from podless.runtime import clock
 
 if TYPE_CHECKING:
     import aiohttp
@@ -57,7 +58,7 @@ class Client:
     A Service that is not listed is asked for with `external`, which gives the host that a namespace and a name stand
     for, or ""; and is else looked up by its name in DNS, name.namespace.svc.
     disturbed: says of an address whether a call to it is to run out of time, for tests.
-    aside: does long work beside the event loop, and parses long answers in another process.
+    off_loop: does long work beside the event loop, and parses long answers in another process.
     """
 
     def __init__(
@@ -66,12 +67,12 @@ class Client:
         *,
         external: Callable[[str, str], Awaitable[str]] | None = None,
         disturbed: Callable[[str], bool] | None = None,
-        aside: Aside | None = None,
+        off_loop: OffLoop | None = None,
     ) -> None:
         self.services = dict(services or {})
         self.external = external
         self._disturbed = disturbed
-        self._aside = aside
+        self._off_loop = off_loop
         self._session: aiohttp.ClientSession | None = None
         self._closed = False
         self._trusted: dict[bytes, ssl.SSLContext | aiohttp.Fingerprint] = {}
@@ -83,8 +84,8 @@ class Client:
 
         seconds: how long it may take in all; the webhook is told. until: when it must be over, as in DEADLINE.
         """
-        if "aiohttp" not in sys.modules and self._aside is not None:
-            await self._aside.run_off_loop(_load)
+        if "aiohttp" not in sys.modules and self._off_loop is not None:
+            await self._off_loop.run_on_thread(_load)
         import aiohttp
 
         within: float = seconds
@@ -119,7 +120,7 @@ class Client:
 
     async def beside(self, size: int, work: Callable[..., R], *about: Any) -> R:
         """What some work on so many bytes gives, done beside the loop where they are many. Raises what it raises."""
-        return work(*about) if self._aside is None else await self._aside.make(size, work, *about)
+        return work(*about) if self._off_loop is None else await self._off_loop.make(size, work, *about)
 
     async def slice(self, work: Callable[..., R], *about: Any) -> R:
         """What some work gives, done on the loop in slices. Raises what it raises, and Timeout."""
@@ -130,8 +131,8 @@ class Client:
 
         Raises what the work raises, Timeout and TooManyRequests.
         """
-        if self._aside is not None and len(answer) > _LONG:
-            answer = await self._aside.worker.json(answer)
+        if self._off_loop is not None and len(answer) > _LONG:
+            answer = await self._off_loop.worker.json(answer)
         return await self.beside(len(answer), work, answer)
 
     async def close(self) -> None:
@@ -314,8 +315,8 @@ def _refusal(status: int, media: str, body: bytes) -> str:
     """What an answer that is no success says, as client-go tells it."""
     if body.lstrip()[:1] == b"{":
         try:
-            document = codec.decode_json(body)
-        except codec.JSONError:
+            document = serializer.decode_json(body)
+        except serializer.JSONError:
             document = {}
         if document.get("kind") == "Status" and document.get("message"):
             return str(document["message"])

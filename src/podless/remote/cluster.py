@@ -7,7 +7,7 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from podless.meta import codec
+from podless.codec import serializer
 from podless.remote.attempts import attempts
 from podless.remote.client import RemoteError
 from podless.remote.kubeconfig import Access
@@ -138,7 +138,7 @@ class Cluster:
 
     async def _once(self, method: str, path: str, body: Any, media: str, headers: Iterable[tuple[str, str]]) -> Object:
         assert self._session is not None
-        data = None if body is None else codec.encode(body)
+        data = None if body is None else serializer.encode(body)
         sent = [*headers] if body is None else [*headers, ("Content-Type", media)]
         async with self._session.request(method, self._access.url + path, data=data, headers=sent) as answer:
             raw = await answer.read()
@@ -146,8 +146,8 @@ class Cluster:
             document: Any = {}
             if "json" in answer.content_type:
                 try:
-                    document = codec.decode_json(raw)
-                except codec.JSONError:
+                    document = serializer.decode_json(raw)
+                except serializer.JSONError:
                     document = {}
             if answer.status >= 300:
                 raise refusal(answer.status, document if document.get("kind") == "Status" else {})
@@ -157,7 +157,7 @@ class Cluster:
 def _status(media: str, raw: bytes) -> Object:
     """The Status in an answer, {} where there is none."""
     try:
-        document = codec.decode_json(raw) if "json" in media else {}
-    except codec.JSONError:
+        document = serializer.decode_json(raw) if "json" in media else {}
+    except serializer.JSONError:
         return {}
     return document if isinstance(document, dict) and document.get("kind") == "Status" else {}

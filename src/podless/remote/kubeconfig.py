@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from podless.meta import codec
+from podless.codec import serializer
 
 _ELSEWHERE = ("exec", "auth-provider", "username")
 
@@ -39,10 +39,10 @@ def places(environment: Mapping[str, str] = os.environ) -> list[Path]:
 def read(path: Path, context: str = "") -> Access:
     """What a context of the file says, the current one unless named. Raises BadKubeconfig."""
     try:
-        document = codec.decode_yaml(path.read_bytes())
+        document = serializer.decode_yaml(path.read_bytes())
     except OSError as error:
         raise BadKubeconfig(f"{path}: {os.strerror(error.errno or 0).lower()}") from None
-    except codec.YAMLError as error:
+    except serializer.YAMLError as error:
         raise BadKubeconfig(f"{path}: {error.message}") from None
     config = document if isinstance(document, dict) else {}
     chosen = _named(path, config, "context", context or config.get("current-context") or "")

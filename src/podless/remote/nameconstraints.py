@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from cryptography import x509
 
-from podless.meta import gotext
+from podless.codec import gotext
 from podless.meta.addresses import Network
 
 _KINDS = (x509.DNSName, x509.IPAddress, x509.RFC822Name, x509.UniformResourceIdentifier)

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.hashes import MD5, SHA1
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from podless.meta import gotext
+from podless.codec import gotext
 from podless.meta.addresses import Address
 from podless.remote import nameconstraints, verification
 

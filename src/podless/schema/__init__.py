@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from podless.meta import lazy
+from podless.runtime import lazy
 
 if TYPE_CHECKING:
     from podless.schema.definition import structural, tolerated, warnings

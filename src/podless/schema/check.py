@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from podless.meta import field, gotext
+from podless.cel.pairs import Pair
+from podless.codec import gotext
+from podless.meta import field
 from podless.meta.field import At, FieldError, Path
-from podless.meta.meter import charge, each
-from podless.meta.pairs import Pair
+from podless.runtime.meter import charge, each
 from podless.schema import formats, lists, numbers, regex
 from podless.schema.node import Node
 from podless.schema.shown import MOST, shown

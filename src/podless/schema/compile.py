@@ -6,7 +6,7 @@ what it is; walking a value again that was begun here leads to the same result. 
 and no errors.
 
 Big parts of a schema are functions of their own (`Part`), compiled when a value first gets there: what is compiled in
-one go is a few hundred lines. The code charges for what it does at the head of its loops (meta/meter.py).
+one go is a few hundred lines. The code charges for what it does at the head of its loops (runtime/meter.py).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-from podless.meta.meter import charge, each
-from podless.meta.offloop import fill, once
+from podless.runtime.memo import fill, once
+from podless.runtime.meter import charge, each
 from podless.schema import default, embedded, lists
 from podless.schema.emit import FEW, Values, literal
 from podless.schema.mode import Mode

@@ -6,7 +6,7 @@ from typing import Any
 
 from podless.meta import field
 from podless.meta.field import FieldError
-from podless.meta.meter import charge, each
+from podless.runtime.meter import charge, each
 
 Schema = dict[str, Any]
 

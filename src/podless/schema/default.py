@@ -15,8 +15,8 @@ from functools import partial
 from typing import Any
 
 from podless.meta.errors import TooLarge
-from podless.meta.meter import charge, each
-from podless.meta.offloop import fill as fill_in
+from podless.runtime.memo import fill as fill_in
+from podless.runtime.meter import charge, each
 from podless.schema import embedded, prune
 from podless.schema.node import Node, copy
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from podless.cel.pairs import equal
 from podless.meta import field
 from podless.meta.field import FieldError, Key, Path
-from podless.meta.meter import charge, each
-from podless.meta.pairs import equal
+from podless.runtime.meter import charge, each
 from podless.schema import check, embedded, prune
 from podless.schema.embedded import Malformed
 from podless.schema.node import Node, copy

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
-from podless.meta import field, gotext
+from podless.codec import gotext
+from podless.meta import field
 from podless.meta.field import FieldError
-from podless.meta.meter import charge, each
+from podless.runtime.meter import charge, each
 from podless.schema import complete, default, defaults, formats, internal, invariants, keywords, plain, regex, shape
 from podless.schema.keywords import Options
 from podless.schema.node import Node

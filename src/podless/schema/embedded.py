@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from podless.meta import field, names, objectmeta, structs
+from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError, Key, Path
-from podless.meta.meter import charge, each
-from podless.meta.sorting import in_order
-from podless.meta.structfiles import load_struct
+from podless.runtime.meter import charge, each
+from podless.runtime.sorting import in_order
 from podless.schema.node import Node
 from podless.schema.shown import MOST, shown
+from podless.structs import structs
+from podless.structs.structfiles import load_struct
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 

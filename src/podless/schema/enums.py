@@ -11,10 +11,11 @@ from typing import Any
 
 import orjson
 
-from podless.meta import field, gotext
-from podless.meta.meter import charge, each
-from podless.meta.offloop import fill
-from podless.meta.pairs import equal
+from podless.cel.pairs import equal
+from podless.codec import gotext
+from podless.meta import field
+from podless.runtime.memo import fill
+from podless.runtime.meter import charge, each
 from podless.schema import numbers
 from podless.schema.shown import shown
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from podless.meta import gotime
-from podless.meta.meter import each
+from podless.codec import gotime
+from podless.runtime.meter import each
 from podless.schema import network, regex
 
 # as in the original, without its bounds on how often characters are repeated: no label has more than 63 bytes

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.meta.meter import charge, each
-from podless.meta.rulefields import RULE
-from podless.meta.sorting import in_order
+from podless.cel.rules.rulefields import RULE
+from podless.runtime.meter import charge, each
+from podless.runtime.sorting import in_order
 
 # the fields of the internal JSONSchemaProps in order: name in Go, keyword, value when absent
 _FIELDS: tuple[tuple[str, str, Any], ...] = (

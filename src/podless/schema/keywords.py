@@ -8,7 +8,7 @@ from typing import Any
 
 from podless.meta import field
 from podless.meta.field import FieldError
-from podless.meta.meter import charge, each
+from podless.runtime.meter import charge, each
 from podless.schema import rules
 from podless.schema.prune import META
 from podless.schema.rules import Expressions

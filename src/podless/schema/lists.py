@@ -10,7 +10,7 @@ import orjson
 
 from podless.meta import field
 from podless.meta.field import FieldError, Key, Path
-from podless.meta.meter import charge, each
+from podless.runtime.meter import charge, each
 from podless.schema.enums import flatten
 from podless.schema.node import Node
 from podless.schema.shown import MOST, shown

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from podless.meta.meter import each
+from podless.runtime.meter import each
 
 _HEX = "0123456789abcdefABCDEF"
 _PORT = re.compile(r"^:[0-9]*\Z")

@@ -10,9 +10,9 @@ from typing import Any
 
 import orjson
 
-from podless.meta.meter import charge, each
-from podless.meta.offloop import remember
-from podless.meta.pairs import map_keys
+from podless.cel.pairs import map_keys
+from podless.runtime.memo import remember
+from podless.runtime.meter import charge, each
 from podless.schema import formats
 from podless.schema.enums import Enum
 from podless.schema.regex import Matcher, matcher

@@ -10,8 +10,8 @@ import math
 from decimal import Decimal
 from typing import Any
 
-from podless.meta import gotext
-from podless.meta.pairs import equal
+from podless.cel.pairs import equal
+from podless.codec import gotext
 
 _MOST = float(2**53 - 1)
 _EPSILON = 1e-9

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from podless.meta import codec
-from podless.meta.meter import charge, each
+from podless.codec import serializer
+from podless.runtime.meter import charge, each
 from podless.schema import formats, regex
 
 Schema = dict[str, Any]
@@ -62,7 +62,7 @@ _FINE: dict[str, Callable[[Any], bool]] = {
 def mentions(schema: Schema, *texts: bytes) -> bool:
     """Whether one of the texts is in the JSON of a schema; a search costs less than a walk."""
     try:
-        encoded = codec.looked_at(schema)
+        encoded = serializer.looked_at(schema)
     except RecursionError:
         return True
     return any(text in encoded for text in each(texts))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.meta.meter import charge, each
-from podless.meta.sorting import in_order
+from podless.runtime.meter import charge, each
+from podless.runtime.sorting import in_order
 from podless.schema.node import Node
 
 META = frozenset(("apiVersion", "kind", "metadata"))

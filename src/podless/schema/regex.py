@@ -8,9 +8,10 @@ from weakref import WeakValueDictionary
 
 import re2
 
-from podless.meta import patternprice, patterns
-from podless.meta.bounded import Weighted, bounded_cache
-from podless.meta.meter import charge
+from podless.codec import patterns
+from podless.runtime import patternprice
+from podless.runtime.bounded import Weighted, bounded_cache
+from podless.runtime.meter import charge
 
 
 def _options(memory: int) -> re2.Options:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from podless.meta import field
 from podless.meta.field import FieldError
-from podless.meta.meter import each
+from podless.runtime.meter import each
 from podless.schema import fieldpath
 from podless.schema.node import Node
 

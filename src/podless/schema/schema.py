@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from podless.cel.pairs import Pair
 from podless.meta import field
 from podless.meta.field import FieldError
-from podless.meta.meter import charge, each
-from podless.meta.offloop import fill, once
-from podless.meta.pairs import Pair
+from podless.runtime.memo import fill, once
+from podless.runtime.meter import charge, each
 from podless.schema import check, default, definition, embedded, lists, prune, shape
 from podless.schema.compile import Leaves, Part
 from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE, Mode

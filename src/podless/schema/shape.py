@@ -11,7 +11,7 @@ from typing import Any
 
 from podless.meta import field
 from podless.meta.field import FieldError
-from podless.meta.meter import charge, each
+from podless.runtime.meter import charge, each
 from podless.schema.shown import deeper
 
 # deeper schemas are refused: every walk recurses into them

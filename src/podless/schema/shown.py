@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.meta.gotypes import canonical
-from podless.meta.meter import each
+from podless.runtime.meter import each
+from podless.structs.gotypes import canonical
 
 # errors after which no further values are looked at
 MOST = 5000

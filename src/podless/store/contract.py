@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from podless.meta.histogram import Histogram
+from podless.runtime.histogram import Histogram
 from podless.store import keys
 from podless.store.keys import Stored
 

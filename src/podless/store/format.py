@@ -11,8 +11,8 @@ import sqlite3
 import time
 from pathlib import Path
 
-from podless.meta import clock
-from podless.meta.files import private
+from podless.runtime import clock
+from podless.runtime.files import private
 from podless.store import refusals, wal
 from podless.store.contract import Damaged, StoreError
 from podless.store.rows import checksum

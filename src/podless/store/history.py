@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from podless.meta import clock
-from podless.meta.option import duration, number, size
+from podless.runtime import clock
+from podless.runtime.option import duration, number, size
 
 _PARTS = 32  # history is forgotten in about so many steps
 _STEP = 500  # revisions that one step forgets at the most

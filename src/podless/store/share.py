@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from podless.meta.files import write_file
+from podless.runtime.files import write_file
 from podless.store.contract import Conflicted, Operation, Store
 from podless.store.keys import OWN, Stored
 

@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from podless.meta.gcpause import paused
-from podless.meta.histogram import Histogram
+from podless.runtime.gcpause import paused
+from podless.runtime.histogram import Histogram
 from podless.store import format, keys, refusals, upkeep
 from podless.store.contract import (
     FOLLOWING,

@@ -8,9 +8,9 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from podless.app import App
+from podless.codec import serializer
 from podless.http.faults import EXEMPT
 from podless.http.message import Request, Response, Stream, settled
-from podless.meta import codec
 from podless.remote.cluster import refusal
 
 Object = dict[str, Any]
@@ -32,7 +32,7 @@ def made(app: App, method: str, path: str, body: Any, media: str, query: dict[st
     headers = {"authorization": f"Bearer {app.token}", "accept": "application/json", "user-agent": AGENT}
     request = Request(method, target, headers, EXEMPT)
     if body is not None:
-        request.body = codec.encode(body)
+        request.body = serializer.encode(body)
         request.length = len(request.body)
         headers["content-type"] = media
     return request
@@ -46,7 +46,7 @@ async def ask(
     answer = await settled(app.handler(made(app, method, path, body, media, query)))
     assert isinstance(answer, Response)
     raw = b"".join(answer.chunks)
-    document = codec.decode_json(raw) if raw[:1] == b"{" else {"message": raw.decode("utf-8", "replace")}
+    document = serializer.decode_json(raw) if raw[:1] == b"{" else {"message": raw.decode("utf-8", "replace")}
     if answer.status >= 300:
         raise refusal(answer.status, document)
     return dict(document)
@@ -66,7 +66,7 @@ class Lines:
         request = made(app, "GET", path, None, "", {"watch": "true", **query})
         answer = await settled(app.handler(request))
         if not isinstance(answer, Stream):
-            raise refusal(answer.status, codec.decode_json(b"".join(answer.chunks)))
+            raise refusal(answer.status, serializer.decode_json(b"".join(answer.chunks)))
         found = cls()
         found._stop = answer.start(found)
         return found
@@ -74,7 +74,7 @@ class Lines:
     def send(self, data: bytes) -> bool:
         """Take whole lines."""
         for line in data.splitlines():
-            self._waiting.put_nowait(codec.decode_json(line))
+            self._waiting.put_nowait(serializer.decode_json(line))
         return True
 
     def pull(self, pieces: Iterator[bytes]) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from podless.meta import codec
-from podless.meta.documents import SUFFIXES, split
+from podless.codec import serializer
+from podless.codec.documents import SUFFIXES, split
 
 Object = dict[str, Any]
 Manifests = Object | str | os.PathLike[str] | Iterable[Any]
@@ -61,10 +61,10 @@ def _files(path: str) -> list[Path]:
 def _of_text(name: str, raw: bytes) -> Iterator[Object]:
 
     for document in split(name, raw):
-        read = codec.decode_yaml if document.yaml else codec.decode_json
+        read = serializer.decode_yaml if document.yaml else serializer.decode_json
         try:
             obj = read(document.raw)
-        except (codec.YAMLError, codec.JSONError) as error:
+        except (serializer.YAMLError, serializer.JSONError) as error:
             raise ValueError(f"{Path(name).name}: line {document.line + 1}: {error}") from None
         if not isinstance(obj, dict):
             raise ValueError(f"{name}: line {document.line + 1}: no object")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from podless.apis import builtin
 from podless.app import App
-from podless.kinds import builtin
 from podless.store import Operation, Record
 from podless.store.keys import OWN, Stored
 from podless.verbs import storage

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
-from podless.meta.clock import Clock
+from podless.runtime.clock import Clock
 
 
 class Time:

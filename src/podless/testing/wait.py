@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.app import App
-from podless.meta import codec
+from podless.codec import serializer
 from podless.testing.ask import Lines
 
 Object = dict[str, Any]
@@ -131,5 +131,5 @@ def _told(path: str, name: str, test: Test, seconds: float, last: Object | None)
     if test.said:
         text += f"\nthe expression said: {test.said}"
     metadata = {key: value for key, value in last["metadata"].items() if key != "managedFields"}
-    shown = codec.encode_yaml({**last, "metadata": metadata}).decode()
+    shown = serializer.encode_yaml({**last, "metadata": metadata}).decode()
     return f"{text}\nlast seen:\n" + "".join(f"  {line}\n" for line in shown.splitlines())

@@ -47,7 +47,7 @@ async def mutate(api: API, write: Write, obj: Object, old: Object | None) -> Obj
         return obj
     before = (obj.get("metadata") or {}).get("managedFields")
     attr = _attributes(write, obj, old)
-    await api.aside.slices.drive(chain.mutate(steps, attr))
+    await api.off_loop.slices.drive(chain.mutate(steps, attr))
     assert attr.obj is not None
     write.added = attr.size
     if attr.obj is not obj:
@@ -63,7 +63,7 @@ async def _allocate(api: API, write: Write) -> None:
     """Complete the object right before it is checked."""
     attr = _attributes(write, write.obj, write.old)
     steps = api.admission.allocating(attr.operation, attr.kind, attr.subresource)
-    await api.aside.slices.drive(chain.allocate(steps, attr))
+    await api.off_loop.slices.drive(chain.allocate(steps, attr))
     write.refused, write.along = attr.refused, attr.along
 
 
@@ -74,7 +74,7 @@ async def _validate(api: API, write: Write) -> None:
         obj, old = write.shown(obj), write.shown(old) if old is not None else None
     attr = _attributes(write, obj, old)
     steps = api.admission.validating(attr.operation, attr.kind, attr.subresource)
-    await api.aside.slices.drive(chain.validate(steps, attr))
+    await api.off_loop.slices.drive(chain.validate(steps, attr))
     write.along = both(attr.along, write.along)
 
 
@@ -96,8 +96,8 @@ async def delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> No
         DELETE, call.kind, call.version, call.subresource, namespace, call.name, None, old, options, chosen.dry_run,
         call.user, call.warnings, call.annotations,
     )  # fmt: skip
-    await api.aside.slices.drive(chain.mutate(mutating, attr))
-    await api.aside.slices.drive(chain.validate(validating, attr))
+    await api.off_loop.slices.drive(chain.mutate(mutating, attr))
+    await api.off_loop.slices.drive(chain.validate(validating, attr))
 
 
 async def connect(api: API, call: Call, asked: Object) -> Object:
@@ -113,8 +113,8 @@ async def connect(api: API, call: Call, asked: Object) -> Object:
         CONNECT, call.kind, call.version, call.subresource, call.namespace, call.name, asked, None, None, False,
         call.user, call.warnings, call.annotations,
     )  # fmt: skip
-    await api.aside.slices.drive(chain.mutate(mutating, attr))
-    await api.aside.slices.drive(chain.validate(validating, attr))
+    await api.off_loop.slices.drive(chain.mutate(mutating, attr))
+    await api.off_loop.slices.drive(chain.validate(validating, attr))
     assert attr.obj is not None
     return attr.obj
 

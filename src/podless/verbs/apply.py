@@ -9,13 +9,16 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
+from podless.apis.autoscaling import scales
 from podless.cache.entry import Entry
+from podless.codec import serializer, yamlasjson
 from podless.fields import managers, scaling, values
 from podless.kinds import view
-from podless.kinds.builtin import scales
 from podless.kinds.custom import CustomStrategy
-from podless.meta import alike, clock, codec, gotypes, objectmeta, restore, structs
+from podless.meta import objectmeta
 from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
+from podless.runtime import clock
+from podless.structs import gotypes, restore, structs
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Document, Single
 from podless.verbs.create import INSERTED, PREPARED, fit_namespace, refuse_while_terminating
@@ -92,7 +95,7 @@ def read_applied(write: ApplyWrite) -> None:
     """Read what is applied. Raises BadRequest."""
     write.repeated = []
     write.given = write.body = _decode(write.call.body, write.repeated)
-    write.nulls = codec.has_nulls(write.body)
+    write.nulls = serializer.has_nulls(write.body)
 
 
 def merge(write: ApplyWrite) -> None:
@@ -130,7 +133,7 @@ def merged(write: ApplyWrite, live: Object | None) -> Object:
     there, now = fieldmanager.place(call), clock.now()
     obj = managers.apply(there, live, write.body, chosen.manager, write.force, now, settled=settled)
     if write.repeated and chosen.validation == "Strict":
-        found = codec.strict_text(write.repeated)
+        found = serializer.strict_text(write.repeated)
         raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {found}")
     if chosen.validation != "Ignore":
         call.warnings += write.repeated
@@ -207,11 +210,11 @@ def _metadata(metadata: Object) -> Object:
 
 def _decode(raw: bytes, repeated: list[str]) -> Object:
     """The applied object. Raises BadRequest."""
-    value = None if isinstance(raw, codec.ParsedYAML) else alike.decode(raw)
+    value = None if isinstance(raw, serializer.ParsedYAML) else yamlasjson.decode(raw)
     if value is None:
         try:
-            value = codec.decode_yaml(raw, repeated)
-        except codec.YAMLError as error:
+            value = serializer.decode_yaml(raw, repeated)
+        except serializer.YAMLError as error:
             raise BadRequest(f"error decoding YAML: error converting YAML to JSON: {error.message}") from None
     if value is not None and not isinstance(value, dict):
         why = (

@@ -13,14 +13,14 @@ from podless.auth.authorizer import AllowAll, Authorizer
 from podless.auth.tokens import Tokens
 from podless.auth.user import ANONYMOUS, User
 from podless.cache.entry import Entry
+from podless.codec.serializer import Floats
 from podless.kinds.conversion import Known
 from podless.kinds.kind import Kind, Version
 from podless.kinds.state import State
-from podless.meta.aside import Aside
-from podless.meta.codec import Floats
 from podless.meta.errors import NotFound
-from podless.meta.pace import Pace
-from podless.meta.watchdog import Watchdog
+from podless.offload.offloop import OffLoop
+from podless.runtime.pace import Pace
+from podless.runtime.watchdog import Watchdog
 from podless.verbs.followup import FollowUps
 
 Object = dict[str, Any]
@@ -111,7 +111,7 @@ class API(State):
     """The present state, and what verbs need beside it.
 
     admission: what writes pass. follow_ups: what must have happened after a write before it is answered. pace: does
-    long work in pieces. watchdog: told of what holds the event loop for long. aside: does long work beside the loop.
+    long work in pieces. watchdog: told of what holds the event loop for long. off_loop: does long work beside the loop.
     readying: kinds that are being made ready for that.
     """
 
@@ -121,5 +121,5 @@ class API(State):
     follow_ups: FollowUps = field(default_factory=FollowUps)
     pace: Pace = field(default_factory=Pace)
     watchdog: Watchdog = field(default_factory=Watchdog)
-    aside: Aside = field(default_factory=Aside)
+    off_loop: OffLoop = field(default_factory=OffLoop)
     readying: dict[Kind, Future[None]] = field(default_factory=dict)

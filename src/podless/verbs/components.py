@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import ssl
 
+from podless.apis.catalog import COMPONENT_STATUSES
 from podless.cache.entry import Entry
-from podless.kinds.builtin.catalog import COMPONENT_STATUSES
+from podless.codec import serializer
 from podless.kinds.strategy import Object
-from podless.meta import codec, errors
+from podless.meta import errors
 from podless.store import StoreError
 from podless.verbs.call import API, Call, Single
 
@@ -42,7 +43,7 @@ async def _entry(api: API, name: str) -> Entry:
     condition = await (_store(api) if name == _STORE else _probe(_PORTS[name]))
     kind = COMPONENT_STATUSES
     head = {"kind": kind.kind, "apiVersion": kind.api_version("v1"), "metadata": {"name": name}}
-    return Entry.unstored(kind.key("", name), codec.encode({**head, "conditions": [condition]}))
+    return Entry.unstored(kind.key("", name), serializer.encode({**head, "conditions": [condition]}))
 
 
 def _condition(healthy: bool, message: str = "", error: str = "") -> Object:

@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from podless.apis.catalog import ENDPOINTS, NODES, PODS
 from podless.cache.watchcache import WatchCache
+from podless.codec import gonumber, gotext, gotime
 from podless.kinds import view
-from podless.kinds.builtin.catalog import ENDPOINTS, NODES, PODS
 from podless.kinds.kind import Kind
-from podless.meta import addresses, field, gonumber, gotext, gotime, structs
+from podless.meta import addresses, field
 from podless.meta.errors import BadRequest, Internal, Invalid, NotFound, Unavailable
 from podless.meta.field import FieldError
-from podless.meta.gotypes import BOOL, STRING, STRINGS, Type
+from podless.structs import structs
+from podless.structs.gotypes import BOOL, STRING, STRINGS, Type
 from podless.verbs import admit, options
 from podless.verbs.call import API, Call
 

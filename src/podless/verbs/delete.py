@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from podless.cache.entry import Entry
+from podless.codec import gotime
 from podless.kinds import view
 from podless.kinds.kind import Kind
-from podless.meta import clock, gotime
 from podless.meta.errors import Conflict
+from podless.runtime import clock
 from podless.verbs import admit, options, storage
 from podless.verbs.call import API, Call, Document, Single
 from podless.verbs.options import DeleteOptions

@@ -13,8 +13,9 @@ from podless.fields.sets import Fields
 from podless.fields.typed import Misfit, of_schema, of_struct
 from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
-from podless.meta import clock, restore, structs
-from podless.meta.structfiles import load_struct
+from podless.runtime import clock
+from podless.structs import restore, structs
+from podless.structs.structfiles import load_struct
 from podless.verbs.call import Call
 
 SCALE = load_struct("autoscaling/v1", "Scale")

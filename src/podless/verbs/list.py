@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 from podless.cache.entry import Entry
 from podless.cache.watchcache import WatchCache
+from podless.codec import serializer
 from podless.kinds import view
-from podless.meta import codec, structs
 from podless.meta.errors import BadRequest, Expired
-from podless.meta.gotypes import Int, String
-from podless.meta.structs import Field, Struct
 from podless.store import Compacted
+from podless.structs import structs
+from podless.structs.gotypes import Int, String
+from podless.structs.structs import Field, Struct
 from podless.verbs.call import API, Call, Many
 from podless.verbs.components import components
 from podless.verbs.options import ListOptions, parse_revision, revision_error, too_large
@@ -48,14 +49,14 @@ class Token(NamedTuple):
 
 def write_token(token: Token) -> str:
     """A continue token."""
-    raw = codec.encode({"v": _VERSION, "rv": token.revision, "start": token.start})
+    raw = serializer.encode({"v": _VERSION, "rv": token.revision, "start": token.start})
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
 def read_token(text: str) -> Token:
     """The same read back. Raises BadRequest."""
     try:
-        raw = codec.decode_json(_decode_base64(text))
+        raw = serializer.decode_json(_decode_base64(text))
         given = structs.decode(_TOKEN, {} if raw is None else raw)
         return _sound(given.get("v", ""), given.get("rv", 0), given.get("start", ""))
     except ValueError as error:

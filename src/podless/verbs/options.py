@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from dataclasses import field as field_
 from typing import Any
 
+from podless.codec import gotext, sentfloats, serializer
 from podless.kinds import typemeta
-from podless.meta import codec, field, gotext, protobuf, selectors, sent, structs
+from podless.meta import field, selectors
 from podless.meta.errors import APIError, BadRequest, Invalid, Timeout
 from podless.meta.field import FieldError
 from podless.meta.selectors import FieldSelector, LabelSelector
-from podless.meta.structfiles import load_struct
-from podless.meta.structs import Struct
+from podless.structs import protobuf, structs
+from podless.structs.structfiles import load_struct
+from podless.structs.structs import Struct
 from podless.verbs.call import API, Call
 
 DELETE_OPTIONS = load_struct("meta/v1", "DeleteOptions")
@@ -217,7 +219,7 @@ def _parse(labels: str, fields: str) -> tuple[LabelSelector, FieldSelector]:
 async def listed(api: API, call: Call, parsed: tuple[LabelSelector, FieldSelector] | None = None) -> ListOptions:
     """The same, beside the loop where the selectors are long. Raises what `listing` does, and TooManyRequests."""
     size = 0 if parsed else len(text(call, "labelSelector")) + len(text(call, "fieldSelector"))
-    return await api.aside.make(size * _SELECTOR, listing, call) if size else listing(call, parsed)
+    return await api.off_loop.make(size * _SELECTOR, listing, call) if size else listing(call, parsed)
 
 
 _PLAIN_LIST = ListOptions(selectors.parse_labels(""), selectors.parse_fields(""), 0, "", "", "", None, False, None)
@@ -336,7 +338,7 @@ def _delete_body(call: Call) -> dict[str, Any]:
 def _literal(body: bytes, error: structs.DecodeError) -> str:
     """What is wrong with options, with a number that does not fit as it was sent."""
     try:
-        structs.decode(DELETE_OPTIONS, sent.as_written(body))
+        structs.decode(DELETE_OPTIONS, sentfloats.as_written(body))
     except structs.DecodeError as exact:
         return str(exact)
     except (ValueError, RecursionError):  # YAML
@@ -349,7 +351,7 @@ def check_literals(call: Call, struct: Struct) -> None:
     if call.content_type.startswith((protobuf.MEDIA, "application/yaml")) or not _POINT.search(call.body):
         return
     try:
-        given = sent.as_written(call.body)
+        given = sentfloats.as_written(call.body)
     except (ValueError, RecursionError):
         return
     if isinstance(given, dict):
@@ -372,10 +374,10 @@ def decode(call: Call, struct: Struct, repeated: list[str] | None = None) -> Any
         return protobuf.read(call.body, struct)
     try:
         yaml = "yaml" in call.content_type
-        return codec.decode_yaml(call.body, repeated) if yaml else codec.decode_json(call.body, repeated)
-    except codec.YAMLError as error:
+        return serializer.decode_yaml(call.body, repeated) if yaml else serializer.decode_json(call.body, repeated)
+    except serializer.YAMLError as error:
         raise ValueError(error.message) from None
-    except codec.JSONError as error:
+    except serializer.JSONError as error:
         raise typemeta.unreadable(error) from None
 
 

@@ -9,11 +9,12 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from podless import schema
+from podless.codec import gotext, sentfloats, serializer
 from podless.fields import jsonpatch, mergepatch, patchtext, strategic
 from podless.kinds import bodies, scheme, typemeta
-from podless.meta import codec, gotext, gotypes, restore, sent, structs
 from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
+from podless.structs import gotypes, restore, structs
 from podless.verbs import admit, fieldmanager, options, steps
 from podless.verbs.apply import apply
 from podless.verbs.call import API, Call, Single
@@ -121,7 +122,7 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *
     """
     checked = chosen.validation != "Ignore"
     if media == JSON_PATCH:
-        if isinstance(call.body, codec.ParsedJSON):
+        if isinstance(call.body, serializer.ParsedJSON):
             call.body.kept = True
         jsonpatch.decode(call.body, checked=checked)
         call.floats += jsonpatch.floats(call.body)
@@ -129,8 +130,8 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *
             repeated += jsonpatch.findings(call.body)
         return Patch(lambda old: jsonpatch.apply(old, call.body, checked=checked, shown=shown))
     try:
-        document = codec.decode_json(call.body, repeated if checked else None, call.floats)
-    except codec.JSONError as error:
+        document = serializer.decode_json(call.body, repeated if checked else None, call.floats)
+    except serializer.JSONError as error:
         why = f"error decoding patch: {error}" if checked else mergepatch.BROKEN
         raise BadRequest(str(error) if media == STRATEGIC_PATCH else why) from None
     if media == STRATEGIC_PATCH:
@@ -147,9 +148,9 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *
 def _written(call: Call, checked: bool, old: Object) -> Any:
     """The document after a merge patch, to be shown: with the values as they are written."""
     text, found = patchtext.marked(call.body)
-    changes = mergepatch.check(codec.decode_json(text), checked=checked)
+    changes = mergepatch.check(serializer.decode_json(text), checked=checked)
     merged = changes if isinstance(changes, list) else mergepatch.apply(old, changes)
-    encoded = codec.encode_sorted(merged) if call.kind.custom else codec.encode(merged)
+    encoded = serializer.encode_sorted(merged) if call.kind.custom else serializer.encode(merged)
     return orjson.Fragment(patchtext.unmarked(encoded, found))
 
 
@@ -166,14 +167,14 @@ def _strategic(call: Call, document: Any) -> Patch:
     fresh = True
     merged, raws = merged_lists(call.kind, call.version), call.kind.raws(call.version)
     if call.floats and not raws:  # what is read of the merged document makes integers of them
-        document = sent.copied(document, call.floats)
+        document = sentfloats.copied(document, call.floats)
     document = strategic.check(document)
 
     def merge(old: Object) -> Object:
         nonlocal fresh
         if not fresh:
             document.clear()
-            document.update(strategic.check(codec.decode_json(call.body)))
+            document.update(strategic.check(serializer.decode_json(call.body)))
         fresh = False
         result: Object = gotypes.rewritten(strategic.apply(old, document, merged), raws)
         return result
@@ -203,7 +204,7 @@ def read(
             obj = _decode_custom(call, patched, unknown, known)
         else:
             if call.floats:  # an integer is written without a point
-                settled, patched = patched, sent.copied(patched, call.floats)
+                settled, patched = patched, sentfloats.copied(patched, call.floats)
                 _decode_builtin(call, patched, [])
                 patched = settled
             obj = _decode_builtin(call, patched, unknown)
@@ -272,7 +273,7 @@ def judge(call: Call, made: Patch, chosen: WriteOptions, patched: Callable[[], A
     patched: gives the document, to be shown.
     """
     if findings and chosen.validation == "Strict":
-        raise unfit(call, made, patched(), f"strict decoding error: {codec.strict_text(findings)}")
+        raise unfit(call, made, patched(), f"strict decoding error: {serializer.strict_text(findings)}")
     if chosen.validation != "Ignore":
         call.warnings += findings
 
@@ -284,5 +285,5 @@ def unfit(call: Call, made: Patch, patched: Any, why: str) -> Invalid:
 
 
 def _text(call: Call, patched: Any) -> str:
-    encode = codec.encode_sorted if call.kind.custom else codec.encode
+    encode = serializer.encode_sorted if call.kind.custom else serializer.encode
     return gotext.escaped(encode(patched).decode())

@@ -29,7 +29,7 @@ async def make_ready(api: API, kind: Kind, subresource: str = "") -> None:
 
 async def _make(api: API, kind: Kind) -> None:
     try:
-        publish = await api.aside.run_off_loop(_complete, kind)
+        publish = await api.off_loop.run_on_thread(_complete, kind)
         publish()
     finally:
         del api.readying[kind]

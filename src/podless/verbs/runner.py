@@ -15,8 +15,8 @@ from typing import Any, Final, Generic, TypeVar
 
 from podless.admission import Along
 from podless.cache.entry import Entry
+from podless.codec import yamlasjson
 from podless.kinds.conversion import Unconverted
-from podless.meta import alike
 from podless.meta.field import FieldError
 from podless.store import Stored
 from podless.verbs.call import API, Call, Single
@@ -74,7 +74,7 @@ async def parse_body(api: API, call: Call) -> None:
     The worker process parses it, but for YAML of an apply that is JSON as well: that takes less on the thread. Raises
     Timeout and TooManyRequests.
     """
-    body, worker = call.body, api.aside.worker
+    body, worker = call.body, api.off_loop.worker
     if len(body) <= _MOST_YAML or "protobuf" in call.content_type:
         return
     if "yaml" not in call.content_type:
@@ -84,7 +84,7 @@ async def parse_body(api: API, call: Call) -> None:
     elif len(body) > _MOST_JSON:
         call.body = await worker.applied(body)
     else:
-        read = await api.aside.run(len(body), alike.read, body)
+        read = await api.off_loop.run(len(body), yamlasjson.read, body)
         call.body = read if read is not None else await worker.yaml(body)
 
 
@@ -151,7 +151,7 @@ class Stages(Generic[W]):
     async def run(self, api: API, write: W) -> None:
         """Take a write through all stages. Raises what a stage raises, TooManyRequests and Timeout."""
         parts, place = self._parts, 0
-        while (place := await api.aside.slices.run(self._advance, api, write, place)) < len(parts):
+        while (place := await api.off_loop.slices.run(self._advance, api, write, place)) < len(parts):
             part = parts[place]
             if isinstance(part, Wait):
                 await part.work(api, write)
@@ -162,13 +162,13 @@ class Stages(Generic[W]):
     def _advance(self, api: API, write: W, place: int) -> int:
         """Run short stages from a place on. Return the place of the part that is to be awaited, or of the end."""
         parts = self._parts
-        short = write.call.kind.webhook is None and not api.aside.is_long(write.size)
+        short = write.call.kind.webhook is None and not api.off_loop.is_long(write.size)
         while place < len(parts):
             part = parts[place]
             if isinstance(part, Wait):
                 if part.when(api, write):
                     break
-            elif not short or (part.checks and api.aside.is_long(part.cost(write))):
+            elif not short or (part.checks and api.off_loop.is_long(part.cost(write))):
                 break
             else:
                 for work in part.works:
@@ -183,12 +183,12 @@ async def _run_group(api: API, write: W, group: _Group[W]) -> None:
     write.done = 0
     while True:
         try:
-            if api.aside.is_long(cost):
+            if api.off_loop.is_long(cost):
                 await make_ready(api, write.call.kind, write.call.subresource)
-                await api.aside.run(cost, _walk, group.works, write)
-                api.aside.keep((*vars(write).values(), write.call.floats))
+                await api.off_loop.run(cost, _walk, group.works, write)
+                api.off_loop.keep((*vars(write).values(), write.call.floats))
             else:
-                await api.aside.slice(_walk, group.works, write)
+                await api.off_loop.slice(_walk, group.works, write)
         except Unconverted as unconverted:  # a stage that raises this has changed nothing, and is run again
             await unconverted.fetch(api.converter)
         else:

@@ -11,14 +11,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from podless.apis.autoscaling.scales import SCALES, faults
+from podless.codec import gotext
 from podless.fields import managers
 from podless.kinds import scheme, typemeta, view
-from podless.kinds.builtin.scales import SCALES, faults
 from podless.kinds.kind import Scale
-from podless.meta import gotext, selectors, structs
+from podless.meta import selectors
 from podless.meta.errors import BadRequest, Internal, Invalid
-from podless.meta.meter import each
-from podless.meta.structfiles import load_struct
+from podless.runtime.meter import each
+from podless.structs import structs
+from podless.structs.structfiles import load_struct
 from podless.verbs import admit, body, fieldmanager, options, patch, steps
 from podless.verbs.apply import apply_scale
 from podless.verbs.call import API, Call, Document, Single

@@ -8,13 +8,15 @@ from typing import Any, Final
 
 from podless.auth.attributes import Attributes
 from podless.auth.denied import Denied
+from podless.codec import sentfloats
 from podless.fields import managers
 from podless.kinds import judgement
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Strategy
-from podless.meta import clock, errors, objectmeta, sent, uids
+from podless.meta import errors, objectmeta, uids
 from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
 from podless.meta.field import FieldError, forbidden, invalid
+from podless.runtime import clock
 from podless.verbs import body, storage
 from podless.verbs import options as options_
 from podless.verbs.call import API, Call
@@ -210,7 +212,7 @@ def validate_changed(write: Write) -> None:
 def _is_changed(call: Call, strategy: Strategy[Any], obj: Object, old: Object) -> bool:
     if not call.floats:
         return strategy.changed(call.version, obj, old)
-    with sent.as_sent(obj, call.floats):  # 1.0 in the place of 1 is a change
+    with sentfloats.as_sent(obj, call.floats):  # 1.0 in the place of 1 is a change
         return strategy.changed(call.version, obj, old)
 
 

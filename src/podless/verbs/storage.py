@@ -20,9 +20,9 @@ from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.kinds.strategy import Object
-from podless.meta import protobuf
 from podless.meta.errors import Unavailable
 from podless.store import Conflicted, Operation, Oversized, Record, Stored, StoreError
+from podless.structs import protobuf
 from podless.verbs.call import API
 from podless.verbs.followup import Ahead, FollowUp
 from podless.verbs.ready import make_ready
@@ -112,7 +112,7 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
         nonlocal entry
         if present is not None and present.key == key:
             entry = api.written(kind, present.record) if present.record is not None else None
-        wanted = await api.aside.slices.drive(attempt(entry))  # which decodes the object, by whatever schema
+        wanted = await api.off_loop.slices.drive(attempt(entry))  # which decodes the object, by whatever schema
         if wanted is Action.KEEP or (wanted is Action.DELETE and entry is None):
             return Written(entry)
         stored, along = None, None
@@ -120,9 +120,9 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
             along, stored = wanted.along, wanted.stored
             if stored is None:
                 size = len(entry.body) if entry is not None else 0
-                if api.aside.is_long(size):
+                if api.off_loop.is_long(size):
                     await make_ready(api, kind)
-                stored = await api.aside.run(size, encode, kind, wanted.obj)
+                stored = await api.off_loop.run(size, encode, kind, wanted.obj)
         if stored is not None and entry is not None and stored.at(entry.revision) == entry.body:
             return Written(entry)  # nothing changes, so nobody is told
         expect, created = (entry.revision, entry.created) if entry is not None else (0, 0)
@@ -257,7 +257,7 @@ def _at(obj: Object, revision: int) -> Object:
 
 def _ahead(api: API, follow_up: FollowUp, operation: Operation, obj: Object) -> Ahead | None:
     stored = operation.stored
-    if stored is None or api.aside.is_long(len(stored.data)) or GUARD.get() is not None:
+    if stored is None or api.off_loop.is_long(len(stored.data)) or GUARD.get() is not None:
         return None
     return follow_up.foresee(operation.key, obj)
 

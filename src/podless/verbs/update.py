@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 
 from podless.cache.entry import Entry
 from podless.kinds import view
-from podless.meta import protobuf
+from podless.structs import protobuf
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.create import make

@@ -236,7 +236,7 @@ class Watch:
                 self._renew()
                 await self._convert(self._involved(events))
                 if self._waiting:  # unless it was stopped meanwhile
-                    await self._api.aside.slice(self._hand_over, events)
+                    await self._api.off_loop.slice(self._hand_over, events)
                 if self._waiting:
                     self._waiting.popleft()
         except APIError as error:

@@ -8,11 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from podless.apis.catalog import BINDINGS, DISRUPTION_BUDGETS
 from podless.cache.entry import Entry
+from podless.codec import gotext
 from podless.kinds import view
-from podless.kinds.builtin.catalog import BINDINGS, DISRUPTION_BUDGETS
-from podless.meta import clock, field, gotext, selectors
+from podless.meta import field, selectors
 from podless.meta.errors import APIError, BadRequest, Conflict, Forbidden, Internal, Invalid, TooManyRequests
+from podless.runtime import clock
 from podless.verbs import delete as deleting
 from podless.verbs import options, storage
 from podless.verbs.call import API, Call

@@ -9,16 +9,19 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from podless.apis import catalog
+from podless.apis.authorization import reviews
 from podless.auth import authenticate, rules
 from podless.auth.attributes import Attributes
 from podless.auth.user import User
-from podless.kinds.builtin import catalog, reviews
 from podless.kinds.kind import Kind
-from podless.meta import clock, field, labelselector, structs
+from podless.meta import field, labelselector
 from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError
-from podless.meta.meter import each
-from podless.meta.structfiles import load_struct
+from podless.runtime import clock
+from podless.runtime.meter import each
+from podless.structs import structs
+from podless.structs.structfiles import load_struct
 from podless.verbs import admit, body, fieldmanager, options, steps
 from podless.verbs.call import API, Call, Document
 from podless.verbs.runner import PARSE, Stages, Write
@@ -53,7 +56,7 @@ async def review(api: API, call: Call) -> Document:
     write = Review(call, asked)
     await REVIEW.run(api, write)
     if write.subject is not None:
-        return Document(await api.aside.slice(_decided, api, write.obj, write.subject), 201)
+        return Document(await api.off_loop.slice(_decided, api, write.obj, write.subject), 201)
     return Document(await _ANSWERS[asked.kind](api, call, write.obj), 201)
 
 
@@ -226,8 +229,8 @@ async def _rules(api: API, call: Call, obj: Object) -> Object:
     namespace = obj["spec"].get("namespace", "")
     if not namespace:
         raise BadRequest("no namespace on request")
-    found, errors = await api.aside.slice(api.authorizer.rules, call.user, namespace)
-    status = await api.aside.run(len(found) * _RULE, _listed, found)
+    found, errors = await api.off_loop.slice(api.authorizer.rules, call.user, namespace)
+    status = await api.off_loop.run(len(found) * _RULE, _listed, found)
     if errors:
         status["evaluationError"] = rules.joined(errors)
     return _head(obj) | {"metadata": {}, "spec": {}, "status": status}

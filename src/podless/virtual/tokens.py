@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.apis.authorization import reviews
 from podless.auth.accounts import Bound
 from podless.auth.authenticate import AUDIENCE
 from podless.cache.entry import Entry
-from podless.kinds.builtin import reviews
-from podless.meta import clock, field, gotext
+from podless.codec import gotext
+from podless.meta import field
 from podless.meta.errors import BadRequest, Conflict, Invalid, NotFound, NotServed
+from podless.runtime import clock
 from podless.verbs.call import API, Call
 
 Object = dict[str, Any]
@@ -39,7 +41,7 @@ async def request(api: API, call: Call, obj: Object) -> Object:
     if (accounts := api.authenticator.accounts) is None:
         raise NotServed
     if not accounts.is_loaded:
-        await api.aside.run_off_loop(accounts.load)
+        await api.off_loop.run_on_thread(accounts.load)
     token = accounts.issue(account, uid, audiences, seconds, bound)
     shown = {"name": account.name, "namespace": account.namespace, "uid": metadata.get("uid") or uid}
     managed = {"managedFields": metadata["managedFields"]} if "managedFields" in metadata else {}

@@ -12,7 +12,7 @@ from typing import Any
 from podless.cel import gotimes, library, types, values
 from podless.cel.decls import Declarations, Function, Library, Overload
 from podless.cel.types import Type
-from podless.meta import gotime
+from podless.codec import gotime
 
 HERE = pathlib.Path(__file__).parent
 Object = dict[str, Any]

@@ -9,7 +9,7 @@ import pytest
 
 from podless import Server
 from podless.controllers.workloads import owned, pods
-from podless.meta import clock
+from podless.runtime import clock
 from tests.controllers.test_teardown import until
 from tests.controllers.workloads.conftest import SELECTOR, TEMPLATE, Namespace
 

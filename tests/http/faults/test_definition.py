@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podless.apis import offline
 from podless.http.faults import BadFault, Fault
 from podless.http.faults.definition import definition, kind
 from podless.http.faults.fault import TERMS, Term
-from podless.kinds import offline
 
 KIND = kind()
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.http.faults.framing import JSON_LINES, PROTOBUF_FRAMES, Frames, compressed
-from podless.meta import protobuf
-from podless.meta.structfiles import load_struct
+from podless.structs import protobuf
+from podless.structs.structfiles import load_struct
 
 PARTIAL_OBJECT_METADATA = load_struct("meta/v1", "PartialObjectMetadata")
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from podless.apis.builtin import ALL
 from podless.fields import strategic
-from podless.kinds.builtin import ALL
 from podless.kinds.kind import Kind, Version
-from podless.meta.gotypes import BOOL, BYTES, INT32, INT64, MICRO_TIME, RAW, STRING, TIME, ListOf, MapOf
-from podless.meta.structs import Field, Struct
 from podless.publish.openapi import builtin, v2, v2pb, v3, v3pb
 from podless.publish.openapi.standard import CORE, META, REF, package
+from podless.structs.gotypes import BOOL, BYTES, INT32, INT64, MICRO_TIME, RAW, STRING, TIME, ListOf, MapOf
+from podless.structs.structs import Field, Struct
 
 pytestmark = pytest.mark.slow
 

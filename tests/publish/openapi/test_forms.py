@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podless.kinds import builtin
+from podless.apis import builtin
 from podless.kinds.kind import Kind
 from podless.publish.openapi import v2, v2pb, v3, v3pb
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from podless.apis.builtin import ALL
 from podless.http.nonresource import version
-from podless.kinds.builtin import ALL
 from podless.publish.openapi import pages, v2, v3, v3pb
 from podless.publish.openapi.serve import Library, Request, complete
 from podless.publish.openapi.standard import META, REF

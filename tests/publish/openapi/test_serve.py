@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from podless.codec import serializer
 from podless.kinds.kind import Kind, Scale, Version
-from podless.meta import codec
 from podless.publish.openapi import serve, v2, v2pb, v3, v3pb
 from podless.publish.openapi.pieces import Body
 from podless.publish.openapi.serve import JSON, V2_PROTOBUF, V3_FORMS, V3_PROTOBUF, Reply, Request, accepted, complete
@@ -271,12 +271,12 @@ def test_documents_are_what_they_are_as_a_whole(group: str) -> None:
         chosen = [one for one in KINDS if any(known.name == version for known in one.versions)]
         whole = v3.document(group, version, chosen)
         path = f"apis/{group}/{version}"
-        assert library.document(Request(path)).body == codec.encode(whole)
+        assert library.document(Request(path)).body == serializer.encode(whole)
         assert library.document(Request(path, accept=V3_PROTOBUF)).body == v3pb.document(whole)
 
 
 def test_version_2_is_what_it_is_as_a_whole() -> None:
     library = Library(lambda: KINDS)
     whole = v2.document(KINDS)
-    assert library.swagger(Request()).body == codec.encode(whole)
+    assert library.swagger(Request()).body == serializer.encode(whole)
     assert library.swagger(Request(accept=V2_PROTOBUF)).body == v2pb.document(whole)

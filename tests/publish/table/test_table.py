@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.cache.entry import Entry
+from podless.codec import serializer
 from podless.http import lists
 from podless.kinds import view
 from podless.kinds.kind import Column, Kind, Version
-from podless.meta import codec
 from podless.meta.errors import BadRequest
 from podless.publish import columns, table, texts
 from tests.conftest import Client
@@ -225,15 +225,15 @@ def test_tables(include: str) -> None:
         "columnDefinitions": layout.definitions,
         "rows": [{"cells": ["x", 3], "object": included}],
     }
-    row = table.encode_row(layout, OBJECT, include, body=codec.encode(OBJECT), now=NOW)
-    assert table.encode_table(layout, [row], {"resourceVersion": "9"}) == codec.encode(shown)
+    row = table.encode_row(layout, OBJECT, include, body=serializer.encode(OBJECT), now=NOW)
+    assert table.encode_table(layout, [row], {"resourceVersion": "9"}) == serializer.encode(shown)
     assert table.encode_row(layout, OBJECT, include, now=NOW) == row
 
 
 def test_later_tables_of_a_watch_have_no_headers() -> None:
     shown = table.table(table.AGED, [], {}, headed=False)
     assert shown["columnDefinitions"] is None
-    assert table.encode_table(table.AGED, [], {}, headed=False) == codec.encode(shown)
+    assert table.encode_table(table.AGED, [], {}, headed=False) == serializer.encode(shown)
 
 
 def test_include_object() -> None:
@@ -259,7 +259,7 @@ def test_any_value_has_a_cell(value: Any) -> None:
     layout = table.custom([Column(name, name, ".v") for name in TYPES])
     cells = layout.cells({"metadata": {"name": "x"}, "v": value}, NOW)
     assert isinstance(cells[1], str)
-    assert codec.encode(cells)
+    assert serializer.encode(cells)
 
 
 def test_a_kept_row_is_the_row_anew_at_every_later_moment() -> None:
@@ -269,7 +269,9 @@ def test_a_kept_row_is_the_row_anew_at_every_later_moment() -> None:
     for obj in ({"metadata": {"name": "x"}, "since": CREATED, "n": 1}, {"metadata": {}, "since": "?", "no": CREATED}):
         row = table.make_row(layout, obj)
         for moment in (NOW, NOW + 100, NOW + 10**6):
-            assert table.Clock(moment).fill(row) == codec.encode(table.table(layout, [obj], {}, now=moment)["rows"][0])
+            assert table.Clock(moment).fill(row) == serializer.encode(
+                table.table(layout, [obj], {}, now=moment)["rows"][0]
+            )
 
 
 def test_flow_schemas_are_shown_in_the_order_of_their_precedence(client: Client) -> None:

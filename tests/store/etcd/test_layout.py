@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from podless import Server
-from podless.kinds import builtin
-from podless.meta import protobuf
-from podless.meta.wire import varint
+from podless.apis import builtin
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import Client as Etcd
 from podless.store.etcd.settings import Etcd as Settings
+from podless.structs import protobuf
+from podless.structs.wire import varint
 from tests.conftest import CRDS, Client, definition, gadget
 
 GROUP = "layout.example.com"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.meta.gotypes import ListOf
 from podless.schema.empties import keep_empty
+from podless.structs.gotypes import ListOf
 
 _PAIR = ["integer", "string"]
 

@@ -15,7 +15,8 @@ from podless.cel.library import urls
 from podless.cel.sizes import PER_CHARACTER, PER_PATTERN, Cost, Estimate, Site, once
 from podless.cel.types import STRING, list_of, optional, struct
 from podless.cel.values import NONE, Optional
-from podless.meta import gotime, names
+from podless.codec import gotime
+from podless.meta import names
 
 FORMAT = struct("kubernetes.NamedFormat")
 _UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\Z", re.IGNORECASE)

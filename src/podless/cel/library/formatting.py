@@ -18,8 +18,8 @@ from podless.cel.sizes import PER_CHARACTER, Cost
 from podless.cel.syntax import Expr, ListOf, MapOf
 from podless.cel.types import LIST_DYN, STRING, Type
 from podless.cel.values import Duration, Timestamp, TypeValue, Uint, name_of, size_of
-from podless.meta import gotext
-from podless.meta.meter import charge
+from podless.codec import gotext
+from podless.runtime.meter import charge
 
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _MOST_DIGITS = 1000

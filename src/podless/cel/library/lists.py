@@ -38,7 +38,7 @@ from podless.cel.types import (
     optional,
 )
 from podless.cel.values import NONE, Duration, Optional, Timestamp, Uint, size_of
-from podless.meta.meter import charge
+from podless.runtime.meter import charge
 
 _ORDERED = frozenset((bool, bytes, Duration, float, int, str, Timestamp, Uint))
 _COMPARABLE = (INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING, BYTES)

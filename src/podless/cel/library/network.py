@@ -12,7 +12,7 @@ from podless.cel.decls import Library, function, member, plain
 from podless.cel.errors import EvaluationError, NoOverload
 from podless.cel.sizes import ONE, PER_CHARACTER, Cost, Estimate, Range, Site, once, traversal
 from podless.cel.types import BOOL, INT, STRING, opaque
-from podless.meta import gotext
+from podless.codec import gotext
 
 IP_TYPE, CIDR_TYPE = opaque("net.IP"), opaque("net.CIDR")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address

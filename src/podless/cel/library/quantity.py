@@ -11,7 +11,7 @@ from podless.cel.errors import EvaluationError, no_overload
 from podless.cel.sizes import once, traversal
 from podless.cel.types import BOOL, DOUBLE, INT, STRING, struct
 from podless.cel.values import INT_MAX, INT_MIN
-from podless.meta import quantity
+from podless.codec import quantity
 
 QUANTITY = struct("kubernetes.Quantity")
 _PARTS = re.compile(r"[+-]?0*([0-9]*)\.?([0-9]*)(.*)", re.DOTALL)

@@ -10,7 +10,7 @@ from podless.cel.decls import Library, function, member, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import once, traversal
 from podless.cel.types import BOOL, INT, STRING, struct
-from podless.meta import gotext
+from podless.codec import gotext
 
 SEMVER = struct("kubernetes.Semver")
 _DIGITS = frozenset("0123456789")

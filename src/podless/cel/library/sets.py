@@ -8,7 +8,7 @@ from podless.cel import access, bounds
 from podless.cel.decls import Library, function, plain
 from podless.cel.sizes import ONE, Cost, Estimate, Site
 from podless.cel.types import BOOL, LIST_A
-from podless.meta.meter import charge
+from podless.runtime.meter import charge
 
 
 def contains(items: list[Any], others: list[Any]) -> bool:

@@ -40,7 +40,7 @@ from podless.cel.values import (
     conversion,
     size_of,
 )
-from podless.meta import gotime
+from podless.codec import gotime
 
 _INTEGER = re.compile(r"[+-]?[0-9]+\Z")
 _NATURAL = re.compile(r"[0-9]+\Z")

@@ -11,7 +11,7 @@ from podless.cel.decls import Library, function, member, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import once, traversal
 from podless.cel.types import BOOL, STRING, list_of, map_of, struct
-from podless.meta import gotext
+from podless.codec import gotext
 
 URL_TYPE = struct("kubernetes.URL")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")

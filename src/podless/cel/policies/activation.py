@@ -9,8 +9,8 @@ from podless.cel.errors import EvaluationError
 from podless.cel.policies.environment import Expression
 from podless.cel.program import LIMIT
 from podless.cel.values import Fields
-from podless.meta import gotext
-from podless.meta.meter import charge
+from podless.codec import gotext
+from podless.runtime.meter import charge
 
 # what the expressions of one policy may cost for one request
 BUDGET = 10_000_000

@@ -28,9 +28,9 @@ from podless.cel.values import (
     TypeValue,
     Uint,
 )
-from podless.meta import gotext
-from podless.meta.gotext import Foreign
-from podless.meta.meter import charge
+from podless.codec import gotext
+from podless.codec.gotext import Foreign
+from podless.runtime.meter import charge
 
 _LARGEST = (1 << 53) - 1  # an integer beyond it is a text in JSON
 _WANTED = "*structpb.Value"

@@ -9,14 +9,14 @@ from typing import Any
 from podless.cel.convert import convert
 from podless.cel.declared import Declared
 from podless.cel.errors import CostExceeded, EvaluationError, NoOverload
+from podless.cel.pairs import Described, Keyed, Pair, map_keys
 from podless.cel.program import LIMIT
 from podless.cel.rules.rule import Rule, RuleError, compile_rule
 from podless.cel.values import NONE, Optional
-from podless.meta import gotext
+from podless.codec import gotext
 from podless.meta.field import FieldError
-from podless.meta.meter import charge
-from podless.meta.offloop import fill
-from podless.meta.pairs import Described, Keyed, Pair, map_keys
+from podless.runtime.memo import fill
+from podless.runtime.meter import charge
 
 Schema = dict[str, Any]
 # what all rules may cost for one object

@@ -9,9 +9,9 @@ from podless.cel import library, macros, program, types
 from podless.cel.declared import Decl, Declared
 from podless.cel.errors import CelError, CompileError, ProgramError
 from podless.cel.program import Program
-from podless.meta import gotext
+from podless.cel.rules.rulefields import RULE
+from podless.codec import gotext
 from podless.meta.field import TEXTS, FieldError
-from podless.meta.rulefields import RULE
 
 Given = dict[str, Any]
 _VALUELESS = ("FieldValueRequired", "FieldValueForbidden", "InternalError")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from podless.cel.declared import Declared
 from podless.cel.rules.rule import Rule, compile_rule
-from podless.meta import codec
+from podless.codec import serializer
 
 Schema = dict[str, Any]
 RULES = "x-kubernetes-validations"
@@ -56,7 +56,7 @@ class _Question:
     __slots__ = ("digest", "node", "resource")
 
     def __init__(self, node: Schema, resource: bool) -> None:
-        self.digest = sha256(codec.looked_at([node, resource])).digest()
+        self.digest = sha256(serializer.looked_at([node, resource])).digest()
         self.node: Schema | None = node
         self.resource = resource
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Protocol, Self
 
-from podless.meta import codec
-from podless.meta.documents import SUFFIXES, split
+from podless.codec import serializer
+from podless.codec.documents import SUFFIXES, split
 
 Object = dict[str, Any]
 
@@ -38,7 +38,7 @@ class Sink(Protocol):
 
 
 def _text(obj: Object, form: str) -> bytes:
-    return codec.encode(obj) + b"\n" if form == "json" else codec.encode_yaml(obj)
+    return serializer.encode(obj) + b"\n" if form == "json" else serializer.encode_yaml(obj)
 
 
 class Stream:
@@ -189,8 +189,8 @@ def _documents(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
 
 def _is_whole(line: bytes) -> bool:
     try:
-        codec.decode_json(line)
-    except codec.JSONError:
+        serializer.decode_json(line)
+    except serializer.JSONError:
         return False
     return True
 
@@ -198,8 +198,8 @@ def _is_whole(line: bytes) -> bool:
 def objects(where: str, raw: bytes) -> list[Object]:
     """The objects in a document, those of a list one by one. Raises BadDocument."""
     try:
-        found = codec.decode_json(raw) if raw.lstrip().startswith(b"{") else codec.decode_yaml(raw)
-    except codec.JSONError as error:
+        found = serializer.decode_json(raw) if raw.lstrip().startswith(b"{") else serializer.decode_yaml(raw)
+    except serializer.JSONError as error:
         raise BadDocument(f"{where}: {error.message}") from None
     if found is None:
         return []

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from podless.apis.core.events import EVENTS
 from podless.auth.user import SERVER
-from podless.kinds.builtin.events import EVENTS
+from podless.codec import serializer
 from podless.kinds.kind import Kind
-from podless.meta import clock, codec
 from podless.meta.errors import APIError, Conflict, NotFound
+from podless.runtime import clock
 from podless.verbs import create, delete, patch
 from podless.verbs.call import API, Call
 
@@ -24,7 +25,7 @@ _MANAGED: Mapping[str, Sequence[str]] = {"fieldManager": ["podless"]}
 def _call(kind: Kind, metadata: Object, name: str, body: Object, media: str, subresource: str = "") -> Call:
     namespace, version = metadata.get("namespace", ""), kind.by_version[kind.storage_version]
     query = _MANAGED if media == _MERGE or not name else {}
-    sent = codec.encode(body)
+    sent = serializer.encode(body)
     return Call(kind, version, namespace, name, subresource, query, sent, media, SERVER, "podless")
 
 

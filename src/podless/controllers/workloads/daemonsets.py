@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from podless.apis.catalog import DAEMON_SETS, NODES, PODS
 from podless.cache.events import Event
 from podless.controllers.workloads import ask, hashes, pods
 from podless.controllers.workloads.owned import Object, Owner, pod_of
-from podless.kinds.builtin.catalog import DAEMON_SETS, NODES, PODS
 
 _REVISION = "controller-revision-hash"
 

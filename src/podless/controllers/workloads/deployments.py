@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from podless.apis.catalog import DEPLOYMENTS, REPLICA_SETS
 from podless.controllers.workloads import ask, hashes
 from podless.controllers.workloads.owned import Object, Owner
-from podless.kinds.builtin.catalog import DEPLOYMENTS, REPLICA_SETS
 
 _HASH = "pod-template-hash"
 _REVISION = "deployment.kubernetes.io/revision"

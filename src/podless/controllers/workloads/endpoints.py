@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from podless.apis.catalog import ENDPOINT_SLICES, ENDPOINTS, PODS
+from podless.apis.core.services import SERVICES
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods
 from podless.controllers.workloads.owned import Object
-from podless.kinds.builtin.catalog import ENDPOINT_SLICES, ENDPOINTS, PODS
-from podless.kinds.builtin.services import SERVICES
 from podless.kinds.kind import Kind
 from podless.meta.errors import AlreadyExists
 

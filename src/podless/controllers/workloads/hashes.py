@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from podless.meta import codec
+from podless.codec import serializer
 
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _LENGTH = 10
@@ -13,7 +13,7 @@ _LENGTH = 10
 
 def of(template: dict[str, Any]) -> str:
     """Letters and digits that no word is made of."""
-    number = int.from_bytes(hashlib.sha256(codec.encode_sorted(template)).digest()[:8])
+    number = int.from_bytes(hashlib.sha256(serializer.encode_sorted(template)).digest()[:8])
     found = ""
     for _ in range(_LENGTH):
         number, letter = divmod(number, len(_LETTERS))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from podless.apis.catalog import JOBS, PODS
 from podless.controllers.workloads import ask, pods
 from podless.controllers.workloads.owned import Object, Owner, pod_of
-from podless.kinds.builtin.catalog import JOBS, PODS
-from podless.meta import clock
+from podless.runtime import clock
 
 _INDEX = "batch.kubernetes.io/job-completion-index"
 _SELF = "kubernetes.io/job-controller"  # as spec.managedBy

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
+from podless.apis.catalog import PODS
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask
-from podless.kinds.builtin.catalog import PODS
 from podless.kinds.kind import Kind
-from podless.meta import clock
 from podless.meta.errors import APIError, Forbidden
+from podless.runtime import clock
 from podless.verbs.call import API
 
 Object = dict[str, Any]

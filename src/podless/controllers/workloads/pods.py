@@ -6,7 +6,7 @@ import time
 from calendar import timegm
 from typing import Any
 
-from podless.meta import clock
+from podless.runtime import clock
 
 Object = dict[str, Any]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from ipaddress import IPv4Address
 
+from podless.apis.catalog import PODS
 from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods
 from podless.controllers.workloads.owned import Object
-from podless.kinds.builtin.catalog import PODS
-from podless.meta import clock
+from podless.runtime import clock
 
 _FIRST = int(IPv4Address("10.0.0.1"))
 _MANY = (1 << 24) - 2

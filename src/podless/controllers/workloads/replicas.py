@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+from podless.apis.catalog import PODS, REPLICA_SETS
 from podless.controllers.workloads import ask, pods
 from podless.controllers.workloads.owned import Object, Owner, Refused, pod_of
-from podless.kinds.builtin.catalog import PODS, REPLICA_SETS
 
 _AT_ONCE = 64  # requests
 _BURST = 500  # pods that are made before the ReplicaSet is looked at again; as the real one has it

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from podless.apis.catalog import CLAIMS, PODS, STATEFUL_SETS
 from podless.controllers.workloads import ask, hashes, pods
 from podless.controllers.workloads.owned import Object, Owner, pod_of
-from podless.kinds.builtin.catalog import CLAIMS, PODS, STATEFUL_SETS
 from podless.meta.errors import AlreadyExists
 
 _REVISION, _POD, _INDEX = (

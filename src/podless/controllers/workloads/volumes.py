@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
+from podless.apis.catalog import CLAIMS, PODS, VOLUMES
+from podless.apis.catalog import VOLUME_ATTRIBUTES_CLASSES as CLASSES
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods
 from podless.controllers.workloads.owned import Object
-from podless.kinds.builtin.catalog import CLAIMS, PODS, VOLUMES
-from podless.kinds.builtin.catalog import VOLUME_ATTRIBUTES_CLASSES as CLASSES
 from podless.kinds.kind import Kind
 from podless.meta.errors import AlreadyExists
 

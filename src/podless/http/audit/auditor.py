@@ -10,6 +10,7 @@ import orjson
 
 from podless.auth.attributes import Attributes
 from podless.auth.user import User
+from podless.codec import serializer
 from podless.http.audit.backend import Backend
 from podless.http.audit.policy import (
     COMPLETE,
@@ -24,7 +25,8 @@ from podless.http.audit.policy import (
 )
 from podless.http.message import Answer, Ending, Handler, Pending, Request, Response, Sink, Stream
 from podless.http.target import mask_query
-from podless.meta import clock, codec, uids
+from podless.meta import uids
+from podless.runtime import clock
 
 Object = dict[str, Any]
 _BASE = {"kind": "Event", "apiVersion": "audit.k8s.io/v1"}
@@ -178,7 +180,7 @@ def _line(event: Object) -> bytes:
     try:
         return orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # what a body has that orjson cannot write
-        return codec.encode(event) + b"\n"
+        return serializer.encode(event) + b"\n"
 
 
 def _user(user: User) -> Object:
@@ -244,8 +246,8 @@ def _document(raw: bytes, media: str, small: bool = False) -> Any:
     if "yaml" not in media or len(raw) > _SMALL:
         return None
     try:
-        return codec.decode_yaml(raw)
-    except codec.YAMLError:
+        return serializer.decode_yaml(raw)
+    except serializer.YAMLError:
         return None
 
 

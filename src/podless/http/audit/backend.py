@@ -14,7 +14,7 @@ from collections import deque
 from datetime import UTC, datetime
 from pathlib import Path
 
-from podless.meta import clock
+from podless.runtime import clock
 
 log = logging.getLogger("podless")
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from podless.auth.attributes import Attributes
 from podless.auth.user import User
-from podless.meta import codec
-from podless.meta.option import StartError
+from podless.codec import serializer
+from podless.runtime.option import StartError
 
 NONE, METADATA_LEVEL, REQUEST, REQUEST_RESPONSE = LEVELS = ("None", "Metadata", "Request", "RequestResponse")
 RECEIVED, STARTED, COMPLETE, PANIC = STAGES = ("RequestReceived", "ResponseStarted", "ResponseComplete", "Panic")
@@ -117,10 +117,10 @@ def read(path: Path) -> Policy:
     """The policy in a YAML or JSON file. Raises BadPolicy."""
     try:
         raw = path.read_bytes()
-        found = codec.decode_yaml(raw)
+        found = serializer.decode_yaml(raw)
     except OSError as error:
         raise BadPolicy(f"{path}: {(error.strerror or str(error)).lower()}") from None
-    except codec.YAMLError as error:
+    except serializer.YAMLError as error:
         raise BadPolicy(f"{path}: {error.message}") from None
     try:
         return parse(found)

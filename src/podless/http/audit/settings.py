@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from podless.meta.option import megabytes, number, option
+from podless.runtime.option import megabytes, number, option
 
 
 @dataclass(frozen=True, slots=True)

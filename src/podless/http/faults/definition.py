@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.codec import serializer
 from podless.http.faults.fault import GROUP, RULES, TERMS, Term
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind
-from podless.meta import codec
 
 Object = dict[str, Any]
 
@@ -61,7 +61,7 @@ def definition() -> Object:
 def kind() -> Kind:
     """The kind."""
     whole = definition()
-    return compile_kind(whole, codec.encode(whole))
+    return compile_kind(whole, serializer.encode(whole))
 
 
 def _schema() -> Object:

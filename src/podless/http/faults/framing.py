@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
-from podless.meta import codec, protobuf
-from podless.meta.wire import field, varint
+from podless.codec import serializer
+from podless.structs import protobuf
+from podless.structs.wire import field, varint
 
 _LENGTH = 4  # bytes before a frame of protobuf
 _TYPE = b"\x0a"  # the tag of an event's type
@@ -40,7 +41,7 @@ class _Lines:
         return _BEGIN + type_ + event[event.index(b'"', len(_BEGIN)) :]
 
     def uid(self, event: bytes) -> str:
-        obj = codec.decode_json(event)["object"]
+        obj = serializer.decode_json(event)["object"]
         for row in obj.get("rows") or ():  # of a table
             obj = row.get("object") or {}
         return (obj.get("metadata") or {}).get("uid") or ""

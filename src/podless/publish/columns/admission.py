@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from podless.meta.meter import each
 from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at, count, text
+from podless.runtime.meter import each
 
 _GROUP = "admissionregistration.k8s.io"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from podless.meta.meter import each
 from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at
 from podless.publish.columns.workload import containers, labels, number, of, selector
+from podless.runtime.meter import each
 
 _GROUP = "apps"
 _TEMPLATE = ("spec", "template", "spec")

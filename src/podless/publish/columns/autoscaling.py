@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from podless.meta.meter import each
 from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at
 from podless.publish.columns.workload import cut, number
+from podless.runtime.meter import each
 
 _GROUP = "autoscaling"
 _SPEC = "HorizontalPodAutoscalerSpec"
@@ -53,7 +53,7 @@ def _newest(obj: Object) -> Object:
     """The object in v2, whose metrics are fields."""
     if at(obj, "apiVersion") != "autoscaling/v1":
         return obj
-    from podless.kinds.builtin.autoscaling import versions
+    from podless.apis.autoscaling import versions
 
     return versions.to_v2(dict(obj))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from podless.meta.meter import each
 from podless.publish.columns.cell import AGE, NAME, Age, Cell, Lapse, Object, Of, at, count, text
 from podless.publish.columns.workload import containers, selector
+from podless.runtime.meter import each
 
 _GROUP = "batch"
 _STATES = ("Complete", "Failed")

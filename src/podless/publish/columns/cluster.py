@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from podless.meta.meter import each
 from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at, text
 from podless.publish.columns.workload import NONE, cut, number
+from podless.runtime.meter import each
 
 _SCHEDULING, _NODE, _DISCOVERY = "scheduling.k8s.io", "node.k8s.io", "discovery.k8s.io"
 _CERTIFICATES, _FLOW = "certificates.k8s.io", "flowcontrol.apiserver.k8s.io"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from podless.meta.meter import each
 from podless.publish.columns import events, nodes, pods, volumes
 from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at, count, text
 from podless.publish.columns.workload import NONE, balanced, containers, cut, labels, number
 from podless.publish.texts import META
+from podless.runtime.meter import each
 
 
 def _used(limits: bool) -> Callable[[Object], str]:

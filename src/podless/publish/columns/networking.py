@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from podless.meta.meter import each
 from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at, class_name, text
 from podless.publish.columns.workload import NONE, balanced, cut, joined, selected
+from podless.runtime.meter import each
 
 _GROUP = "networking.k8s.io"
 

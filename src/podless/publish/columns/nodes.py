@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from podless.meta.meter import each
 from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at, text
+from podless.runtime.meter import each
 
 _ROLE, _ROLE_LABEL = "node-role.kubernetes.io/", "kubernetes.io/role"
 _INFO = ("status", "nodeInfo")

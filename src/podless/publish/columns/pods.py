@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from podless.meta.meter import each
 from podless.publish.columns.cell import AGE, NAME, Age, Cell, Lapse, Object, Of, at, text
+from podless.runtime.meter import each
 
 _GONE = "NodeLost"
 _ENDED = ("Succeeded", "Failed")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from podless.meta.meter import each
 from podless.publish.columns.cell import Cell, Object, Of, at
+from podless.runtime.meter import each
 
 NONE = "<none>"
 _OPERATORS = {"In": "in", "NotIn": "notin"}

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from podless.meta.bounded import bounded_cache
-from podless.meta.meter import charge, each
 from podless.publish.jsonpath.parser import Parser
 from podless.publish.jsonpath.steps import Fault, Field, Step, Values, descend, run
+from podless.runtime.bounded import bounded_cache
+from podless.runtime.meter import charge, each
 
 _CACHED = 4096
 _PART = 512  # values that are looked at between two charges

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from podless.meta.meter import each
 from podless.publish.jsonpath.steps import (
     Field,
     Step,
@@ -18,6 +17,7 @@ from podless.publish.jsonpath.steps import (
     unknown,
     wildcard,
 )
+from podless.runtime.meter import each
 
 _KEY = re.compile(r"'([^']*)'")
 _FILTER = re.compile(r"([^!<>=]++)([!<>=]+)(.+)")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any
 
-from podless.meta.meter import charge, each
+from podless.runtime.meter import charge, each
 
 Values = list[Any]
 Step = Callable[[Values], Values]

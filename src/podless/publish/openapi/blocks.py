@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from podless.meta import codec
-from podless.meta.bounded import bounded_cache
-from podless.meta.meter import charge
+from podless.codec import serializer
+from podless.runtime.bounded import bounded_cache
+from podless.runtime.meter import charge
 
 _LEVEL = 4
 _DASH = 2
@@ -30,7 +30,7 @@ def text(encoded: str) -> str:
     """
     out: list[str] = []
     try:
-        _write(out, codec.decode_own(encoded.encode()), 0)
+        _write(out, serializer.decode_own(encoded.encode()), 0)
     except RecursionError:
         return f"{encoded}\n"
     return "".join(out)
@@ -66,7 +66,7 @@ def _write_below(out: list[str], value: Any, indent: int) -> None:
 
 def _key(key: str) -> str:
     shown = _scalar(key, 0)[:-1]
-    return codec.encode(key).decode() if "\n" in shown else shown
+    return serializer.encode(key).decode() if "\n" in shown else shown
 
 
 def _further(indent: int) -> int:
@@ -84,16 +84,16 @@ def _plain(text: str) -> bool:
 def _scalar(value: Any, indent: int) -> str:
     """A scalar, or an empty list or object, with its line break; a text of several lines stands below, indented."""
     if not isinstance(value, str):
-        return codec.encode_yaml(value).decode()
+        return serializer.encode_yaml(value).decode()
     if _plain(value):
         return f"{value}\n"
-    shown = codec.encode_yaml(value).decode()
+    shown = serializer.encode_yaml(value).decode()
     if shown.count("\n") == 1:
         return shown
     head, *lines = shown[:-1].split("\n")
     if not head.startswith("|"):  # a long line, which was folded
         return " ".join([head, *(line.strip(" ") for line in lines)]) + "\n"
     if "2" in head:  # the first line is indented, or empty
-        return f"{codec.encode(value).decode()}\n"
+        return f"{serializer.encode(value).decode()}\n"
     inner = " " * _further(indent)
     return "\n".join([head, *(inner + line[_DASH:] if line else "" for line in lines), ""])

@@ -1,4 +1,4 @@
-"""Components of built-in kinds and of what all groups share, from the tables of their Go structs (meta/structs.py).
+"""Components of built-in kinds and of what all groups share, from the tables of their Go structs (structs/structs.py).
 
 What a document says beside the structs follows from rules: a struct that is no pointer is {} by default, a scalar that
 is always written its zero value; how it is merged is said by the field. Texts are those of publish/texts.py.
@@ -12,11 +12,11 @@ from functools import cache
 from typing import Any
 
 from podless.kinds.kind import Kind, Version
-from podless.meta.gotypes import ListOf, MapOf, Quantity, Raw, String, Time, Type, Union
-from podless.meta.structfiles import load_struct
-from podless.meta.structs import Field, Struct
 from podless.publish import texts
 from podless.publish.openapi.standard import CORE, META, REF, VERSION, package
+from podless.structs.gotypes import ListOf, MapOf, Quantity, Raw, String, Time, Type, Union
+from podless.structs.structfiles import load_struct
+from podless.structs.structs import Field, Struct
 
 Schema = dict[str, Any]
 

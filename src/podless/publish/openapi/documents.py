@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from podless.codec import serializer
 from podless.kinds.kind import Kind
-from podless.meta import codec
-from podless.meta.bounded import bounded_cache
 from podless.publish.openapi import v2, v2pb, v3, v3pb
 from podless.publish.openapi.parts import FORMS, V2_PROTOBUF, V3_JSON, V3_PROTOBUF, Area, Form, Part, texts
 from podless.publish.openapi.pieces import Body, Piece
 from podless.publish.openapi.wire import begin
+from podless.runtime.bounded import bounded_cache
 
 
 def custom(binary: bool, found: Iterable[Part]) -> Body:
@@ -37,7 +37,7 @@ def swagger(form: Form, release: str, known: Part, found: Iterable[Part]) -> Bod
     if form is V2_PROTOBUF:
         begun = begin(v2pb.PATHS, _size(paths)), begin(v2pb.DEFINITIONS, _size(definitions))
         return Body([v2pb.rest(release) + begun[0], paths, begun[1], definitions], b"")
-    head, tail = codec.encode(v2.head(release))[:-1], codec.encode(v2.tail())[1:]
+    head, tail = serializer.encode(v2.head(release))[:-1], serializer.encode(v2.tail())[1:]
     return Body([head + b',"paths":{', paths, b'},"definitions":{', definitions, b"}," + tail])
 
 
@@ -68,7 +68,7 @@ def _always(name: str) -> Part:
 
 
 def _before() -> bytes:
-    return codec.encode({"openapi": "3.0.0", "info": v3.CUSTOM_INFO})[:-1] + b',"paths":{'
+    return serializer.encode({"openapi": "3.0.0", "info": v3.CUSTOM_INFO})[:-1] + b',"paths":{'
 
 
 def _before_binary() -> bytes:

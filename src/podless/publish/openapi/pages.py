@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from podless.meta.bounded import bounded_cache
 from podless.publish.openapi.routes import BUILTIN, Operation, names
 from podless.publish.openapi.standard import META, VERSION
+from podless.runtime.bounded import bounded_cache
 
 _JSON = ("application/json",)
 

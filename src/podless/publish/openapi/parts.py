@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec
-from podless.meta.bounded import bounded_cache
 from podless.publish.openapi import builtin, templates, v2, v2pb, v3, v3pb
 from podless.publish.openapi.pieces import Piece, Text
+from podless.runtime.bounded import bounded_cache
 
 Document = dict[str, Any]
 Area = dict[str, Piece]
@@ -65,7 +65,7 @@ def part(form: Form, kind: Kind, version: Version) -> Part:
 
 def texts(make: Callable[[str, Any], bytes], found: Document) -> Area:
     """Entries as bytes."""
-    return {name: Text(codec.fitted(make(name, value))) for name, value in found.items()}
+    return {name: Text(serializer.fitted(make(name, value))) for name, value in found.items()}
 
 
 @bounded_cache(8)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from podless.kinds.kind import Kind, Subresource, Version
-from podless.meta.gotypes import Bool, Int, ListOf, String
 from podless.publish import texts
 from podless.publish.openapi.standard import META, PARAMETERS, SCALE, package
+from podless.structs.gotypes import Bool, Int, ListOf, String
 
 TEXTS = {200: "OK", 201: "Created", 202: "Accepted", 401: "Unauthorized"}
 STATUS = META + "Status"

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from podless.meta import gotext
-from podless.meta.bounded import bounded_cache
-from podless.meta.meter import charge, each
+from podless.codec import gotext
 from podless.publish import texts
 from podless.publish.openapi.builtin import described, type_meta
 from podless.publish.openapi.standard import META, REF
+from podless.runtime.bounded import bounded_cache
+from podless.runtime.meter import charge, each
 from podless.schema.plain import mentions
 
 Schema = dict[str, Any]

@@ -17,15 +17,16 @@ from hashlib import sha512
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
+from podless.codec import serializer
+from podless.codec.accept import clauses
 from podless.kinds.kind import Kind, Version
 from podless.kinds.version import read
-from podless.meta import clock, codec
-from podless.meta.accept import clauses
 from podless.meta.gvk import GroupVersion
 from podless.publish.openapi import documents, pages, parts, v3, v3pb
 from podless.publish.openapi.parts import Form, Part
 from podless.publish.openapi.pieces import Body
 from podless.publish.openapi.routes import Operation
+from podless.runtime import clock
 
 JSON = "application/json"
 V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
@@ -208,7 +209,7 @@ class Library:
                 found.setdefault((kind.group, version.name), []).append(digests[version.name])
         tags = {name: v3.page_etag(name) for name in self._pages()}
         tags |= {v3.path(GroupVersion(*where)): v3.etag(digests) for where, digests in found.items()}
-        return codec.encode(v3.index(tags))
+        return serializer.encode(v3.index(tags))
 
     def _pages(self) -> dict[str, Operation]:
         return pages.pages({kind.group for kind in self._kinds() if not kind.custom})
@@ -382,4 +383,4 @@ def _look(kind: Kind, shown: bool) -> _Look:
 
 
 def _encode(document: v3.Document) -> bytes:
-    return codec.fitted(codec.encode(document))
+    return serializer.fitted(serializer.encode(document))

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from podless.codec import serializer
 from podless.kinds.kind import Kind, Scale, Version
 from podless.kinds.strategy import Strategy
-from podless.meta import codec
 from podless.publish.openapi import routes
 
 _PLAIN = re.compile(r"[A-Z][A-Za-z0-9]{0,99}")  # a kind that stands in an operation's id as it is
@@ -113,4 +113,4 @@ def shape(
 
 def entry(name: str, value: Any) -> bytes:
     """An entry as JSON."""
-    return codec.encode({name: value})[1:-1]
+    return serializer.encode({name: value})[1:-1]

@@ -12,14 +12,14 @@ from hashlib import sha512
 from typing import Any
 from urllib.parse import quote
 
+from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
-from podless.meta import codec
-from podless.meta.bounded import bounded_cache
 from podless.meta.gvk import GroupVersion
-from podless.meta.meter import charge
 from podless.publish.openapi import builtin, pages, routes, schema
 from podless.publish.openapi.routes import Operation
 from podless.publish.openapi.standard import BEARER, GROUPS, META, PARAMETERS, REF
+from podless.runtime.bounded import bounded_cache
+from podless.runtime.meter import charge
 from podless.version import __version__
 
 Document = dict[str, Any]
@@ -207,7 +207,7 @@ def said(kind: Kind, version: Version) -> bytes:
     shown = [version.name, version.status, version.scale is not None, list(version.selectable), version.schema]
     if kind.preserve:
         shown.append("preserve")
-    return codec.encode_sorted([__version__, names, shown])
+    return serializer.encode_sorted([__version__, names, shown])
 
 
 def etag(digests: Iterable[bytes]) -> str:

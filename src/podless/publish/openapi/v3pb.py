@@ -8,7 +8,6 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from podless.meta.wire import varint
 from podless.publish.openapi.wire import (
     Messages,
     Write,
@@ -26,6 +25,7 @@ from podless.publish.openapi.wire import (
     texts,
     within,
 )
+from podless.structs.wire import varint
 
 MESSAGES = Messages()
 

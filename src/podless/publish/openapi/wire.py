@@ -10,10 +10,10 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from podless.meta import codec
-from podless.meta.meter import charge
-from podless.meta.wire import varint
+from podless.codec import serializer
 from podless.publish.openapi import blocks
+from podless.runtime.meter import charge
+from podless.structs.wire import varint
 
 Write = Callable[[int, Any], bytes]
 
@@ -55,7 +55,7 @@ def double(number: int, value: float) -> bytes:
 
 def anything(number: int, value: Any) -> bytes:
     """Any value, as a YAML text."""
-    return block(number, text(2, blocks.text(codec.encode(value).decode())))
+    return block(number, text(2, blocks.text(serializer.encode(value).decode())))
 
 
 def anys(number: int, value: list[Any]) -> bytes:

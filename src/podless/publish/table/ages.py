@@ -6,9 +6,9 @@ import math
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from podless.meta import gotime
-from podless.meta.bounded import bounded_cache
+from podless.codec import gotime
 from podless.publish.columns.cell import Lapse
+from podless.runtime.bounded import bounded_cache
 
 _LONGEST = ((1 << 63) - 1) / 1e9  # seconds: a Go duration holds no more
 

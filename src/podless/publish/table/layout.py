@@ -7,15 +7,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from podless.codec import gotext, jsontext, serializer
 from podless.kinds.kind import Column, Kind, Version
-from podless.meta import clock, codec, gotext, jsontext
-from podless.meta.meter import charge
-from podless.meta.offloop import made_once
 from podless.publish import columns as builtin
 from podless.publish import jsonpath
 from podless.publish.columns import cell
 from podless.publish.columns.cell import Age, Cell
 from podless.publish.table import ages
+from podless.runtime import clock
+from podless.runtime.memo import made_once
+from podless.runtime.meter import charge
 
 Object = dict[str, Any]
 Reader = Callable[[Object], Any]
@@ -54,7 +55,7 @@ class Layout:
     @made_once
     def encoded(self) -> bytes:
         """The same as JSON."""
-        return codec.encode(self.definitions)
+        return serializer.encode(self.definitions)
 
     def cells(self, obj: Object, now: float | None = None) -> list[Any]:
         """The cells of an object's row. now: the time for ages, in seconds since 1970; by default the clock's."""
@@ -173,6 +174,6 @@ def _printed(value: Any) -> str:
 
 
 def _go_json(value: Any) -> str:
-    text = codec.encode_sorted(value).decode()
+    text = serializer.encode_sorted(value).decode()
     charge(len(text) // _LETTERS)
     return gotext.escaped(text)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from podless.meta.bounded import bounded_cache
-from podless.meta.meter import each
+from podless.runtime.bounded import bounded_cache
+from podless.runtime.meter import each
 
 Object = dict[str, Any]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from podless.meta import clock, codec
-from podless.meta.meter import charge, each
+from podless.codec import serializer
 from podless.publish.columns import cell
 from podless.publish.columns.cell import Age
 from podless.publish.table import ages
 from podless.publish.table.layout import Layout
 from podless.publish.table.whole import included, listed_meta
+from podless.runtime import clock
+from podless.runtime.meter import charge, each
 
 Object = dict[str, Any]
 
@@ -38,11 +39,11 @@ def make_row(
         if not isinstance(found, ages.Span):
             steady.append(found)
             continue
-        before = codec.encode(steady)[1:-1]
+        before = serializer.encode(steady)[1:-1]
         start = b'%b%b%b"%b' % (lead, before, b"," if steady else b"", found.before.encode())
         pieces += [start, found.moment]
         lead, steady = b'%b",' % found.after.encode(), []
-    cells = codec.encode(steady)[1:-1]
+    cells = serializer.encode(steady)[1:-1]
     if not steady:
         lead = lead.removesuffix(b",")
     shown_object = [body] if body else _pieces(included(obj, include, version))
@@ -53,11 +54,11 @@ def make_row(
 
 def _pieces(included: Mapping[str, Any] | None) -> list[bytes]:
     """An object as JSON, its sets of managed fields apart: many objects have the same ones, and can share them."""
-    encoded = codec.encode(included)
+    encoded = serializer.encode(included)
     pieces: list[bytes] = []
     start = 0
     for entry in each((included or {}).get("metadata", {}).get("managedFields") or ()):
-        fields = codec.encode(entry.get("fieldsV1"))
+        fields = serializer.encode(entry.get("fieldsV1"))
         place = encoded.find(fields, start)
         if len(fields) >= SHARED and place >= 0:
             pieces += [encoded[start:place], encoded[place : place + len(fields)]]
@@ -113,7 +114,7 @@ def frame(
     definitions = shown.encoded if headed else b"null"
     opened, closed = (b"null", b"}") if bare and shown.columns is cell.DATED else (b"[", b"]}")
     return b"".join(
-        (head, codec.encode(listed_meta(listed)), b',"columnDefinitions":', definitions, b',"rows":', opened)
+        (head, serializer.encode(listed_meta(listed)), b',"columnDefinitions":', definitions, b',"rows":', opened)
     ), closed
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from podless.meta.histogram import Histogram
+from podless.runtime.histogram import Histogram
 from podless.store.contract import Full, Overdue, Oversized, StoreError, Unreachable
 from podless.store.etcd import channel as rpc
 from podless.store.etcd import messages as m

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable
 from contextlib import suppress
 
-from podless.meta import clock
+from podless.runtime import clock
 from podless.store.contract import StoreError
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import Client, Forgotten

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from podless.meta import codec
+from podless.codec import serializer
 from podless.store.keys import Stored
 
 _NEEDLE = b'"resourceVersion":""'
@@ -82,10 +82,10 @@ def _place(value: bytes) -> int:
 def _foreign(value: bytes) -> Stored:
     """A value that somebody else wrote, with a place for its revision."""
     try:
-        obj = codec.decode_own(value)
+        obj = serializer.decode_own(value)
         metadata = obj["metadata"]
         metadata["resourceVersion"] = _MARK
-        body = codec.encode_sorted(obj)
+        body = serializer.encode_sorted(obj)
     except (ValueError, TypeError, LookupError):
         return Stored(value)
     offset = body.index(_MARKED)

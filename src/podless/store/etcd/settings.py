@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from podless.meta.option import StartError, duration, option
+from podless.runtime.option import StartError, duration, option
 
 
 def addresses(text: str) -> tuple[str, ...]:

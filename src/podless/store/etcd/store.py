@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from podless.meta.histogram import Histogram
+from podless.runtime.histogram import Histogram
 from podless.store import keys
 from podless.store.chain import chained
 from podless.store.contract import KEPT, Change, Compacted, Conflicted, Deliver, Lost, Operation, Record, StoreError

@@ -5,7 +5,7 @@ Making them so takes a quarter of the time that messages take. The numbers are t
 
 from __future__ import annotations
 
-from podless.meta.wire import field, varint
+from podless.structs.wire import field, varint
 
 
 def compare(key: bytes, revision: int, *, below: bool = False) -> bytes:

@@ -1,0 +1,124 @@
+"""ValidatingAdmissionPolicy, MutatingAdmissionPolicy and their bindings."""
+
+from __future__ import annotations
+
+from podless.apis.admissionregistration import validation
+from podless.apis.shared.carried import TOLD, keep
+from podless.apis.shared.declared import declare
+from podless.apis.shared.typed import TypedStrategy
+from podless.codec import serializer
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.structs.structfiles import load_struct
+from podless.structs.structs import Struct
+
+MUTATING_ADMISSION_POLICY = load_struct("admissionregistration/v1", "MutatingAdmissionPolicy")
+MUTATING_ADMISSION_POLICY_BINDING = load_struct("admissionregistration/v1", "MutatingAdmissionPolicyBinding")
+VALIDATING_ADMISSION_POLICY = load_struct("admissionregistration/v1", "ValidatingAdmissionPolicy")
+VALIDATING_ADMISSION_POLICY_BINDING = load_struct("admissionregistration/v1", "ValidatingAdmissionPolicyBinding")
+
+
+class _SpecStrategy(TypedStrategy):
+    """The spec counts as a generation."""
+
+    generation = True
+    unconditional = False
+    rechecks = (1, 0)
+    status_rechecks = (0, 0)
+    qualified = False
+
+    def __init__(self, *, mutating: bool) -> None:
+        self._mutating = mutating
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """Only the spec counts."""
+        return serializer.encode_sorted(obj.get("spec")) != serializer.encode_sorted(old.get("spec"))
+
+
+class PolicyStrategy(_SpecStrategy):
+    """A policy says what it is about, and its expressions compile."""
+
+    created_by_status = ("apply",)
+    loads = True
+
+    def load(self) -> None:
+        """Import what expressions are compiled with."""
+        validation.load_expressions()
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """The status is the server's."""
+        if version.status:
+            obj["status"] = {}
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status has its own endpoint."""
+        if version.status:
+            obj["status"] = old["status"]
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """Only the status changes."""
+        super().prepare_status(version, obj, old)
+        keep(obj["metadata"], old["metadata"], *TOLD)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """All rules."""
+        return validation.check_mutating(obj) if self._mutating else validation.check_validating(obj)
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """What a status must obey."""
+        return validation.check_status(obj)
+
+
+class BindingStrategy(_SpecStrategy):
+    """A binding names a policy, and says where it is in force."""
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """All rules."""
+        return validation.check_binding(obj, mutating=self._mutating)
+
+
+def _declare(
+    noun: str, plural: str, strategy: _SpecStrategy, struct: Struct, *, status: bool = False, hash_version: str = ""
+) -> Kind:
+    return declare(
+        "admissionregistration.k8s.io",
+        noun,
+        plural,
+        strategy=strategy,
+        struct=struct,
+        namespaced=False,
+        categories=("api-extensions",),
+        status=status,
+        hash_version=hash_version,
+    )
+
+
+VALIDATING_POLICIES = _declare(
+    "ValidatingAdmissionPolicy",
+    "validatingadmissionpolicies",
+    PolicyStrategy(mutating=False),
+    VALIDATING_ADMISSION_POLICY,
+    status=True,
+)
+VALIDATING_BINDINGS = _declare(
+    "ValidatingAdmissionPolicyBinding",
+    "validatingadmissionpolicybindings",
+    BindingStrategy(mutating=False),
+    VALIDATING_ADMISSION_POLICY_BINDING,
+)
+MUTATING_POLICIES = _declare(
+    "MutatingAdmissionPolicy",
+    "mutatingadmissionpolicies",
+    PolicyStrategy(mutating=True),
+    MUTATING_ADMISSION_POLICY,
+    hash_version="v1beta1",
+)
+MUTATING_BINDINGS = _declare(
+    "MutatingAdmissionPolicyBinding",
+    "mutatingadmissionpolicybindings",
+    BindingStrategy(mutating=True),
+    MUTATING_ADMISSION_POLICY_BINDING,
+    hash_version="v1beta1",
+)
+
+ALL = (MUTATING_BINDINGS, MUTATING_POLICIES, VALIDATING_BINDINGS, VALIDATING_POLICIES)

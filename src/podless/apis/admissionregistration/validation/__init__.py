@@ -1,0 +1,19 @@
+"""The kinds of admissionregistration.k8s.io: what the server fills in, and what they must obey.
+
+All functions take objects that were decoded by the structs of admissionregistration.k8s.io.
+"""
+
+from podless.apis.admissionregistration.validation.bindings import check_binding
+from podless.apis.admissionregistration.validation.policies import check_mutating, check_status, check_validating
+from podless.apis.admissionregistration.validation.rules import load_expressions
+from podless.apis.admissionregistration.validation.webhooks import check_webhooks, fill_webhooks
+
+__all__ = [
+    "check_binding",
+    "check_mutating",
+    "check_status",
+    "check_validating",
+    "check_webhooks",
+    "fill_webhooks",
+    "load_expressions",
+]

@@ -1,0 +1,68 @@
+"""ValidatingAdmissionPolicyBinding and MutatingAdmissionPolicyBinding.
+
+Source: k8s.io/kubernetes pkg/apis/admissionregistration (defaults and validation), and the recorded answers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.apis.admissionregistration.validation import rules
+from podless.meta import field, labelselector, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+Object = dict[str, Any]
+
+_ACTIONS = ("Audit", "Deny", "Warn")
+_NOT_FOUND = ("Deny", "Allow")
+_BOTH = (
+    "must not contain both Deny and Warn (repeating the same validation failure information in the API response and "
+    "headers serves no purpose)"
+)
+_EXCLUSIVE = "name and selector are mutually exclusive"
+
+
+def check_binding(binding: Object, *, mutating: bool) -> list[FieldError]:
+    """All rules of a binding."""
+    spec, path = binding["spec"], "spec"
+    policy = spec.get("policyName") or ""
+    if policy:
+        errors = field.invalids(f"{path}.policyName", policy, names.subdomain(policy))
+    else:
+        errors = [field.required(f"{path}.policyName")]
+    if spec.get("paramRef") is not None:
+        errors += _check_params(spec["paramRef"], f"{path}.paramRef")
+    if spec.get("matchResources") is not None:
+        errors += rules.check_matching(spec["matchResources"], f"{path}.matchResources")
+        if mutating:
+            errors += rules.check_changing(spec["matchResources"], f"{path}.matchResources")
+    return errors if mutating else errors + _check_actions(spec.get("validationActions") or [], path)
+
+
+def _check_actions(actions: list[str], path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
+    where = f"{path}.validationActions"
+    seen: set[str] = set()
+    for index, action in enumerate(each(actions)):
+        errors += field.one_of(f"{where}[{index}]", action, _ACTIONS)
+        if action in seen:
+            errors.append(field.duplicate(f"{where}[{index}]", action))
+        seen.add(action)
+    if "Deny" in actions and "Warn" in actions:
+        errors.append(field.invalid(where, actions, _BOTH))
+    if not actions:
+        errors.append(field.required(where, "at least one validation action is required"))
+    return errors
+
+
+def _check_params(params: Object, path: str) -> list[FieldError]:
+    name, selector = params.get("name") or "", params.get("selector")
+    errors = field.invalids(f"{path}.name", name, names.path_segment(name)) if name else []
+    if selector is not None:
+        errors += labelselector.errors(selector, f"{path}.selector")
+    if name and selector is not None:
+        errors += [field.forbidden(f"{path}.{part}", _EXCLUSIVE) for part in ("name", "selector")]
+    if not name and selector is None:
+        errors.append(field.required(path, "one of name or selector must be specified"))
+    return errors + rules.check_choice(params, "parameterNotFoundAction", _NOT_FOUND, path, required=True)

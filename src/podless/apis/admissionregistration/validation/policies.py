@@ -1,0 +1,206 @@
+"""ValidatingAdmissionPolicy and MutatingAdmissionPolicy.
+
+Source: k8s.io/kubernetes pkg/apis/admissionregistration (defaults and validation), and the recorded answers.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from podless.apis.admissionregistration.validation import rules
+from podless.meta import conditions, field, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+if TYPE_CHECKING:
+    from podless.cel.policies import Environment
+
+AUDIT_ANNOTATION = load_struct("admissionregistration/v1", "AuditAnnotation")
+
+Object = dict[str, Any]
+
+_REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
+_PATCH_TYPES = ("ApplyConfiguration", "JSONPatch")
+_MOST_ANNOTATIONS = 20
+_MOST_ANNOTATION = 5 * 1024  # bytes of a valueExpression
+_NEITHER = "validations or auditAnnotations must contain at least one item"
+_IDENTIFIER = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
+_RESERVED = frozenset(
+    (
+        *("true", "false", "null", "in", "as", "break", "const", "continue", "else", "for", "function", "if", "import"),
+        *("let", "loop", "package", "namespace", "return", "var", "void", "while"),
+    )
+)
+
+
+def check_validating(policy: Object) -> list[FieldError]:
+    """All rules of a ValidatingAdmissionPolicy."""
+    spec, path = policy["spec"], "spec"
+    errors, environment = _check_common(spec, path, composed=bool(spec.get("variables")))
+    validations, annotations = spec.get("validations") or [], spec.get("auditAnnotations") or []
+    if not validations and not annotations:
+        errors += [field.required(f"{path}.{name}", _NEITHER) for name in ("validations", "auditAnnotations")]
+    for index, validation in enumerate(each(validations)):
+        errors += _check_validation(validation, environment, f"{path}.validations[{index}]")
+    if len(annotations) > _MOST_ANNOTATIONS:
+        text = f"must not have more than {_MOST_ANNOTATIONS} auditAnnotations"
+        errors.append(field.invalid(f"{path}.auditAnnotations", gostructs.listed(AUDIT_ANNOTATION, annotations), text))
+    seen: set[str] = set()
+    for index, annotation in enumerate(each(annotations)):
+        where = f"{path}.auditAnnotations[{index}]"
+        errors += _check_annotation(annotation, policy["metadata"].get("name") or "", environment, where)
+        if annotation["key"] in seen:
+            errors.append(field.duplicate(f"{where}.key", annotation["key"]))
+        seen.add(annotation["key"])
+    return errors
+
+
+def check_mutating(policy: Object) -> list[FieldError]:
+    """All rules of a MutatingAdmissionPolicy."""
+    spec, path = policy["spec"], "spec"
+    errors, environment = _check_common(spec, path, composed=True)
+    errors += rules.check_changing(spec.get("matchConstraints") or {}, f"{path}.matchConstraints")
+    mutations = spec.get("mutations") or []
+    if not mutations:
+        errors.append(field.required(f"{path}.mutations", "mutations must contain at least one item"))
+    for index, mutation in enumerate(each(mutations)):
+        errors += _check_mutation(mutation, environment, f"{path}.mutations[{index}]")
+    return errors + rules.check_choice(spec, "reinvocationPolicy", rules.REINVOCATIONS, path, required=True)
+
+
+def check_status(policy: Object) -> list[FieldError]:
+    """All rules of a policy's status."""
+    errors = conditions.errors((policy.get("status") or {}).get("conditions") or [], "status.conditions")
+    checking = (policy.get("status") or {}).get("typeChecking") or {}
+    for index, warning in enumerate(each(checking.get("expressionWarnings") or [])):
+        where = f"status.typeChecking.expressionWarnings[{index}]"
+        errors += [field.required(f"{where}.{name}") for name in ("warning", "fieldRef") if not warning[name].strip()]
+    return errors
+
+
+def _check_common(spec: Object, path: str, *, composed: bool) -> tuple[list[FieldError], Environment]:
+    """What both kinds of policy have, and what their expressions may name. composed: `variables` is declared."""
+    from podless.cel.policies import Environment  # takes its time, and is needed with the first policy only
+
+    errors = rules.check_choice(spec, "failurePolicy", rules.FAILURE_POLICIES, path, required=True)
+    params = spec.get("paramKind")
+    if params is not None:
+        errors += _check_param_kind(params, f"{path}.paramKind")
+    errors += _check_constraints(spec.get("matchConstraints"), f"{path}.matchConstraints")
+    variables = spec.get("variables") or []
+    environment = Environment(params=params is not None, composed=composed)
+    alone = Environment(params=params is not None)
+    errors += rules.check_conditions(spec.get("matchConditions") or [], alone, f"{path}.matchConditions")
+    for index, variable in enumerate(each(variables)):
+        errors += _check_variable(variable, environment, f"{path}.variables[{index}]")
+    return errors, environment
+
+
+def _check_constraints(constraints: Object | None, path: str) -> list[FieldError]:
+    if constraints is None:
+        return [field.required(path)]
+    errors = rules.check_matching(constraints, path)
+    if not constraints.get("resourceRules"):
+        errors.append(field.required(f"{path}.resourceRules"))
+    return errors
+
+
+def _check_param_kind(params: Object, path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
+    given, kind = params.get("apiVersion") or "", params.get("kind") or ""
+    where = f"{path}.apiVersion"
+    group, _, version = given.rpartition("/")
+    if not given:
+        errors.append(field.required(where))
+    elif given.count("/") > 1:
+        errors.append(field.invalid(where, given, f"unexpected GroupVersion string: {given}"))
+    else:
+        faults = names.subdomain(group) if group else []
+        if faults:
+            errors.append(field.invalid(where, group, ",".join(faults)))
+        if not version:
+            errors.append(field.invalid(where, given, "version must be specified"))
+        elif faults := names.label_1035(version):
+            errors.append(field.invalid(where, version, ",".join(faults)))
+    if not kind:
+        errors.append(field.required(f"{path}.kind"))
+    elif faults := names.label_1035(kind.lower()):
+        text = f"may have mixed case, but should otherwise match: {','.join(faults)}"
+        errors.append(field.invalid(f"{path}.kind", kind, text))
+    return errors
+
+
+def _check_variable(variable: Object, environment: Environment, path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
+    name, source = variable["name"], variable["expression"]
+    if not name.strip():
+        errors.append(field.required(f"{path}.name", "name is not specified"))
+    elif not _IDENTIFIER.fullmatch(name) or name in _RESERVED:
+        errors.append(field.invalid(f"{path}.name", name, "must be a valid CEL identifier"))
+    if not source.strip():
+        errors.append(field.required(f"{path}.expression", "expression is not specified"))
+        return errors
+    made = environment.declare(name, source)
+    if made.error:
+        at = f"{path}.expression"
+        errors.append(field.internal(at, made.error) if made.internal else field.invalid(at, source, made.error))
+    return errors
+
+
+def _check_validation(validation: Object, environment: Environment, path: str) -> list[FieldError]:
+    errors = rules.check_expression(
+        validation["expression"],
+        environment,
+        f"{path}.expression",
+        kind="BOOL",
+        missing="expression is not specified",
+    )
+    source, message = validation.get("messageExpression") or "", validation.get("message") or ""
+    if source and not source.strip():
+        errors.append(field.invalid(f"{path}.messageExpression", source, "must be non-empty if specified"))
+    elif source:
+        where = f"{path}.messageExpression"
+        errors += rules.check_expression(source, environment, where, kind="STRING", authorizer=False)
+    if message and not message.strip():
+        errors.append(field.invalid(f"{path}.message", message, "must be non-empty if specified"))
+    elif re.search(r"[\n\r]", message.strip()):
+        errors.append(field.invalid(f"{path}.message", message, "must not contain line breaks"))
+    return errors + rules.check_choice(validation, "reason", _REASONS, path)
+
+
+def _check_annotation(annotation: Object, policy: str, environment: Environment, path: str) -> list[FieldError]:
+    key, source = annotation["key"], annotation["valueExpression"]
+    if policy:
+        whole = f"{policy}/{key}"
+        errors = field.invalids(f"{path}.key", whole, names.qualified_name(whole))
+    else:
+        errors = [field.invalid(f"{path}.key", key, "requires metadata.name be non-empty")]
+    where = f"{path}.valueExpression"
+    if len(source.strip().encode()) > _MOST_ANNOTATION:
+        errors.append(field.required(where, f"must not exceed {_MOST_ANNOTATION} bytes in length"))
+        return errors
+    missing = "valueExpression is not specified"
+    return errors + rules.check_expression(
+        source.strip(), environment, where, kind="TEXT_OR_NULL", missing=missing, shown=source
+    )
+
+
+def _check_mutation(mutation: Object, environment: Environment, path: str) -> list[FieldError]:
+    errors = rules.check_choice(mutation, "patchType", _PATCH_TYPES, path, required=True)
+    if errors:
+        return errors
+    chosen = mutation["patchType"]
+    own, other = ("jsonPatch", "applyConfiguration") if chosen == "JSONPatch" else ("applyConfiguration", "jsonPatch")
+    if mutation.get(own) is None:
+        errors.append(field.required(f"{path}.{own}", f"must be specified when patchType is {chosen}"))
+    else:
+        kind = "JSON_PATCHES" if chosen == "JSONPatch" else "OBJECT"
+        source = (mutation[own].get("expression") or "").strip()
+        errors += rules.check_expression(source, environment, f"{path}.{own}.expression", kind=kind, patches=True)
+    if mutation.get(other) is not None:
+        text = f"must not be specified when patchType is {chosen}"
+        errors.append(field.invalid(f"{path}.{other}", f"{{{other}}}", text))
+    return errors

@@ -1,0 +1,176 @@
+"""Rules about which requests are meant, and conditions on them: what webhooks, policies and bindings share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from podless.meta import field, labelselector, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+if TYPE_CHECKING:
+    from podless.cel.policies import Environment
+
+Object = dict[str, Any]
+
+FAILURE_POLICIES = ("Fail", "Ignore")
+MATCH_POLICIES = ("Equivalent", "Exact")
+REINVOCATIONS = ("IfNeeded", "Never")
+_CHANGING = ("*", "CONNECT", "CREATE", "UPDATE")
+_OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
+_SCOPES = ("*", "Cluster", "Namespaced")
+_MOST_CONDITIONS = 64
+
+
+def check_choice(
+    obj: Object, name: str, choices: Sequence[str], path: str, *, required: bool = False
+) -> list[FieldError]:
+    """A field that may have some values only. required: it has to be there."""
+    value = obj.get(name)
+    if value is None or (required and not value):
+        return [field.required(f"{path}.{name}")] if required else []
+    return [] if value in choices else [field.not_supported(f"{path}.{name}", value, choices)]
+
+
+def check_rule(rule: Object, path: str) -> list[FieldError]:
+    """A rule: operations, groups, versions, resources and scope."""
+    errors = _check_operations(rule.get("operations") or [], f"{path}.operations")
+    for name, what in (("apiGroups", "groups"), ("apiVersions", "versions")):
+        given = rule.get(name) or []
+        if not given:
+            errors.append(field.required(f"{path}.{name}"))
+        if len(given) > 1 and "*" in given:
+            text = f"if '*' is present, must not specify other API {what}"
+            errors.append(field.invalid(f"{path}.{name}", given, text))
+    for index, version in enumerate(each(rule.get("apiVersions") or [])):
+        if not version:
+            errors.append(field.required(f"{path}.apiVersions[{index}]"))
+    errors += _check_resources(rule.get("resources") or [], f"{path}.resources")
+    return errors + check_choice(rule, "scope", _SCOPES, path)
+
+
+def _check_operations(operations: list[str], path: str) -> list[FieldError]:
+    errors = [] if operations else [field.required(path)]
+    if len(operations) > 1 and "*" in operations:
+        errors.append(field.invalid(path, operations, "if '*' is present, must not specify other operations"))
+    return errors + [
+        field.not_supported(f"{path}[{index}]", operation, _OPERATIONS)
+        for index, operation in enumerate(each(operations))
+        if operation not in _OPERATIONS
+    ]
+
+
+def _check_resources(resources: list[str], path: str) -> list[FieldError]:
+    errors = [] if resources else [field.required(path)]
+    whole: set[str] = set()  # resources of which all subresources are meant
+    everywhere: set[str] = set()  # subresources that are meant of all resources
+    plain = False
+    for index, given in enumerate(each(resources)):
+        where = f"{path}[{index}]"
+        if not given:
+            errors.append(field.required(where))
+            continue
+        resource, slash, subresource = given.partition("/")
+        if not slash:
+            plain = given != "*"
+            continue
+        if resource in whole:
+            errors.append(field.invalid(where, given, f"if '{resource}/*' is present, must not specify {given}"))
+        if subresource in everywhere:
+            errors.append(field.invalid(where, given, f"if '*/{subresource}' is present, must not specify {given}"))
+        if subresource == "*":
+            whole.add(resource)
+        if resource == "*":
+            everywhere.add(subresource)
+    if len(resources) > 1 and "*/*" in resources:
+        errors.append(field.invalid(path, resources, "if '*/*' is present, must not specify other resources"))
+    if "*" in resources and plain:
+        text = "if '*' is present, must not specify other resources without subresources"
+        errors.append(field.invalid(path, resources, text))
+    return errors
+
+
+def check_matching(matching: Object, path: str) -> list[FieldError]:
+    """A MatchResources."""
+    errors = check_choice(matching, "matchPolicy", MATCH_POLICIES, path, required=True)
+    for name in ("namespaceSelector", "objectSelector"):
+        selector, where = matching.get(name), f"{path}.{name}"
+        errors += [field.required(where)] if selector is None else labelselector.errors(selector, where)
+    for name in ("resourceRules", "excludeResourceRules"):
+        for index, rule in enumerate(each(matching.get(name) or [])):
+            errors += _check_named(rule, f"{path}.{name}[{index}]")
+    return errors
+
+
+def _check_named(rule: Object, path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
+    seen: set[str] = set()
+    for index, name in enumerate(each(rule.get("resourceNames") or [])):
+        where = f"{path}.resourceNames[{index}]"
+        errors += field.invalids(where, name, names.path_segment(name))
+        if name in seen:
+            errors.append(field.duplicate(where, name))
+        seen.add(name)
+    return errors + check_rule(rule, path)
+
+
+def load_expressions() -> None:
+    """Import what expressions are compiled with, and all that this imports when it is first used."""
+    from podless.cel.policies import Environment
+
+    check_expression("object.metadata.name.matches('a')", Environment(), "", kind="BOOL")
+
+
+def check_conditions(conditions: Sequence[Object], environment: Environment, path: str) -> list[FieldError]:
+    """Conditions that a request must meet for a webhook or policy to count."""
+    errors: list[FieldError] = []
+    if len(conditions) > _MOST_CONDITIONS:
+        errors.append(field.too_many(path, len(conditions), _MOST_CONDITIONS))
+    seen: set[str] = set()
+    for index, condition in enumerate(each(conditions)):
+        where, name = f"{path}[{index}]", condition["name"]
+        errors += check_expression(condition["expression"].strip(), environment, f"{where}.expression", kind="BOOL")
+        errors += field.invalids(f"{where}.name", name, names.qualified_name(name)) if name else []
+        if not name:
+            errors.append(field.required(f"{where}.name"))
+        elif name in seen:
+            errors.append(field.duplicate(f"{where}.name", name))
+        seen.add(name)
+    return errors
+
+
+def check_expression(
+    source: str,
+    environment: Environment,
+    path: str,
+    *,
+    kind: str,
+    missing: str = "",
+    authorizer: bool = True,
+    patches: bool = False,
+    shown: str = "",
+) -> list[FieldError]:
+    """An expression that has to be there and to compile.
+
+    kind: what it gives, a name in podless.cel.policies. missing: what is said where it is blank. authorizer, patches:
+    see `Environment.compile`. shown: as it was written, where that is not the source.
+    """
+    from podless.cel import policies  # takes its time, and few objects have expressions
+
+    if not source.strip():
+        return [field.required(path, missing)]
+    made = environment.compile(source, getattr(policies, kind), authorizer=authorizer, patches=patches)
+    if not made.error:
+        return []
+    return [field.internal(path, made.error) if made.internal else field.invalid(path, shown or source, made.error)]
+
+
+def check_changing(matching: Object, path: str) -> list[FieldError]:
+    """That rules for what changes objects are about no deletes."""
+    return [
+        field.not_supported(f"{path}.resourceRules.operations", operation, _CHANGING)
+        for rule in each(matching.get("resourceRules") or [])
+        for operation in each(rule.get("operations") or [])
+        if operation not in _CHANGING
+    ]

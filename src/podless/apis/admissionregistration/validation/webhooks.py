@@ -1,0 +1,96 @@
+"""ValidatingWebhookConfiguration and MutatingWebhookConfiguration.
+
+Source: k8s.io/kubernetes pkg/apis/admissionregistration (defaults and validation), and the recorded answers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.apis.admissionregistration.validation import rules
+from podless.apis.apiextensions.definition.webhook import REVIEWS, check_reviews, check_service, check_url
+from podless.meta import field, labelselector, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+Object = dict[str, Any]
+
+_HARMLESS = ("None", "NoneOnDryRun")
+_EFFECTS = ("None", "NoneOnDryRun", "Some", "Unknown")
+
+
+def fill_webhooks(configuration: Object) -> None:
+    """The ports of services."""
+    for webhook in each(configuration.get("webhooks") or []):
+        service = webhook["clientConfig"].get("service")
+        if service is not None:
+            service.setdefault("port", 443)
+
+
+def check_webhooks(configuration: Object, old: Object | None = None) -> list[FieldError]:
+    """All rules of a configuration; what was wrong in all of the old one's webhooks may stay wrong."""
+    errors: list[FieldError] = []
+    webhooks = configuration.get("webhooks") or []
+    before = (old or {}).get("webhooks") or []
+    harmless = all(one.get("sideEffects") in _HARMLESS for one in each(before))
+    known = all(set(one["admissionReviewVersions"] or ()) & set(REVIEWS) for one in each(before))
+    unique = len({one["name"] for one in each(before)}) == len(before)
+    conditions = [one.get("matchConditions") for one in each(webhooks)] != [
+        one.get("matchConditions") for one in each(before)
+    ]
+    seen: set[str] = set()
+    for index, webhook in enumerate(each(webhooks)):
+        path = f"webhooks[{index}]"
+        errors += _check(webhook, path, _HARMLESS if harmless else _EFFECTS, conditions or old is None)
+        missing = f"must specify one of {', '.join(REVIEWS)}"
+        errors += check_reviews(
+            webhook["admissionReviewVersions"] or [], f"{path}.admissionReviewVersions", known, missing
+        )
+        name = webhook["name"]
+        if unique and name and name in seen:
+            errors.append(field.duplicate(f"{path}.name", name))
+        seen.add(name)
+    return errors
+
+
+def _check(webhook: Object, path: str, effects: tuple[str, ...], conditions: bool) -> list[FieldError]:
+    errors = _check_name(webhook["name"], f"{path}.name")
+    for index, rule in enumerate(each(webhook.get("rules") or [])):
+        errors += rules.check_rule(rule, f"{path}.rules[{index}]")
+    errors += rules.check_choice(webhook, "failurePolicy", rules.FAILURE_POLICIES, path)
+    errors += rules.check_choice(webhook, "matchPolicy", rules.MATCH_POLICIES, path)
+    if webhook.get("sideEffects") is None:
+        errors.append(field.required(f"{path}.sideEffects", f"must specify one of {', '.join(effects)}"))
+    errors += rules.check_choice(webhook, "sideEffects", effects, path)
+    seconds = webhook.get("timeoutSeconds", 10)
+    if not 1 <= seconds <= 30:
+        text = "the timeout value must be between 1 and 30 seconds"
+        errors.append(field.invalid(f"{path}.timeoutSeconds", seconds, text))
+    for name in ("namespaceSelector", "objectSelector"):
+        errors += labelselector.errors(webhook.get(name) or {}, f"{path}.{name}")
+    errors += rules.check_choice(webhook, "reinvocationPolicy", rules.REINVOCATIONS, path)
+    errors += _check_client(webhook["clientConfig"], f"{path}.clientConfig")
+    if conditions and webhook.get("matchConditions"):
+        from podless.cel.policies import Environment
+
+        errors += rules.check_conditions(webhook["matchConditions"], Environment(), f"{path}.matchConditions")
+    return errors
+
+
+def _check_name(name: str, path: str) -> list[FieldError]:
+    """A webhook's name has a domain of its own."""
+    if not name:
+        return [field.required(path)]
+    faults = names.subdomain(name)
+    if faults:
+        return [field.invalid(path, name, ",".join(faults))]
+    if name.count(".") < 2:
+        return [field.invalid(path, name, "should be a domain with at least three segments separated by dots")]
+    return []
+
+
+def _check_client(config: Object, path: str) -> list[FieldError]:
+    url, service = config.get("url"), config.get("service")
+    if (url is None) == (service is None):
+        return [field.required(path, "exactly one of url or service is required")]
+    return check_service(service, f"{path}.service") if service is not None else check_url(str(url), f"{path}.url")

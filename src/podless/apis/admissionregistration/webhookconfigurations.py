@@ -1,0 +1,65 @@
+"""ValidatingWebhookConfiguration and MutatingWebhookConfiguration."""
+
+from __future__ import annotations
+
+from podless.apis.admissionregistration import validation
+from podless.apis.shared.declared import declare
+from podless.apis.shared.literal import LiteralStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.structs.structfiles import load_struct
+from podless.structs.structs import Struct
+
+MUTATING_WEBHOOK_CONFIGURATION = load_struct("admissionregistration/v1", "MutatingWebhookConfiguration")
+VALIDATING_WEBHOOK_CONFIGURATION = load_struct("admissionregistration/v1", "ValidatingWebhookConfiguration")
+
+
+class WebhookStrategy(LiteralStrategy):
+    """Webhooks are named after domains, and reachable by a URL or a Service."""
+
+    part = "webhooks"
+    empties = frozenset({"rules", "matchConditions", "caBundle", "matchLabels", "matchExpressions", "values"})
+
+    generation = True
+    unconditional = False
+    rechecks = (1, 0)
+    qualified = False
+    loads = True
+
+    def load(self) -> None:
+        """Import what expressions are compiled with."""
+        validation.load_expressions()
+
+    def default(self, version: Version, obj: Object) -> None:
+        """The ports of services."""
+        validation.fill_webhooks(obj)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """All rules of a new configuration."""
+        return validation.check_webhooks(obj)
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """All rules of a changed one."""
+        return validation.check_webhooks(obj, old)
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """The webhooks count as a generation."""
+        return self.differs(obj, old)
+
+
+def _declare(noun: str, strategy: WebhookStrategy, struct: Struct) -> Kind:
+    return declare(
+        "admissionregistration.k8s.io",
+        noun,
+        f"{noun.lower()}s",
+        strategy=strategy,
+        struct=struct,
+        namespaced=False,
+        categories=("api-extensions",),
+    )
+
+
+VALIDATING_WEBHOOKS = _declare("ValidatingWebhookConfiguration", WebhookStrategy(), VALIDATING_WEBHOOK_CONFIGURATION)
+MUTATING_WEBHOOKS = _declare("MutatingWebhookConfiguration", WebhookStrategy(), MUTATING_WEBHOOK_CONFIGURATION)
+
+ALL = (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)

@@ -1,0 +1,173 @@
+"""CustomResourceDefinition."""
+
+from __future__ import annotations
+
+from podless.apis.apiextensions import definition as rules
+from podless.apis.apiextensions.definition import beta
+from podless.apis.apiextensions.definition.shared import schemas
+from podless.apis.shared.declared import VERBS
+from podless.apis.shared.typed import TypedStrategy
+from podless.codec import serializer
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.runtime import clock
+from podless.schema.empties import keep_empty
+from podless.structs.structfiles import load_struct
+
+CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
+CUSTOM_RESOURCE_DEFINITION_BETA = load_struct("apiextensions/v1beta1", "CustomResourceDefinition")
+
+CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
+_PENDING = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+
+
+class DefinitionStrategy(TypedStrategy):
+    """Definitions are checked like any object, and end only when their objects have."""
+
+    generation = True
+    unconditional = False
+    grace = False
+    qualified = False
+    earlier = {f"apiextensions.k8s.io/{beta.VERSION}": CUSTOM_RESOURCE_DEFINITION_BETA}
+    loads = True
+    tells_all = False
+
+    def load(self) -> None:
+        """Make a small kind with a rule: schemas and rules are imported with it, a third of a second."""
+        from podless.apis import offline
+
+        offline.define(_SMALL)
+
+    def complete(self, obj: Object, given: Object) -> None:
+        """At the root of a schema beside a status, what is empty counts as well."""
+        for made, version in zip(_versions(obj), _versions(given), strict=False):
+            root = (made.get("schema") or {}).get("openAPIV3Schema")
+            if root is not None and (made.get("subresources") or {}).get("status") is not None:
+                keep_empty(root, version["schema"]["openAPIV3Schema"], root=True)
+
+    def default(self, version: Version, obj: Object) -> None:
+        """Names and conversion that are derived from others."""
+        if version.name == beta.VERSION:
+            beta.defaults(obj)
+        else:
+            rules.defaults(obj)
+
+    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """The definition in the words of another version; nothing is lost on the way."""
+        wanted, given = kind.api_version(version.name), obj.get("apiVersion")
+        if given == wanted:
+            return obj
+        return {**(beta.from_v1(obj) if version.name == beta.VERSION else beta.to_v1(obj)), "apiVersion": wanted}
+
+    def read(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """What is stored is of v1."""
+        return self.convert(kind, version, obj)
+
+    def store(self, kind: Kind, obj: Object) -> Object:
+        """What is stored is of v1."""
+        return self.convert(kind, kind.by_version[kind.storage_version], obj)
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """The status is the server's."""
+        rules.prepare_create(obj)
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status has its own endpoint; a new storage version is noted there."""
+        rules.prepare_update(obj, old)
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """Status and metadata may change, the spec may not."""
+        status = obj.pop("status", None)
+        obj["spec"] = old["spec"]
+        if status is not None:
+            obj["status"] = status
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """All rules of a new definition."""
+        from podless.cel.rules import Definitions  # takes its time, and is needed with the first definition only
+
+        return rules.validate_create(obj, Definitions(), legacy=version.name == beta.VERSION)
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """All rules of a changed one."""
+        from podless.cel.rules import Definitions
+
+        legacy = version.name == beta.VERSION
+        return rules.validate_update(obj, old, Definitions(schemas(old["spec"])), legacy=legacy)
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """What a status must obey."""
+        return rules.validate_status_update(obj, old)
+
+    def prepare_delete(self, obj: Object) -> None:
+        """From now on the definition waits for its objects to be gone."""
+        metadata = obj["metadata"]
+        if "deletionTimestamp" in metadata:
+            return
+        held = metadata.get("finalizers") or []
+        if CLEANUP not in held:
+            metadata["finalizers"] = [*held, CLEANUP]
+        rules.set_condition(obj, "Terminating", "True", "InstanceDeletionPending", _PENDING, clock.now())
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """Only the spec counts as a generation."""
+        return serializer.encode_sorted(obj.get("spec")) != serializer.encode_sorted(old.get("spec"))
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What is odd about a definition that is accepted."""
+        return rules.warnings(obj, old)
+
+
+def _versions(obj: Object) -> list[Object]:
+    return (obj.get("spec") or {}).get("versions") or []
+
+
+DEFINITIONS = Kind(
+    group="apiextensions.k8s.io",
+    plural="customresourcedefinitions",
+    kind="CustomResourceDefinition",
+    singular="customresourcedefinition",
+    list_kind="CustomResourceDefinitionList",
+    namespaced=False,
+    versions=(
+        Version("v1", status=True),
+        Version(
+            beta.VERSION,
+            status=True,
+            deprecated=True,
+            deprecation_warning=(
+                "apiextensions.k8s.io/v1beta1 CustomResourceDefinition is deprecated in v1.16+, unavailable in v1.22+; "
+                "use apiextensions.k8s.io/v1 CustomResourceDefinition"
+            ),
+            struct=CUSTOM_RESOURCE_DEFINITION_BETA,
+        ),
+    ),
+    storage_version="v1",
+    strategy=DefinitionStrategy(),
+    short_names=("crd", "crds"),
+    categories=("api-extensions",),
+    struct=CUSTOM_RESOURCE_DEFINITION,
+    hash_version="v1beta1",
+    verbs=VERBS,
+)
+
+_SMALL: Object = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "as.podless.io"},
+    "spec": {
+        "group": "podless.io",
+        "names": {"plural": "as", "kind": "A"},
+        "scope": "Cluster",
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {
+                    "openAPIV3Schema": {"type": "object", "x-kubernetes-validations": [{"rule": "has(self.metadata)"}]}
+                },
+            }
+        ],
+    },
+}

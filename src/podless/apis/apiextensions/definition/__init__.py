@@ -1,0 +1,52 @@
+"""CustomResourceDefinitions: what the server fills in, what they must obey, and what their status says.
+
+All functions take definitions that were decoded by the CUSTOM_RESOURCE_DEFINITION table; those of v1beta1
+have a file of their own, `beta`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from podless.runtime import lazy
+
+if TYPE_CHECKING:
+    from podless.apis.apiextensions.definition.advice import warnings
+    from podless.apis.apiextensions.definition.fill import defaults, prepare_create, prepare_update
+    from podless.apis.apiextensions.definition.status import (
+        accepted_names,
+        condition,
+        is_true,
+        named,
+        set_approval,
+        set_condition,
+        set_structural,
+    )
+    from podless.apis.apiextensions.definition.validate import validate_create, validate_status_update, validate_update
+    from podless.apis.apiextensions.definition.webhook import bundle_fault
+else:
+    __getattr__ = lazy.parts(
+        __name__,
+        dict.fromkeys(("defaults", "prepare_create", "prepare_update"), "fill")
+        | dict.fromkeys(("accepted_names", "condition", "is_true", "named", "set_approval", "set_condition"), "status")
+        | dict.fromkeys(("validate_create", "validate_status_update", "validate_update"), "validate")
+        | {"set_structural": "status", "warnings": "advice", "bundle_fault": "webhook"},
+    )
+
+__all__ = [
+    "accepted_names",
+    "bundle_fault",
+    "condition",
+    "defaults",
+    "is_true",
+    "named",
+    "prepare_create",
+    "prepare_update",
+    "set_approval",
+    "set_condition",
+    "set_structural",
+    "validate_create",
+    "validate_status_update",
+    "validate_update",
+    "warnings",
+]

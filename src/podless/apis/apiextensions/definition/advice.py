@@ -1,0 +1,21 @@
+"""What a client is told of a CustomResourceDefinition that is accepted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.apis.apiextensions.definition import shared
+from podless.schema import warnings as of_schema
+
+Object = dict[str, Any]
+
+
+def warnings(new: Object, old: Object | None = None) -> list[str]:
+    """Formats that nothing checks; on an update only those that the old definition does not have."""
+    known = set() if old is None else set(_of(old))
+    return [text for text in _of(new) if text not in known]
+
+
+def _of(crd: Object) -> list[str]:
+    """The warnings of all schemas, each once."""
+    return list(dict.fromkeys(text for schema in shared.schemas(crd["spec"]) for text in of_schema(schema)))

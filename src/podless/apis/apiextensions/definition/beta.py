@@ -1,0 +1,173 @@
+"""Definitions of apiextensions.k8s.io/v1beta1: the same stored object in other words.
+
+What all versions share stands at the top of the spec; unknown fields are kept unless told otherwise; a schema need not
+be there, nor be structural. Source: conversion, defaults and validation of apiextensions-apiserver 1.21.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.apis.apiextensions.definition import versions
+from podless.apis.apiextensions.definition.shared import MOVED, Layout, same, schemas
+from podless.meta import field
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+from podless.structs.structfiles import load_struct
+from podless.structs.structs import Struct
+
+CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
+CUSTOM_RESOURCE_DEFINITION_BETA = load_struct("apiextensions/v1beta1", "CustomResourceDefinition")
+JSON_SCHEMA_PROPS = load_struct("apiextensions/v1", "JSONSchemaProps")
+
+Object = dict[str, Any]
+
+VERSION = "v1beta1"
+_COLUMNS = "additionalPrinterColumns"
+_TOLD = {"schema": ("schemas", "validation"), "subresources": ("subresources",) * 2, _COLUMNS: (_COLUMNS,) * 2}
+
+
+def _spec_of(struct: Struct) -> Struct:
+    found = next(known.type for known in struct if known.name == "spec")
+    assert isinstance(found, Struct)
+    return found
+
+
+_SPEC, _BETA_SPEC = _spec_of(CUSTOM_RESOURCE_DEFINITION), _spec_of(CUSTOM_RESOURCE_DEFINITION_BETA)
+_VERSION_FIELDS = ("name", "served", "storage", "deprecated", "deprecationWarning", *MOVED)
+
+
+def to_v1(crd: Object) -> Object:
+    """A definition of v1beta1 in the words of v1; the given one is left as it is. Parts may be missing."""
+    if crd.get("spec") is None:
+        return crd
+    found = layout(crd["spec"])
+    spec = {name: value for name, value in found.spec.items() if name in _SPEC.ranks and name != "versions"}
+    if not spec.get("preserveUnknownFields"):
+        spec.pop("preserveUnknownFields", None)
+    if found.versions or "versions" in crd["spec"]:
+        spec["versions"] = [_ordered_version(found.common | version) for version in found.versions]
+    return {**crd, "spec": _ordered(_SPEC, spec)}
+
+
+def from_v1(crd: Object) -> Object:
+    """A definition of v1 in the words of v1beta1; the given one is left as it is. Parts may be missing."""
+    if crd.get("spec") is None:
+        return crd
+    found = Layout.of(crd["spec"])
+    spec = {name: value for name, value in found.spec.items() if name != "versions"}
+    spec |= {MOVED[name]: _renamed(name, value, "jsonPath", "JSONPath") for name, value in found.common.items()}
+    if found.versions:
+        spec["version"] = found.versions[0]["name"]
+        spec["versions"] = [_version(version, "jsonPath", "JSONPath") for version in found.versions]
+    spec["preserveUnknownFields"] = bool(spec.get("preserveUnknownFields"))
+    conversion = spec.get("conversion")
+    if conversion is not None:
+        webhook = conversion.get("webhook") or {}
+        spec["conversion"] = {name: value for name, value in each(conversion).items() if name != "webhook"}
+        if webhook.get("clientConfig") is not None:
+            spec["conversion"]["webhookClientConfig"] = webhook["clientConfig"]
+        if webhook.get("conversionReviewVersions"):
+            spec["conversion"]["conversionReviewVersions"] = webhook["conversionReviewVersions"]
+    return {**crd, "spec": _ordered(_BETA_SPEC, spec)}
+
+
+def layout(spec: Object) -> Layout:
+    """The layout of a spec of v1beta1, in the words of v1."""
+    rest = {name: value for name, value in each(spec).items() if name not in MOVED.values()}
+    common = {
+        name: _renamed(name, spec[top], "JSONPath", "jsonPath")
+        for name, top in MOVED.items()
+        if spec.get(top) is not None
+    }
+    conversion = spec.get("conversion")
+    if conversion is not None:
+        rest["conversion"] = _conversion(conversion)
+    given = spec.get("versions")
+    if not given and spec.get("version"):
+        given = [{"name": spec["version"], "served": True, "storage": True}]
+    return Layout(rest, common, [_version(one, "JSONPath", "jsonPath") for one in each(given or ())], legacy=True)
+
+
+def _conversion(given: Object) -> Object:
+    """conversion in the words of v1."""
+    found = {"strategy": given["strategy"]} if "strategy" in given else {}
+    client, reviews = given.get("webhookClientConfig"), given.get("conversionReviewVersions")
+    if client is not None or reviews:
+        found["webhook"] = ({"clientConfig": client} if client is not None else {}) | {
+            "conversionReviewVersions": reviews
+        }
+    return found
+
+
+def _version(given: Object, here: str, there: str) -> Object:
+    return {name: _renamed(name, value, here, there) for name, value in each(given).items()}
+
+
+def _renamed(name: str, value: Any, here: str, there: str) -> Any:
+    """Columns with their path under its other name; all else as it is."""
+    if name != _COLUMNS or not isinstance(value, list):
+        return value
+    return [{there if key == here else key: item for key, item in each(column).items()} for column in each(value)]
+
+
+def _ordered(struct: Struct, given: Object) -> Object:
+    ranks = struct.ranks
+    return dict(sorted(given.items(), key=lambda item: ranks.get(item[0], len(ranks))))
+
+
+def _ordered_version(given: Object) -> Object:
+    return {name: given[name] for name in _VERSION_FIELDS if name in given}
+
+
+def defaults(crd: Object) -> None:
+    """Scope, names, versions, conversion, preserveUnknownFields, storedVersions, and types of embedded resources."""
+    spec = crd["spec"]
+    names = spec["names"]
+    spec["scope"] = spec["scope"] or "Namespaced"
+    if names["kind"]:
+        names["singular"] = names.get("singular") or names["kind"].lower()
+        names["listKind"] = names.get("listKind") or names["kind"] + "List"
+    if not spec.get("versions") and spec.get("version"):
+        spec["versions"] = [{"name": spec["version"], "served": True, "storage": True}]
+    if spec.get("versions") and not spec.get("version"):
+        spec["version"] = spec["versions"][0]["name"]
+    conversion = spec.setdefault("conversion", {"strategy": "None"})
+    if conversion["strategy"] == "Webhook" and not conversion.get("conversionReviewVersions"):
+        conversion["conversionReviewVersions"] = [VERSION]
+    service = (conversion.get("webhookClientConfig") or {}).get("service")
+    if service is not None:
+        service.setdefault("port", 443)
+    spec.setdefault("preserveUnknownFields", True)
+    _type_embedded(spec)
+    crd["spec"] = _ordered(_BETA_SPEC, spec)
+    if not crd["status"]["storedVersions"]:
+        stored = [version["name"] for version in each(spec.get("versions") or ()) if version["storage"]][:1]
+        crd["status"]["storedVersions"] = stored or crd["status"]["storedVersions"]
+
+
+def _type_embedded(spec: Object) -> None:
+    """An embedded resource is an object; the documents of v1beta1 do not say so in the schema, later ones must."""
+    from podless.schema.definition import nodes
+
+    for schema in schemas(spec):
+        for node in nodes(schema):
+            if node.get("x-kubernetes-embedded-resource") and not node.get("type"):
+                known = _ordered(JSON_SCHEMA_PROPS, node | {"type": "object"})
+                node.clear()
+                node.update(known)
+
+
+def check_exclusive(given: Layout) -> list[FieldError]:
+    """What all versions share is said at the top, and what differs in each version: never both."""
+    errors = []
+    for name, (noun, top) in _TOLD.items():
+        if given.common.get(name) and any(version.get(name) is not None for version in given.versions):
+            text = f"top-level and per-version {noun} are mutually exclusive"
+            errors.append(field.forbidden(f"spec.{top}", text))
+    for name, (noun, top) in _TOLD.items():
+        values = [version.get(name) for version in given.versions]
+        if values and values[0] is not None and all(same(values[0], other) for other in each(values)):
+            text = f"per-version {noun} may not all be set to identical values (top-level {top} should be used instead)"
+            errors.append(field.invalid("spec.versions", versions.dump(given.versions), text))
+    return errors

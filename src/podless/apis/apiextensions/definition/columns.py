@@ -1,0 +1,115 @@
+"""Rules for what a version of a CustomResourceDefinition has beside its schema: columns, scale, selectable fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.apis.apiextensions.definition import shared
+from podless.meta import field
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+from podless.schema import fieldpath
+from podless.schema.node import Node
+
+Object = dict[str, Any]
+
+MOST_SELECTABLE = 8
+_TYPES = ("boolean", "date", "integer", "number", "string")
+_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
+_SELECTABLE_TYPES = ("string", "boolean", "integer")
+_SELECTABLE = (
+    "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed."
+)
+# field -> whether it must be given, the prefixes of its path, and how they are told
+_SCALE = (
+    ("specReplicasPath", True, (".spec.",), "should be a json path under .spec"),
+    ("statusReplicasPath", True, (".status.",), "should be a json path under .status"),
+    ("labelSelectorPath", False, (".spec.", ".status."), "should be a json path under either .spec or .status"),
+)
+
+
+def check_columns(columns: list[Object], path: str) -> list[FieldError]:
+    """additionalPrinterColumns."""
+    errors: list[FieldError] = []
+    for index, column in enumerate(each(columns)):
+        errors += _column(column, f"{path}[{index}]")
+    return errors
+
+
+def check_subresources(subresources: Object | None, path: str) -> list[FieldError]:
+    """The paths of the scale subresource."""
+    scale = (subresources or {}).get("scale")
+    if scale is None:
+        return []
+    errors: list[FieldError] = []
+    for name, required, prefixes, text in _SCALE:
+        value, at = scale.get(name), f"{path}.scale.{name}"
+        if not value:
+            errors += [field.required(at)] if required else []
+        elif not value.startswith("."):
+            errors += _simple_path(value, at)
+        elif not value.startswith(prefixes):
+            errors.append(field.invalid(at, value, text))
+    return errors
+
+
+def check_selectable(
+    fields: list[Object], schema: Object | None, path: str, *, too_many: bool = False
+) -> list[FieldError]:
+    """selectableFields, by the schema that they point into. too_many: more than are allowed may stay."""
+    errors: list[FieldError] = []
+    seen = set()
+    node = Node(schema or {})
+    for index, one in enumerate(each(fields)):
+        at, value = f"{path}[{index}].jsonPath", one["jsonPath"]
+        if not value:
+            errors.append(field.required(at))
+            continue
+        try:
+            target, found = fieldpath.parse(value, node, arrays=False)
+        except ValueError as error:
+            errors.append(field.invalid(at, value, f"is an invalid path: {error}"))
+            continue
+        if target[0] == "metadata":
+            errors.append(field.invalid(at, value, "must not point to fields in metadata"))
+        if found is None or found.raw.get("type") not in _SELECTABLE_TYPES:
+            errors.append(field.invalid(at, value, _SELECTABLE))
+        if target in seen:
+            errors.append(field.duplicate(at, value))
+        seen.add(target)
+    if len(seen) > MOST_SELECTABLE and not too_many:
+        errors.append(field.too_many(path, len(seen), MOST_SELECTABLE))
+    return errors
+
+
+def kept_selectable(new: shared.Layout, old: shared.Layout | None, version: Object | None) -> bool:
+    """Whether a version (None for what is common) has too many selectable fields already, and no other ones."""
+    if old is None:
+        return False
+    now, before = _fields(new, version), _fields(old, version)
+    return len(before) > MOST_SELECTABLE and now == before
+
+
+def _fields(layout: shared.Layout, version: Object | None) -> list[Object]:
+    if version is None:
+        return layout.common.get("selectableFields") or []
+    return layout.named.get(version["name"], {}).get("selectableFields") or []
+
+
+def _column(column: Object, path: str) -> list[FieldError]:
+    errors = [] if column["name"] else [field.required(f"{path}.name")]
+    kind, form = column["type"], column.get("format")
+    if not kind:
+        errors.append(field.required(f"{path}.type", f"must be one of {','.join(_TYPES)}"))
+    elif kind not in _TYPES:
+        errors.append(field.invalid(f"{path}.type", kind, f"must be one of {','.join(_TYPES)}"))
+    if form and form not in _FORMATS:
+        errors.append(field.invalid(f"{path}.format", form, f"must be one of {','.join(_FORMATS)}"))
+    if not column["jsonPath"]:
+        return [*errors, field.required(f"{path}.JSONPath")]
+    return errors + _simple_path(column["jsonPath"], f"{path}.JSONPath")
+
+
+def _simple_path(value: str, path: str) -> list[FieldError]:
+    text = "must be a simple json path starting with ."
+    return [] if value.startswith(".") else [field.invalid(path, value, text)]

@@ -1,0 +1,86 @@
+"""What the server fills in and resets in a CustomResourceDefinition, which was decoded before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.apis.apiextensions.definition import shared
+from podless.apis.apiextensions.definition.shared import NAMES_ORDER
+from podless.runtime.meter import each
+from podless.schema import plain
+from podless.schema.definition import nodes
+from podless.schema.embedded import Malformed, coerce
+from podless.schema.node import Node
+from podless.structs import gotypes
+
+Object = dict[str, Any]
+
+SPEC_ORDER = ("group", "names", "scope", "versions", "conversion", "preserveUnknownFields")
+
+
+def defaults(crd: Object) -> None:
+    """Singular, listKind and conversion where they are missing, the webhook's port, and storedVersions."""
+    spec = crd["spec"]
+    names = spec["names"]
+    if not names.get("singular") and names["kind"]:
+        names["singular"] = names["kind"].lower()
+    if not names.get("listKind") and names["kind"]:
+        names["listKind"] = names["kind"] + "List"
+    spec["names"] = _ordered(names, NAMES_ORDER)
+    conversion = spec.setdefault("conversion", {"strategy": "None"})
+    webhook = conversion.get("webhook")
+    if webhook is not None:
+        service = (webhook.get("clientConfig") or {}).get("service")
+        if service is not None:
+            service.setdefault("port", 443)
+        if "clientConfig" not in webhook and webhook["conversionReviewVersions"] is None:
+            del conversion["webhook"]
+    crd["spec"] = _ordered(spec, SPEC_ORDER)
+    if not crd["status"]["storedVersions"]:
+        crd["status"]["storedVersions"] = _storage(spec) or crd["status"]["storedVersions"]
+
+
+def prepare_create(crd: Object) -> None:
+    """The status and generation of a new definition."""
+    crd["metadata"]["generation"] = 1
+    stored = _storage(crd["spec"]) or None
+    crd["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": stored}
+    _coerce_defaults(crd["spec"])
+
+
+def prepare_update(new: Object, old: Object) -> None:
+    """Keeps the status of the old definition, and notes a new storage version in it.
+
+    The caller counts the generation, when the spec has changed.
+    """
+    status = dict(old["status"])
+    stored = list(status.get("storedVersions") or [])
+    stored += [name for name in _storage(new["spec"]) if name not in stored]
+    status["storedVersions"] = stored or None
+    new["status"] = status
+    _coerce_defaults(new["spec"])
+
+
+def _coerce_defaults(spec: Object) -> None:
+    """Metadata in the default of an embedded resource becomes an ObjectMeta, as a real server leaves it."""
+    for schema in shared.schemas(spec):
+        if not plain.mentions(schema, b'"default":{', b'"default":['):
+            continue
+        for node in nodes(schema, plain.parts(schema)):
+            value = node.get("default")
+            if not isinstance(value, dict | list):
+                continue
+            try:
+                coerce(value, Node(node), root=node is schema)
+            except Malformed:
+                continue  # the checks will refuse it
+            node["default"] = gotypes.canonical(value)
+
+
+def _storage(spec: Object) -> list[str]:
+    """The name of the first storage version, if there is one."""
+    return [version["name"] for version in each(spec.get("versions") or []) if version["storage"]][:1]
+
+
+def _ordered(item: Object, order: tuple[str, ...]) -> Object:
+    return {name: item[name] for name in order if name in item}

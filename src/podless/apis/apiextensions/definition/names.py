@@ -1,0 +1,54 @@
+"""Rules for the names in a CustomResourceDefinition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.meta import field, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+Object = dict[str, Any]
+
+_MIXED = "may have mixed case, but should otherwise match: "
+# names that a spec must give, but not a status
+_REQUIRED = ("plural", "singular", "kind", "listKind")
+
+
+def check_object_name(crd: Object) -> list[FieldError]:
+    """The object is named after what it defines, beside what any name must be."""
+    spec, metadata = crd["spec"], crd["metadata"]
+    wanted = f"{spec['names']['plural']}.{spec['group']}"
+    text = 'must be spec.names.plural+"."+spec.group'
+    return [
+        field.invalid(f"metadata.{key}", metadata[key], text)
+        for key in ("generateName", "name")
+        if metadata.get(key) and metadata[key] != wanted
+    ]
+
+
+def check_required(given: Object, path: str) -> list[FieldError]:
+    """The names that a spec must have."""
+    return [field.required(f"{path}.{name}") for name in _REQUIRED if not given.get(name)]
+
+
+def check_names(given: Object, path: str) -> list[FieldError]:
+    """The syntax of the names that are given."""
+    errors: list[FieldError] = []
+    for name in ("plural", "singular"):
+        errors += _label(f"{path}.{name}", given.get(name, ""), given.get(name, ""))
+    for name in ("kind", "listKind"):
+        errors += _label(f"{path}.{name}", given.get(name, ""), given.get(name, "").lower(), _MIXED)
+    for index, short in enumerate(each(given.get("shortNames") or [])):
+        errors += _label(f"{path}.shortNames[{index}]", short, short, required=True)
+    if given.get("kind") and given["kind"] == given.get("listKind"):
+        errors.append(field.invalid(f"{path}.listKind", given["listKind"], "kind and listKind may not be the same"))
+    for index, category in enumerate(each(given.get("categories") or [])):
+        errors += _label(f"{path}.categories[{index}]", category, category, required=True)
+    return errors
+
+
+def _label(path: str, value: str, checked: str, before: str = "", required: bool = False) -> list[FieldError]:
+    """One error for all that is wrong with a label; an empty one is left to check_required."""
+    found = names.label_1035(checked) if value or required else []
+    return [field.invalid(path, value, before + ",".join(found))] if found else []

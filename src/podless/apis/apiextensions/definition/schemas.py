@@ -1,0 +1,124 @@
+"""The schemas of a CustomResourceDefinition: which are needed, and what they must obey."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from podless.apis.apiextensions.definition import shared
+from podless.apis.apiextensions.definition.shared import Layout
+from podless.codec import serializer
+from podless.meta import field
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+from podless.schema import Expressions, Options, structural
+from podless.schema.definition import has_unpruned_defaults, is_structural, nodes
+
+Object = dict[str, Any]
+
+_V1_ONLY = "(cannot set default values in apiextensions.k8s.io/v1beta1 CRDs, must use apiextensions.k8s.io/v1)"
+_EXTENSIONS = (
+    "x-kubernetes-embedded-resource",
+    "x-kubernetes-preserve-unknown-fields",
+    "x-kubernetes-int-or-string",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-list-type",
+    "x-kubernetes-validations",
+)
+_TYPES = ("array", "boolean", "integer", "number", "object", "string")
+
+
+# Digests of schemas that nothing was wrong with, the oldest first. A schema is written again with every change of its
+# definition, in several versions, and in test after test: it is looked at once. Only good verdicts are kept, and only
+# those of new definitions, so this is no cache of a function.
+_FAULTLESS: dict[bytes, None] = {}
+_KEPT = 4096
+
+
+@dataclass(frozen=True)
+class Checker:
+    """Checks schemas.
+
+    rules: compiles x-kubernetes-validations. options: what an update need not better. new: there was no definition
+    before this one, which would have a part in the verdict.
+    """
+
+    rules: Expressions | None
+    options: Options
+    new: bool
+
+    def check(self, schema: Object | None, path: str, *, status: bool) -> list[FieldError]:
+        """All that is wrong with one schema. status: whether its version has a status subresource."""
+        if schema is None:
+            return []
+        digest = _digest(schema, status)
+        if digest in _FAULTLESS and not self.options.no_default:  # nothing else asks for more than a new definition
+            return []
+        errors = structural(schema, path, status=status, rules=self.rules, options=self.options)
+        if not errors and digest and self.new and self.rules is not None and self.options == Options():
+            if len(_FAULTLESS) >= _KEPT:
+                del _FAULTLESS[next(iter(_FAULTLESS))]
+            _FAULTLESS[digest] = None
+        return errors
+
+
+def _digest(schema: Object, status: bool) -> bytes:
+    """What a verdict on a new definition's schema depends on; b"" where it is nested too deep, which the checks say."""
+    try:
+        return sha256(serializer.looked_at([schema, status])).digest()
+    except RecursionError:
+        return b""
+
+
+def options(layout: Layout, before: Layout | None) -> Options:
+    """What must not be held against an update, because the old definition has it too; and what v1beta1 allows."""
+    if before is None and not layout.legacy:
+        return Options()
+    olds = before.schemas if before is not None else []
+    defaults = _no_defaults(layout, before)
+    strict = not layout.spec.get("preserveUnknownFields") or _extended(layout)
+    strict = strict or (not defaults and has_defaults(layout))
+    return Options(
+        structural=strict or (not layout.legacy and all(map(is_structural, olds))),
+        types=not layout.legacy
+        and all((node.get("type") or "string") in _TYPES for whole in each(olds) for node in nodes(whole)),
+        pruned_defaults=not any(map(has_unpruned_defaults, olds)),
+        no_default=defaults,
+    )
+
+
+def _no_defaults(layout: Layout, before: Layout | None) -> str:
+    """Why defaults are refused, or "": v1beta1 takes none, but keeps those that v1 has set."""
+    return _V1_ONLY if layout.legacy and not (before is not None and has_defaults(before)) else ""
+
+
+def _extended(layout: Layout) -> bool:
+    """Whether a schema says something that only structural schemas have."""
+    return any(node.get(name) for whole in layout.schemas for node in nodes(whole) for name in _EXTENSIONS)
+
+
+def check_given(layout: Layout, before: Layout | None) -> list[FieldError]:
+    """Every version needs a schema, unless one had none before: then the served ones do, if they are pruned."""
+    if shared.schema(layout.common) is not None:
+        return []
+    missing = [place for place, version in enumerate(layout.versions) if shared.schema(version) is None]
+    if not layout.legacy and (before is None or before.whole):
+        return [field.required(f"spec.versions[{place}].schema.openAPIV3Schema") for place in each(missing)]
+    if layout.spec.get("preserveUnknownFields"):
+        return []
+    served = [place for place in each(missing) if layout.versions[place]["served"]]
+    text = "because otherwise all fields are pruned"
+    return [field.required(f"spec.versions[{place}].schema.openAPIV3Schema", text) for place in each(served)]
+
+
+def check_defaults(layout: Layout, before: Layout | None) -> list[FieldError]:
+    """Defaults need pruning."""
+    if not layout.spec.get("preserveUnknownFields") or not has_defaults(layout) or _no_defaults(layout, before):
+        return []
+    return [field.invalid("spec.preserveUnknownFields", True, "must be false in order to use defaults in the schema")]
+
+
+def has_defaults(layout: Layout) -> bool:
+    """Whether a schema has a default anywhere."""
+    return any("default" in node for whole in layout.schemas for node in nodes(whole))

@@ -1,0 +1,101 @@
+"""What all versions of a definition share: a real server moves it from the versions to the spec before it checks.
+
+So the same fault is told of spec.validation when every version has the same schema, and of spec.versions[i].schema
+when they differ. Source: the conversion of apiextensions.k8s.io/v1 to the internal version.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import orjson
+
+from podless.runtime.meter import each
+
+Object = dict[str, Any]
+
+NAMES_ORDER = ("plural", "singular", "shortNames", "kind", "listKind", "categories")
+# field of a version -> the field of the spec that it moves to
+MOVED = {
+    "schema": "validation",
+    "subresources": "subresources",
+    "additionalPrinterColumns": "additionalPrinterColumns",
+    "selectableFields": "selectableFields",
+}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A spec as the checks see it: `common` is what all versions share, `versions` has the rest of each.
+
+    spec: all else, in the words of v1. legacy: it was sent in v1beta1, whose rules are looser.
+    """
+
+    spec: Object
+    common: Object
+    versions: list[Object]
+    legacy: bool = False
+
+    @classmethod
+    def of(cls, spec: Object) -> Layout:
+        """The layout of a spec of v1: what is the same in all versions is moved."""
+        given = spec.get("versions") or []
+        common = {}
+        for name in MOVED:
+            first, *rest = [version.get(name) for version in each(given)] or [None]
+            if first is not None and all(same(first, other) for other in each(rest)):
+                common[name] = first
+        rests = [{key: item for key, item in each(version).items() if key not in common} for version in each(given)]
+        return cls(spec, common, rests)
+
+    @cached_property
+    def schemas(self) -> list[Object]:
+        """All schemas: the one that all versions share, or those that versions have."""
+        return [found for one in each((self.common, *self.versions)) if (found := schema(one)) is not None]
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether every version has a schema."""
+        return schema(self.common) is not None or all(schema(version) is not None for version in self.versions)
+
+    @cached_property
+    def named(self) -> dict[str, Object]:
+        """`versions` by their names; where a name is there twice, the first."""
+        return {one["name"]: one for one in reversed(self.versions)}
+
+    def subresources(self, version: Object) -> Object | None:
+        """The subresources of one of `versions`; of several that have its name, those of the first."""
+        found: Object | None = (self.named[version["name"]] if self._apart else self.common).get("subresources")
+        return found
+
+    @cached_property
+    def _apart(self) -> bool:
+        """Whether versions have subresources of their own."""
+        return any("subresources" in one for one in self.versions)
+
+    @cached_property
+    def any_status(self) -> bool:
+        """Whether a version has a status subresource."""
+        return any("status" in (one.get("subresources") or {}) for one in each((self.common, *self.versions)))
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal as JSON: unlike in Python, 1 and true are two things."""
+    if one is None or other is None:
+        return one is other
+    flags = orjson.OPT_SORT_KEYS
+    return one is other or orjson.dumps(one, option=flags) == orjson.dumps(other, option=flags)
+
+
+def schema(version: Object) -> Object | None:
+    """The openAPIV3Schema of a version, or of what is common to all."""
+    found: Object | None = (version.get("schema") or {}).get("openAPIV3Schema")
+    return found
+
+
+def schemas(spec: Object) -> list[Object]:
+    """The schemas of all versions, of a spec of v1 or v1beta1."""
+    top = [{"schema": spec["validation"]}] if "validation" in spec else []
+    return [found for one in each((*top, *(spec.get("versions") or ()))) if (found := schema(one)) is not None]

@@ -1,0 +1,191 @@
+"""The status of a CustomResourceDefinition: its conditions, and which of its names it gets.
+
+Source: apiextensions-apiserver's naming and API approval controllers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import urlsplit
+
+from podless.apis.apiextensions.definition import shared
+from podless.apis.apiextensions.definition.shared import NAMES_ORDER
+from podless.codec import gotext
+from podless.meta import field
+from podless.runtime.meter import each
+
+Object = dict[str, Any]
+
+APPROVAL = "api-approved.kubernetes.io"
+_NON_STRUCTURAL = "NonStructuralSchema"
+_PROTECTED = ("k8s.io", "kubernetes.io")
+_SEE = "see https://github.com/kubernetes/enhancements/pull/1111"
+# state of the annotation -> status and reason of the condition
+_VERDICTS = {
+    "missing": ("False", "MissingAnnotation"),
+    "unapproved": ("False", "UnapprovedAnnotation"),
+    "approved": ("True", "ApprovedAnnotation"),
+    "invalid": ("False", "InvalidAnnotation"),
+}
+
+
+def condition(crd: Object, kind: str) -> Object | None:
+    """A condition of the definition, or None."""
+    found: Iterable[Object] = (crd.get("status") or {}).get("conditions") or ()
+    return next((item for item in found if item["type"] == kind), None)
+
+
+def is_true(crd: Object, kind: str) -> bool:
+    """Whether a condition of the definition is there and true."""
+    found = condition(crd, kind)
+    return found is not None and found["status"] == "True"
+
+
+def set_condition(crd: Object, kind: str, status: str, reason: str, message: str, now: str) -> None:
+    """Adds or changes a condition; its lastTransitionTime (now, as RFC 3339) changes only with its status."""
+    fresh = {"type": kind, "status": status, "lastTransitionTime": now, "reason": reason, "message": message}
+    known = condition(crd, kind)
+    if known is None:
+        holder = crd.setdefault("status", {})
+        holder["conditions"] = [*(holder.get("conditions") or []), fresh]
+        return
+    if known["status"] == status and known.get("lastTransitionTime"):
+        fresh["lastTransitionTime"] = known["lastTransitionTime"]
+    known.update(fresh)
+
+
+def named(crd: Object) -> bool:
+    """Whether a definition has all of its names, so that no more is to be said of them, whatever the status is."""
+    return _ordered(crd["spec"]["names"]) == _ordered((crd.get("status") or {}).get("acceptedNames") or {})
+
+
+def accepted_names(crd: Object, others: Iterable[Object]) -> tuple[Object, Object]:
+    """Which of its names a definition gets, and its NamesAccepted condition without a time.
+
+    others: the other definitions of the group; the names that they have been given are taken.
+    """
+    wanted, held = crd["spec"]["names"], (crd.get("status") or {}).get("acceptedNames") or {}
+    resources, kinds = _taken([crd, *others])
+    given = dict(held)
+    reason = message = ""
+    for name, taken in (
+        ("plural", resources),
+        ("singular", resources),
+        ("shortNames", resources),
+        ("kind", kinds),
+        ("listKind", kinds),
+    ):
+        conflicts = _conflicts(wanted.get(name), held.get(name), taken)
+        if conflicts:
+            reason = f"{name[0].upper()}{name[1:]}Conflict"
+            message = conflicts[0] if len(conflicts) == 1 else f"[{', '.join(conflicts)}]"
+        else:
+            given[name] = wanted.get(name)
+    given["categories"] = wanted.get("categories")
+    verdict = ("False", reason, message) if reason else ("True", "NoConflicts", "no conflicts found")
+    return _ordered(given), dict(zip(("type", "status", "reason", "message"), ("NamesAccepted", *verdict), strict=True))
+
+
+def approval(crd: Object) -> tuple[str, str]:
+    """The state of the approval annotation ("" for a group that needs none) and what is to be said of it."""
+    group: str = crd["spec"]["group"]
+    if not any(group == domain or group.endswith(f".{domain}") for domain in _PROTECTED):
+        return "", ""
+    text = (crd["metadata"].get("annotations") or {}).get(APPROVAL, "")
+    must = f"protected groups must have approval annotation {gotext.quote(APPROVAL)}"
+    state = annotated(crd)
+    said = {
+        "missing": f"{must}, {_SEE}",
+        "unapproved": f"not approved: {gotext.quote(text)}",
+        "approved": f"approved in {text}",
+        "invalid": f'{must} with either a URL or a reason starting with "unapproved", {_SEE}',
+    }
+    return state, said[state]
+
+
+def annotated(crd: Object) -> str:
+    """The state that the approval annotation says, in whatever group the definition is."""
+    text = (crd["metadata"].get("annotations") or {}).get(APPROVAL, "")
+    if not text:
+        return "missing"
+    if text.startswith("unapproved"):
+        return "unapproved"
+    return "approved" if _is_url(text) else "invalid"
+
+
+def set_approval(crd: Object, now: str) -> None:
+    """Sets the condition that says whether a definition in a protected group is approved."""
+    state, text = approval(crd)
+    if state:
+        set_condition(crd, "KubernetesAPIApprovalPolicyConformant", *_VERDICTS[state], text, now)
+
+
+def set_structural(crd: Object, now: str) -> None:
+    """Sets or takes away the condition that lists how the schemas are not structural.
+
+    Only where unknown fields are kept may they be anything else.
+    """
+    status = crd.setdefault("status", {})
+    found = _unstructured(crd["spec"]) if crd["spec"].get("preserveUnknownFields") else None
+    if found is not None:
+        set_condition(crd, _NON_STRUCTURAL, *found, now)
+    elif condition(crd, _NON_STRUCTURAL) is not None:
+        status["conditions"] = [item for item in each(status["conditions"]) if item["type"] != _NON_STRUCTURAL]
+
+
+def _unstructured(spec: Object) -> tuple[str, str, str]:
+    """Status, reason and message of the condition."""
+    from podless.schema.definition import shapely, unsupported
+
+    errors = [field.invalid("spec.preserveUnknownFields", True, "must be false")]
+    for place, version in enumerate(each(spec["versions"])):
+        schema = shared.schema(version)
+        if schema is None:
+            continue
+        trouble = unsupported(schema)
+        if trouble:
+            return (
+                "Unknown",
+                "StructuralError",
+                f"failed to check validation schema for version {version['name']}: {trouble}",
+            )
+        errors += shapely(schema, f"spec.versions[{place}].schema.openAPIV3Schema")
+    return "True", "Violations", field.join(errors)
+
+
+def _taken(definitions: Iterable[Object]) -> tuple[set[str], set[str]]:
+    """The resource names and the kinds that definitions have been given."""
+    resources: set[str] = set()
+    kinds: set[str] = set()
+    for definition in definitions:
+        names = (definition.get("status") or {}).get("acceptedNames") or {}
+        resources |= {names.get("plural", ""), names.get("singular", ""), *(names.get("shortNames") or ())}
+        kinds |= {names.get("kind", ""), names.get("listKind", "")}
+    return resources - {""}, kinds - {""}
+
+
+def _conflicts(wanted: Any, held: Any, taken: set[str]) -> list[str]:
+    """The texts for the wanted name or names that someone else has."""
+    asked, mine = ([name] if isinstance(name, str) else name or [] for name in (wanted, held))
+    return [
+        f"{gotext.quote(name)} is already in use" for name in dict.fromkeys(asked) if name not in mine and name in taken
+    ]
+
+
+def _ordered(names: Object) -> Object:
+    """Names in the order of the wire; plural and kind are there even when they are empty."""
+    out = {name: names[name] for name in NAMES_ORDER if names.get(name)}
+    full = {"plural": "", "kind": ""} | out
+    return {name: full[name] for name in NAMES_ORDER if name in full}
+
+
+def _is_url(text: str) -> bool:
+    """Whether Go's url.ParseRequestURI finds a scheme and a host."""
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError:
+        return False
+    odd = any(char < " " or char == "\x7f" for char in each(text)) or " " in parts.netloc
+    return bool(parts.scheme and parts.netloc) and not odd

@@ -1,0 +1,218 @@
+"""What a CustomResourceDefinition must obey, beside its metadata; the definitions are decoded and filled in before.
+
+Source: apiextensions-apiserver's apis/apiextensions/validation at 1.36. It checks the internal version, to which the
+paths refer: see `shared` for what moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from podless.apis.apiextensions.definition import beta, names, schemas, shared, versions, webhook
+from podless.apis.apiextensions.definition.columns import (
+    check_columns,
+    check_selectable,
+    check_subresources,
+    kept_selectable,
+)
+from podless.apis.apiextensions.definition.schemas import Checker
+from podless.apis.apiextensions.definition.shared import Layout
+from podless.apis.apiextensions.definition.status import APPROVAL, annotated, approval, is_true
+from podless.codec import gotext
+from podless.meta import field
+from podless.meta import names as syntax
+from podless.meta.field import FieldError, Literal
+from podless.runtime.meter import each
+from podless.schema import Expressions
+
+Object = dict[str, Any]
+
+_SCOPES = ("Cluster", "Namespaced")
+_IMMUTABLE = "field is immutable"
+_PRESERVE = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
+
+
+def validate_create(crd: Object, rules: Expressions | None = None, *, legacy: bool = False) -> list[FieldError]:
+    """All that is wrong with a new definition. rules: compiles x-kubernetes-validations. legacy: it is of v1beta1."""
+    errors = names.check_object_name(crd)
+    errors += _spec(_layout(crd, legacy), None, rules, any_bundle=True)
+    return errors + _rest(crd, None, legacy)
+
+
+def validate_update(
+    new: Object, old: Object, rules: Expressions | None = None, *, legacy: bool = False
+) -> list[FieldError]:
+    """All that is wrong with a changed definition; what was wrong before is forgiven in places."""
+    established = is_true(old, "Established")
+    layout, before = _layout(new, legacy), _layout(old, legacy)
+    any_bundle = not established or bool(webhook.bundle_fault(before.spec.get("conversion")))
+    errors = _spec(layout, before, rules, any_bundle=any_bundle)
+    errors += _immutable(new["spec"], old["spec"], established)
+    return errors + _rest(new, old, legacy)
+
+
+def validate_status_update(new: Object, old: Object) -> list[FieldError]:
+    """All that is wrong with a status that is written by itself: only the names in it are looked at."""
+    return names.check_names(new["status"]["acceptedNames"], "status.acceptedNames")
+
+
+def _layout(crd: Object, legacy: bool) -> Layout:
+    return beta.layout(crd["spec"]) if legacy else Layout.of(crd["spec"])
+
+
+def _rest(crd: Object, old: Object | None, legacy: bool) -> list[FieldError]:
+    status = crd["status"]
+    errors = names.check_names(status["acceptedNames"], "status.acceptedNames")
+    errors += _stored(status["storedVersions"], crd["spec"].get("versions") or [], "status.storedVersions")
+    if legacy:
+        return errors
+    errors += _approval(crd, old)
+    before = old is not None and old["spec"].get("preserveUnknownFields")
+    if crd["spec"].get("preserveUnknownFields") and not before:
+        errors.append(field.invalid("spec.preserveUnknownFields", True, _PRESERVE))
+    return errors
+
+
+def _spec(layout: Layout, before: Layout | None, rules: Expressions | None, *, any_bundle: bool) -> list[FieldError]:
+    """The checks of the spec in the order of a real server. before: the spec before an update."""
+    spec = layout.spec
+    errors = _group(spec["group"])
+    errors += _scope(spec["scope"])
+    errors += schemas.check_given(layout, before)
+    errors += schemas.check_defaults(layout, before)
+    checker = Checker(rules, schemas.options(layout, before), new=before is None)
+    for index, version in enumerate(layout.versions):
+        errors += _version(layout, before, version, checker, f"spec.versions[{index}]")
+    errors += beta.check_exclusive(layout) if layout.legacy else []
+    errors += _storage(layout, spec.get("versions"))
+    errors += names.check_required(spec["names"], "spec.names")
+    errors += names.check_names(spec["names"], "spec.names")
+    errors += _common(layout, before, checker)
+    conversion = spec.get("conversion")
+    if conversion and conversion["strategy"] != "None" and spec.get("preserveUnknownFields"):
+        text = "must be None if spec.preserveUnknownFields is true"
+        errors.append(field.invalid("spec.conversion.strategy", conversion["strategy"], text))
+    earlier = None if before is None else before.spec.get("conversion")
+    return errors + webhook.check_conversion(conversion, "spec.conversion", old=earlier, any_bundle=any_bundle)
+
+
+def _group(group: str) -> list[FieldError]:
+    if not group:
+        return [field.required("spec.group")]
+    faults = syntax.subdomain(group)
+    if not faults and "." not in group:
+        faults = ["should be a domain with at least one dot"]
+    return [field.invalid("spec.group", group, ",".join(faults))] if faults else []
+
+
+def _scope(scope: str) -> list[FieldError]:
+    if not scope:
+        return [field.required("spec.scope")]
+    return [] if scope in _SCOPES else [field.not_supported("spec.scope", scope, _SCOPES)]
+
+
+def _version(layout: Layout, before: Layout | None, version: Object, checker: Checker, path: str) -> list[FieldError]:
+    """One version, with what it does not share with all."""
+    found = syntax.label_1035(version["name"])
+    errors = [field.invalid(f"{path}.name", version["name"], ",".join(found))] if found else []
+    errors += _deprecation(version, f"{path}.deprecationWarning")
+    status = "status" in (layout.subresources(version) or {})
+    schema = shared.schema(version)
+    errors += checker.check(schema, f"{path}.schema.openAPIV3Schema", status=status)
+    errors += check_subresources(version.get("subresources"), f"{path}.subresources")
+    errors += check_columns(version.get("additionalPrinterColumns") or [], f"{path}.additionalPrinterColumns")
+    fields, at = version.get("selectableFields") or [], f"{path}.selectableFields"
+    if fields and schema is None:
+        text = "may only be set when `version.schema.openAPIV3Schema` is not included"
+        return [*errors, field.invalid(at, "", text)]
+    return errors + check_selectable(fields, schema, at, too_many=kept_selectable(layout, before, version))
+
+
+def _common(layout: Layout, before: Layout | None, checker: Checker) -> list[FieldError]:
+    """What all versions share."""
+    common = layout.common
+    schema = shared.schema(common)
+    errors = checker.check(schema, "spec.validation.openAPIV3Schema", status=layout.any_status)
+    errors += check_subresources(common.get("subresources"), "spec.subresources")
+    errors += check_columns(common.get("additionalPrinterColumns") or [], "spec.additionalPrinterColumns")
+    fields, at = common.get("selectableFields") or [], "spec.selectableFields"
+    if fields and "schema" not in common:
+        return [*errors, field.invalid(at, "", "may only be set when validations.schema is included")]
+    return errors + check_selectable(fields, schema, at, too_many=kept_selectable(layout, before, None))
+
+
+def _deprecation(version: Object, path: str) -> list[FieldError]:
+    warning = version.get("deprecationWarning")
+    if warning is None:
+        return []
+    if not version.get("deprecated"):
+        return [field.invalid(path, Literal(gotext.json(warning)), "can only be set for deprecated versions")]
+    faults = ["must be <= 256 characters long"] if len(warning.encode()) > 256 else []
+    if not warning:
+        faults.append("must not be an empty string")
+    place = next((place for place, char in enumerate(each(warning)) if not char.isprintable()), None)
+    if place is not None:
+        place = len(warning[:place].encode())
+        text = "must only contain printable UTF-8 characters; non-printable character found at index"
+        faults.append(f"{text} {place}")
+    return field.invalids(path, Literal(gotext.json(warning)), faults)
+
+
+def _storage(layout: Layout, given: Sequence[Object] | None) -> list[FieldError]:
+    """Names are unique and one version is stored."""
+    shown = None if given is None else versions.dump(layout.versions)
+    called = [version["name"] for version in layout.versions]
+    errors = []
+    if len(set(called)) < len(called):
+        errors.append(field.invalid("spec.versions", shown, "must contain unique version names"))
+    if sum(version["storage"] for version in layout.versions) != 1:
+        errors.append(field.invalid("spec.versions", shown, "must have exactly one version marked as storage version"))
+    first = layout.spec.get("version", called[0] if called else "")
+    if first:
+        faults = syntax.label_1035(first)
+        errors += [field.invalid("spec.version", first, ",".join(faults))] if faults else []
+        if called and called[0] != first:
+            errors.append(field.invalid("spec.version", first, "must match the first version in spec.versions"))
+    return errors
+
+
+def _immutable(new: Object, old: Object, established: bool) -> list[FieldError]:
+    errors = []
+    for path, frozen in (("scope", established), ("names.kind", established), ("group", True), ("names.plural", True)):
+        now, before = ((spec["names"] if "." in path else spec)[path.rpartition(".")[2]] for spec in (new, old))
+        if frozen and now != before:
+            errors.append(field.invalid(f"spec.{path}", now, _IMMUTABLE))
+    return errors
+
+
+def _stored(stored: list[str] | None, versions: list[Object], path: str) -> list[FieldError]:
+    """status.storedVersions: the storage version is among them, and all are versions still."""
+    if not stored:
+        return [field.invalid(path, stored, "must have at least one stored version")]
+    places = {name: place for place, name in enumerate(each(stored))}
+    errors = []
+    for version in each(versions):  # a name is found once
+        if places.pop(version["name"], None) is None and version["storage"]:
+            errors.append(field.invalid(path, stored, f"must have the storage version {version['name']}"))
+    for name, place in each(places).items():
+        text = (
+            f"missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions"
+            f" until a storage migration ensures no data remains persisted in {name}"
+            f" and removes {name} from status.storedVersions"
+        )
+        errors.append(field.invalid(f"{path}[{place}]", name, text))
+    return errors
+
+
+def _approval(crd: Object, old: Object | None) -> list[FieldError]:
+    """Groups of the Kubernetes community need approval; what was there before is let be."""
+    state, text = approval(crd)
+    if not state or (old is not None and state == annotated(old)):  # whatever group the old one was of
+        return []
+    path = f"metadata.annotations[{APPROVAL}]"
+    if state == "missing":
+        return [field.required(path, text)]
+    if state == "invalid":
+        return [field.invalid(path, crd["metadata"]["annotations"][APPROVAL], text)]
+    return []

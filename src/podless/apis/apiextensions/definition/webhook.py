@@ -1,0 +1,203 @@
+"""Rules for spec.conversion: the strategy, and the webhook that converts.
+
+Source: apiextensions-apiserver's validation and apiserver's util/webhook; the paths are those of the internal version.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from bisect import bisect_left
+from typing import Any
+from urllib.parse import urlsplit
+
+from podless.codec import gotext
+from podless.meta import field, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import charge, each
+
+Object = dict[str, Any]
+
+REVIEWS = ("v1", "v1beta1")
+_STRATEGIES = ("None", "Webhook")
+_ONLY = "should not be set when strategy is not set to Webhook"
+_FORM = "; desired format: https://host[/path]"
+_BEGIN = re.compile(rb"-----BEGIN ([^\n-]*+)-----[^\S\n]*+\n")
+_END = re.compile(rb"-----END ([^\n-]*+)-----")
+
+
+def check_conversion(conversion: Object | None, path: str, *, old: Object | None, any_bundle: bool) -> list[FieldError]:
+    """old: the conversion before an update. any_bundle: a caBundle that is no certificate may be given."""
+    if conversion is None:
+        return []
+    strategy, webhook = conversion["strategy"], conversion.get("webhook") or {}
+    client, reviews = webhook.get("clientConfig"), webhook.get("conversionReviewVersions") or []
+    errors: list[FieldError] = []
+    if not strategy:
+        errors.append(field.required(f"{path}.strategy"))
+    elif strategy not in _STRATEGIES:
+        errors.append(field.not_supported(f"{path}.strategy", strategy, _STRATEGIES))
+    if strategy == "Webhook":
+        errors += _client(client, f"{path}.webhookClientConfig", any_bundle)
+        return errors + check_reviews(reviews, f"{path}.conversionReviewVersions", _knew(old))
+    if client is not None:
+        errors.append(field.forbidden(f"{path}.webhookClientConfig", _ONLY))
+    if reviews:
+        errors.append(field.forbidden(f"{path}.conversionReviewVersions", _ONLY))
+    return errors
+
+
+def bundle_fault(conversion: Object | None) -> str:
+    """What is wrong with the caBundle of a conversion, or ""."""
+    client = ((conversion or {}).get("webhook") or {}).get("clientConfig") or {}
+    return _bundle_fault(base64.b64decode(client.get("caBundle") or ""))
+
+
+def _client(client: Object | None, path: str, any_bundle: bool) -> list[FieldError]:
+    if client is None:
+        return [field.required(path, "required when strategy is set to Webhook")]
+    url, service = client.get("url"), client.get("service")
+    if (url is None) == (service is None):
+        errors = [field.required(path, "exactly one of url or service is required")]
+    elif service is not None:
+        errors = check_service(service, f"{path}.service")
+    else:
+        errors = check_url(str(url), f"{path}.url")
+    bundle = client.get("caBundle")
+    fault = _bundle_fault(base64.b64decode(bundle)) if bundle and not any_bundle else ""
+    return [*errors, field.invalid(f"{path}.caBundle", bundle, fault)] if fault else errors
+
+
+def check_service(service: Object, path: str) -> list[FieldError]:
+    """What is wrong with the reference to a webhook's Service."""
+    # a real server takes the two names for each other
+    errors = [
+        field.required(f"{path}.{told}")
+        for told, given in (("name", "namespace"), ("namespace", "name"))
+        if not service[given]
+    ]
+    port = service.get("port", 443)
+    if not 1 <= port <= 65535:
+        errors.append(field.invalid(f"{path}.port", port, "port is not valid: must be between 1 and 65535, inclusive"))
+    return errors + _service_path(service.get("path") or "/", f"{path}.path")
+
+
+def _service_path(value: str, path: str) -> list[FieldError]:
+    if value == "/":
+        return []
+    if value == "//":
+        return [field.invalid(path, value, "segment[0] may not be empty")]
+    errors = [] if value.startswith("/") else [field.invalid(path, value, "must start with a '/'")]
+    for index, segment in enumerate(each(value[1:].removesuffix("/").split("/"))):
+        if not segment:
+            errors.append(field.invalid(path, value, f"segment[{index}] may not be empty"))
+            continue
+        errors += [field.invalid(path, value, f"segment[{index}]: {text}") for text in names.subdomain(segment)]
+    return errors
+
+
+def check_url(value: str, path: str) -> list[FieldError]:
+    """What is wrong with the URL of a webhook."""
+    fault = _url_fault(value)
+    if fault:
+        return [field.required(path, f"url must be a valid URL: parse {gotext.quote(value)}: {fault}{_FORM}")]
+    parts = urlsplit(value)
+    user, _, host = parts.netloc.rpartition("@")
+    checks = (
+        (parts.scheme == "https", parts.scheme, f"'https' is the only allowed URL scheme{_FORM}"),
+        (bool(host), host, f"host must be specified{_FORM}"),
+        ("@" not in parts.netloc, user, "user information is not permitted in the URL"),
+        (not parts.fragment, parts.fragment, "fragments are not permitted in the URL"),
+        (not parts.query, parts.query, "query parameters are not permitted in the URL"),
+    )
+    return [field.invalid(path, shown, text) for good, shown, text in checks if not good]
+
+
+def _url_fault(value: str) -> str:
+    """What Go's url.Parse finds wrong with a URL, for the commoner faults."""
+    if any(char < " " or char == "\x7f" for char in each(value)):
+        return "net/url: invalid control character in URL"
+    if value.startswith(":"):
+        return "missing protocol scheme"
+    escape = re.search(r"%(?![0-9a-fA-F]{2})", value.partition("#")[0])
+    if escape:
+        return f"invalid URL escape {gotext.quote(value[escape.start() : escape.start() + 3])}"
+    colon = re.match(r"[^/?#]*:", value)
+    if colon and not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", value):
+        return "first path segment in URL cannot contain colon"
+    netloc = re.match(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//([^/?#]*)", value)
+    host = netloc.group(1).rpartition("@")[2] if netloc else ""
+    if " " in host:
+        return 'invalid character " " in host name'
+    port = re.search(r":([^\]:]*)$", host)
+    if port and not re.fullmatch(r"[0-9]*", port.group(1)):
+        return f"invalid port {gotext.quote(port.group())} after host"
+    return ""
+
+
+def check_reviews(versions: list[str], path: str, strict: bool, missing: str = "") -> list[FieldError]:
+    """The versions of the reviews that a webhook knows.
+
+    strict: one of them must be known here. missing: what is said where there are none.
+    """
+    if not versions:
+        return [field.required(path, missing)]
+    errors: list[FieldError] = []
+    seen: set[str] = set()
+    for index, version in enumerate(each(versions)):
+        if version in seen:
+            errors.append(field.invalid(f"{path}[{index}]", version, "duplicate version"))
+            continue
+        seen.add(version)
+        errors += field.invalids(f"{path}[{index}]", version, names.label_1035(version))
+    if strict and not seen & set(REVIEWS):
+        errors.append(field.invalid(path, versions, f"must include at least one of {', '.join(REVIEWS)}"))
+    return errors
+
+
+def _knew(old: Object | None) -> bool:
+    """Whether an old conversion named a known version, or none: then the new one must know one, too."""
+    versions = ((old or {}).get("webhook") or {}).get("conversionReviewVersions") or []
+    return not versions or bool(set(versions) & set(REVIEWS))
+
+
+def _blocks(data: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
+    """The blocks of a PEM text, each with its kind, and what stands between them; each byte is looked at once."""
+    ends: dict[bytes, list[int]] = {}
+    for end in _END.finditer(data):
+        charge(1)
+        ends.setdefault(end[1], []).append(end.start())
+    found: list[tuple[bytes, bytes]] = []
+    rest: list[bytes] = []
+    done = at = 0
+    while begin := _BEGIN.search(data, at):
+        charge(1)
+        places = ends.get(begin[1], [])
+        place = bisect_left(places, begin.end())
+        at = begin.end()
+        if place < len(places):
+            rest.append(data[done : begin.start()])
+            found.append((begin[1], data[at : places[place]]))
+            done = at = places[place] + len(b"-----END -----") + len(begin[1])
+    return found, b"".join((*rest, data[done:]))
+
+
+def _bundle_fault(data: bytes) -> str:
+    """Why no certificate can be read from PEM, or ""."""
+    if not data:
+        return ""
+    from cryptography import x509  # few definitions have a bundle, and the import takes longer than most of a start
+
+    blocks, rest = _blocks(data)
+    certificates = [body for kind, body in each(blocks) if kind == b"CERTIFICATE"]
+    faults = []
+    for body in each(certificates):
+        try:
+            x509.load_pem_x509_certificate(b"-----BEGIN CERTIFICATE-----\n" + body + b"-----END CERTIFICATE-----\n")
+        except ValueError:
+            faults.append("failed to parse certificate: x509: malformed certificate")
+        else:
+            return ""
+    if not faults and blocks and not rest:
+        faults.append("no valid certificate authority data seen")
+    return f"unable to load root certificates: {(faults or ['unable to parse bytes as PEM block'])[0]}"

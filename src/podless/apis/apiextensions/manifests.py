@@ -1,0 +1,175 @@
+"""Manifests of the older generations as CustomResourceDefinitions of apiextensions.k8s.io/v1, without a server."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from podless.apis.apiextensions import definition as rules
+from podless.apis.apiextensions.definition import beta, shared
+from podless.apis.apiextensions.definition.status import APPROVAL, approval
+from podless.apis.extensions.thirdparty import name_faults, plural_of
+from podless.apis.extensions.thirdparty.names import defined
+from podless.fields.managers import LAST_APPLIED
+from podless.meta.field import FieldError
+from podless.schema import Note, restructure, shape, structural
+from podless.schema.definition import is_structural
+from podless.structs import structs
+from podless.structs.structfiles import load_struct
+
+CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
+CUSTOM_RESOURCE_DEFINITION_BETA = load_struct("apiextensions/v1beta1", "CustomResourceDefinition")
+THIRD_PARTY_RESOURCE = load_struct("extensions/v1beta1", "ThirdPartyResource")
+
+Object = dict[str, Any]
+
+BETA = ("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition")
+THIRD = ("extensions/v1beta1", "ThirdPartyResource")
+_ANY = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+class BadManifest(ValueError):
+    """A manifest that no server of its own generation would have taken; the text says why."""
+
+
+class Converted(NamedTuple):
+    """A definition of v1, and what is to be known of it."""
+
+    definition: Object
+    notes: list[Note]
+
+
+def is_older(obj: Any) -> bool:
+    """Whether it is a manifest that `convert` is for."""
+    return isinstance(obj, dict) and (obj.get("apiVersion"), obj.get("kind")) in (BETA, THIRD)
+
+
+def convert(obj: Object, *, prune: bool = False) -> Converted:
+    """The definition of v1 that a manifest of v1beta1 or a ThirdPartyResource becomes. Raises BadManifest.
+
+    prune: drop fields that the schema does not know even where the manifest asks for them to be kept.
+    """
+    notes: list[Note] = []
+    third = obj.get("kind") == THIRD[1]
+    read = _decoded(THIRD_PARTY_RESOURCE if third else CUSTOM_RESOURCE_DEFINITION_BETA, obj, notes)
+    made = _third(read) if third else _beta(obj, read, notes, prune)
+    made = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": _metadata(read["metadata"], made["name"]),
+        "spec": made["spec"],
+    }
+    _approve(made, notes)
+    _check(made, notes)
+    return Converted(made, notes)
+
+
+def _decoded(struct: structs.Struct, obj: Object, notes: list[Note]) -> Object:
+    unknown: list[str] = []
+    try:
+        read = structs.decode(struct, obj, unknown)
+    except structs.DecodeError as error:
+        raise BadManifest(str(error)) from None
+    notes += [Note(path, "was dropped: unknown field") for path in unknown]
+    return read
+
+
+def _metadata(given: Object, name: str) -> Object:
+    """Name, labels and annotations; all else is the server's."""
+    annotations = {key: text for key, text in (given.get("annotations") or {}).items() if key != LAST_APPLIED}
+    kept = {"name": name, "labels": given.get("labels"), "annotations": annotations}
+    return {key: value for key, value in kept.items() if value}
+
+
+def _third(read: Object) -> Object:
+    name = read["metadata"].get("name") or ""
+    faults = name_faults(name)
+    if faults:
+        raise BadManifest(f"metadata.name: {name}: {faults[0]}")
+    versions = [one.get("name") or "" for one in read.get("versions") or ()]
+    if not all(versions) or not versions:
+        raise BadManifest("versions: must name at least one version")
+    kind, group = defined(name)
+    text = {"description": read["description"]} if read.get("description") else {}
+    spec = {
+        "group": group,
+        "names": {"plural": plural_of(kind), "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List"},
+        "scope": "Namespaced",
+        "versions": [
+            {"name": one, "served": True, "storage": not place, "schema": {"openAPIV3Schema": text | _ANY}}
+            for place, one in enumerate(versions)
+        ],
+    }
+    return {"name": f"{plural_of(kind)}.{group}", "spec": spec}
+
+
+def _beta(obj: Object, read: Object, notes: list[Note], prune: bool) -> Object:
+    given = obj.get("spec") or {}
+    beta.defaults(read)
+    layout = beta.layout(read["spec"])
+    errors = beta.check_exclusive(layout)
+    if errors:
+        raise BadManifest("; ".join(map(str, errors)))
+    spec = beta.to_v1(read)["spec"]
+    preserve = spec.pop("preserveUnknownFields", False) and not prune
+    if prune and read["spec"]["preserveUnknownFields"]:
+        notes.append(Note("spec.preserveUnknownFields", "is false now: fields that no schema knows are dropped"))
+    if "conversion" not in given:
+        spec.pop("conversion", None)
+    told = given.get("names") or {}
+    spec["names"] = {key: value for key, value in spec["names"].items() if key in told}
+    seen: set[Note] = set()
+    for version in spec.get("versions") or ():
+        at = f"spec.versions[{version['name']}].schema.openAPIV3Schema"
+        made, found = _schema(version, at, preserve)
+        version["schema"] = {"openAPIV3Schema": made}
+        # a schema that versions share is spoken of once
+        fresh = [note for note in found if note._replace(path=note.path.removeprefix(at)) not in seen]
+        seen |= {note._replace(path=note.path.removeprefix(at)) for note in found}
+        notes += fresh
+    return {"name": read["metadata"].get("name") or "", "spec": spec}
+
+
+def _schema(version: Object, path: str, preserve: bool) -> tuple[Object, list[Note]]:
+    """A schema that v1 takes. Raises BadManifest for one that nests too deep."""
+    given = shared.schema(version)
+    if given is None:
+        why = "there is none: every field is kept" if preserve else "there is none: every field is dropped"
+        made = dict(_ANY) if preserve else {"type": "object"}
+        return made, [Note(path, why, lost=not preserve)]
+    malformed = shape.check(given, path)
+    if malformed:
+        raise BadManifest(str(malformed[0]))
+    status = "status" in (version.get("subresources") or {})
+    if not preserve and is_structural(given) and not structural(given, path, status=status):
+        return given, []
+    made, notes = restructure(given, path, preserve=preserve)
+    if status:
+        for name in ("allOf", "anyOf", "oneOf", "not", "minProperties", "maxProperties", "enum"):
+            if made.pop(name, None) is not None:
+                notes.append(Note(f"{path}.{name}", "was dropped: it does not go with the status subresource"))
+    errors = structural(made, path, status=status)
+    if errors:
+        notes = [Note(path, f"could not be made structural, every field is kept unchecked: {errors[0]}")]
+        made = dict(_ANY)
+    return made, notes
+
+
+def _approve(made: Object, notes: list[Note]) -> None:
+    """Groups of the Kubernetes community need an annotation in v1."""
+    if approval(made)[0] != "missing":
+        return
+    annotations = made["metadata"].setdefault("annotations", {})
+    annotations[APPROVAL] = "unapproved, converted from apiextensions.k8s.io/v1beta1"
+    notes.append(Note(f"metadata.annotations[{APPROVAL}]", "was added: v1 asks for it in this group", lost=False))
+
+
+def _check(made: Object, notes: list[Note]) -> None:
+    """Raises BadManifest for what a server would refuse."""
+    from podless.cel.rules import Definitions
+
+    whole = structs.decode(CUSTOM_RESOURCE_DEFINITION, made)
+    rules.defaults(whole)
+    rules.prepare_create(whole)
+    errors: list[FieldError] = list(rules.validate_create(whole, Definitions()))
+    if errors:
+        raise BadManifest("; ".join(map(str, errors)))

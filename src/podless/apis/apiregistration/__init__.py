@@ -1,0 +1,1 @@
+"""The group apiregistration.k8s.io."""

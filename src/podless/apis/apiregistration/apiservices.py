@@ -1,0 +1,129 @@
+"""APIService: which group-versions are served, and by whom.
+
+Source: kube-aggregator's registry/apiservice and apis/apiregistration/validation.
+"""
+
+from __future__ import annotations
+
+from podless.apis.shared.carried import TOLD, keep
+from podless.apis.shared.declared import declare
+from podless.apis.shared.typed import StatusStrategy
+from podless.codec import gotext
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, names
+from podless.meta.field import FieldError
+from podless.runtime import clock
+from podless.runtime.meter import each
+from podless.structs.structfiles import load_struct
+
+API_SERVICE = load_struct("apiregistration/v1", "APIService")
+
+_STATES = ("True", "False", "Unknown")
+_MOST_GROUP, _MOST_VERSION = 20_000, 1000
+
+
+def available(obj: Object, status: str, reason: str, message: str) -> None:
+    """Say in the status whether the API can be reached; the time stays where the status does."""
+    conditions = obj["status"].get("conditions") or []
+    now, fresh = clock.now(), {"type": "Available", "status": status}
+    known: Object = next((one for one in each(conditions) if one["type"] == "Available"), {})
+    same = known.get("status") == status and known.get("lastTransitionTime")
+    fresh |= {"lastTransitionTime": known["lastTransitionTime"] if same else now, "reason": reason, "message": message}
+    if known:
+        known.update(fresh)
+    else:
+        obj["status"]["conditions"] = [*conditions, fresh]
+
+
+def local(obj: Object) -> None:
+    """Say that the API is this server's own."""
+    available(obj, "True", "Local", "Local APIServices are always available")
+
+
+class APIServiceStrategy(StatusStrategy):
+    """Of a version in a group, whose name it has."""
+
+    unconditional = False
+    qualified = False
+    rechecks = (1, 1)
+    resets = (("status",),)
+    naming = names.PATH_SEGMENTS
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Without a service it is this server's own."""
+        super().prepare_create(version, obj)
+        if obj["spec"].get("service") is None:
+            local(obj)
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """The spec stays, and what others are told by."""
+        super().prepare_status(version, obj, old)
+        keep(obj["metadata"], old["metadata"], *TOLD)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """The name, then the spec."""
+        spec, metadata = obj["spec"], obj["metadata"]
+        wanted = f"{spec.get('version', '')}.{spec.get('group', '')}"
+        why = f'must be `spec.version+"."+spec.group`: {gotext.quote(wanted)}'
+        errors = [
+            field.invalid(f"metadata.{name}", given, why)
+            for name in ("generateName", "name")
+            if (given := metadata.get(name, "")) and given != wanted and not names.path_segment(given)
+        ]
+        return [*errors, *_group_version(spec), *_backend(spec)]
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The states of conditions."""
+        return [
+            field.not_supported(f"status.conditions[{place}].status", one["status"], _STATES)
+            for place, one in enumerate(each(obj["status"].get("conditions") or []))
+            if one["status"] not in _STATES
+        ]
+
+
+def _group_version(spec: Object) -> list[FieldError]:
+    group, version = spec.get("group", ""), spec.get("version", "")
+    errors: list[FieldError] = []
+    if not group and version != "v1":
+        errors.append(field.required("spec.group", "only v1 may have an empty group and it better be legacy kube"))
+    if group:
+        errors += field.invalids("spec.group", group, names.subdomain(group))
+    errors += field.invalids("spec.version", version, names.label_1035(version))
+    for name, most in (("groupPriorityMinimum", _MOST_GROUP), ("versionPriority", _MOST_VERSION)):
+        if not 0 < spec[name] <= most:
+            errors.append(field.invalid(f"spec.{name}", spec[name], f"must be positive and less than {most}"))
+    return errors
+
+
+def _backend(spec: Object) -> list[FieldError]:
+    service, bundle, insecure = spec.get("service"), spec.get("caBundle") or "", spec.get("insecureSkipTLSVerify")
+    errors: list[FieldError] = []
+    if service is None:
+        if bundle:
+            size = len(bundle) // 4 * 3 - bundle.count("=")
+            errors.append(field.invalid("spec.caBundle", f"{size} bytes", "local APIServices may not have a caBundle"))
+        if insecure:
+            why = "local APIServices may not have insecureSkipTLSVerify"
+            errors.append(field.invalid("spec.insecureSkipTLSVerify", True, why))
+        return errors
+    errors += (field.required(f"spec.service.{name}") for name in ("namespace", "name") if not service.get(name))
+    port = service["port"]
+    if not 0 < port < 1 << 16:
+        why = "port is not valid: must be between 1 and 65535, inclusive"
+        errors.append(field.invalid("spec.service.port", port, why))
+    if insecure and bundle:
+        errors.append(field.invalid("spec.insecureSkipTLSVerify", True, "may not be true if caBundle is present"))
+    return errors
+
+
+API_SERVICES = declare(
+    "apiregistration.k8s.io",
+    "APIService",
+    "apiservices",
+    strategy=APIServiceStrategy(),
+    struct=API_SERVICE,
+    namespaced=False,
+    categories=("api-extensions",),
+    status=True,
+)

@@ -1,0 +1,129 @@
+"""DaemonSet. Source: Kubernetes' pkg/apis/apps (v1, validation) and pkg/registry/apps/daemonset."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from podless.apis.apps import statuses
+from podless.apis.shared import checks, shares, template
+from podless.apis.shared.speced import ReplicasStrategy
+from podless.codec import gonumber
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, labelselector
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+from podless.runtime.sorting import by_name
+from podless.structs.structs import DecodeError
+
+# where apps/v1 shows a count of templates that later versions have no field for
+_GENERATION = "deprecated.daemonset.template.generation"
+_NUMBERS = ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady")
+_COUNTS = (
+    *_NUMBERS, "observedGeneration", "updatedNumberScheduled", "numberAvailable", "numberUnavailable",
+    "collisionCount",
+)  # fmt: skip
+
+
+class DaemonSetStrategy(ReplicasStrategy):
+    """A pod of one template on every node."""
+
+    blank: ClassVar[Object] = dict.fromkeys(_NUMBERS, 0)
+    named = False
+    outer = (_GENERATION,)
+
+    def default(self, version: Version, obj: Object) -> None:
+        """Replaced one by one. Raises DecodeError for a count of templates that is no number."""
+        spec, metadata = obj["spec"], obj["metadata"]
+        template.fill(spec["template"])
+        strategy = spec["updateStrategy"]
+        rolling, used = strategy.get("rollingUpdate"), strategy["type"] == "RollingUpdate"
+        if used or rolling is not None:
+            least = {"maxUnavailable": int(used), "maxSurge": 0}
+            strategy["rollingUpdate"] = least | {
+                name: one for name, one in each(rolling or {}).items() if one is not None
+            }
+        given = metadata.get("annotations") or {}
+        try:
+            count = gonumber.parse_int(given.get(_GENERATION) or "0") if _GENERATION in given else 0
+        except ValueError as error:
+            raise DecodeError(str(error)) from None
+        _count(metadata, count)
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Nothing is known of it yet; this is its first template."""
+        super().prepare_create(version, obj)
+        _count(obj["metadata"], max(_counted(obj), 1))
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status stays; templates are counted."""
+        super().prepare_update(version, obj, old)
+        changed = obj["spec"]["template"] != old["spec"]["template"]
+        _count(obj["metadata"], _counted(old) + changed)
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """The spec stays, and with it the count of templates."""
+        super().prepare_status(version, obj, old)
+        _count(obj["metadata"], _counted(old))
+
+    def check(self, spec: Object, old: Object | None) -> list[FieldError]:
+        """Selector, template and strategy."""
+        selector, given = spec.get("selector"), spec["template"]
+        errors = labelselector.errors(selector or {}, "spec.selector")
+        found = template.parsed(selector)
+        if found is not None and not found.matches(template.labels(given)):
+            errors.append(template.mismatch(given, "spec.template"))
+        if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
+            errors.append(field.invalid("spec.selector", selector, "empty selector is invalid for daemonset"))
+        errors += template.check(given, "spec.template", old["template"] if old is not None else None)
+        errors += template.running(given, "spec.template", "DaemonSet")
+        errors += checks.nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
+        return [
+            *errors,
+            *_strategy(spec),
+            *checks.nonnegative("spec.revisionHistoryLimit", spec["revisionHistoryLimit"]),
+        ]
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The same; that the selector stays is looked at first."""
+        spec, before = obj["spec"], old["spec"]
+        return [*self.kept(spec, before), *self.check(spec, before)]
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Counts."""
+        status = obj["status"]
+        return [*checks.all_nonnegative(status, "status", _COUNTS), *statuses.collisions(status, old["status"])]
+
+
+def _counted(obj: Object) -> int:
+    return gonumber.parse_int((obj["metadata"].get("annotations") or {}).get(_GENERATION) or "0")
+
+
+def _count(metadata: Object, number: int) -> None:
+    annotations = {**(metadata.get("annotations") or {}), _GENERATION: str(number)}
+    metadata["annotations"] = by_name(annotations)
+
+
+def _strategy(spec: Object) -> list[FieldError]:
+    strategy, path = spec["updateStrategy"], "spec.updateStrategy"
+    kind, rolling = strategy["type"], strategy.get("rollingUpdate")
+    if kind == "OnDelete":
+        return []
+    if kind != "RollingUpdate":
+        inner = rolling and {"MaxUnavailable": rolling.get("maxUnavailable", 0), "MaxSurge": rolling.get("maxSurge", 0)}
+        return [field.not_supported(path, {"Type": kind, "RollingUpdate": inner}, ("RollingUpdate", "OnDelete"))]
+    path += ".rollingUpdate"
+    errors: list[FieldError] = []
+    for check in (shares.check, shares.at_most_all):
+        for name in ("maxUnavailable", "maxSurge"):
+            errors += check(f"{path}.{name}", rolling[name])
+    away, more = shares.amount(rolling["maxUnavailable"]), shares.amount(rolling["maxSurge"])
+    if away and more:
+        text = "may not be set when maxUnavailable is non-zero"
+        errors.append(field.invalid(f"{path}.maxSurge", rolling["maxSurge"], text))
+    if not away and not more:
+        errors.append(field.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0"))
+    return errors
+
+
+STRATEGY = DaemonSetStrategy()

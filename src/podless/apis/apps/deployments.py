@@ -1,0 +1,94 @@
+"""Deployment. Source: Kubernetes' pkg/apis/apps (v1/defaults, validation) and pkg/registry/apps/deployment."""
+
+from __future__ import annotations
+
+from podless.apis.apps import statuses
+from podless.apis.shared import checks, shares, template
+from podless.apis.shared.speced import ReplicasStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field
+from podless.meta.field import FieldError
+
+_SHARE = "25%"
+_COUNTS = (
+    "observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas",
+    "unavailableReplicas", "terminatingReplicas", "collisionCount",
+)  # fmt: skip
+_PARTS = ("updatedReplicas", "readyReplicas", "availableReplicas")
+_TYPES = ("Recreate", "RollingUpdate")
+
+
+class DeploymentStrategy(ReplicasStrategy):
+    """Replicas of a template, replaced step by step when it changes."""
+
+    labels_kept = True
+
+    def default(self, version: Version, obj: Object) -> None:
+        """Replaced a quarter at a time."""
+        spec = obj["spec"]
+        template.fill(spec["template"])
+        strategy = spec["strategy"]
+        if strategy["type"] == "RollingUpdate":
+            rolling = strategy["rollingUpdate"] = strategy.get("rollingUpdate") or {}
+            for name in ("maxUnavailable", "maxSurge"):
+                if rolling.get(name) is None:
+                    rolling[name] = _SHARE
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """The spec stays, and so do the labels."""
+        super().prepare_status(version, obj, old)
+        obj["metadata"].pop("labels", None)
+        if "labels" in old["metadata"]:
+            obj["metadata"]["labels"] = old["metadata"]["labels"]
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """Annotations count too: they go on to the replica sets."""
+        given, before = (one["metadata"].get("annotations") or {} for one in (obj, old))
+        return super().changed(version, obj, old) or given != before
+
+    def check(self, spec: Object, old: Object | None) -> list[FieldError]:
+        """Counts, selector, template and strategy."""
+        errors = checks.nonnegative("spec.replicas", spec["replicas"])
+        found, selector = template.select(spec, "invalid label selector", "empty selector is invalid for deployment")
+        errors += found
+        if selector is not None:
+            errors += template.replicated(selector, spec["template"], old, "ReplicaSet")
+        errors += _strategy(spec["strategy"])
+        errors += checks.all_nonnegative(spec, "spec", ("minReadySeconds", "revisionHistoryLimit"))
+        deadline = spec["progressDeadlineSeconds"]
+        errors += checks.nonnegative("spec.progressDeadlineSeconds", deadline)
+        if deadline <= (spec.get("minReadySeconds") or 0):
+            text = "must be greater than minReadySeconds"
+            errors.append(field.invalid("spec.progressDeadlineSeconds", deadline, text))
+        return errors
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Counts that fit each other."""
+        status = obj["status"]
+        errors = statuses.check(status, _COUNTS, _PARTS, "readyReplicas")
+        return [*errors, *statuses.collisions(status, old["status"])]
+
+
+def _strategy(strategy: Object) -> list[FieldError]:
+    path, kind, rolling = "spec.strategy", strategy["type"], strategy.get("rollingUpdate")
+    if kind == "Recreate":
+        text = "may not be specified when strategy `type` is 'Recreate'"
+        return [field.forbidden(f"{path}.rollingUpdate", text)] if rolling is not None else []
+    if kind == "RollingUpdate":
+        return _rolling(rolling or {}, f"{path}.rollingUpdate")
+    inner = None
+    if rolling is not None:
+        inner = {"MaxUnavailable": rolling.get("maxUnavailable", 0), "MaxSurge": rolling.get("maxSurge", 0)}
+    return [field.not_supported(path, {"Type": kind, "RollingUpdate": inner}, _TYPES)]
+
+
+def _rolling(rolling: Object, path: str) -> list[FieldError]:
+    away, more = rolling["maxUnavailable"], rolling["maxSurge"]
+    errors = [*shares.check(f"{path}.maxUnavailable", away), *shares.check(f"{path}.maxSurge", more)]
+    if not shares.amount(away) and not shares.amount(more):
+        errors.append(field.invalid(f"{path}.maxUnavailable", away, "may not be 0 when `maxSurge` is 0"))
+    return [*errors, *shares.at_most_all(f"{path}.maxUnavailable", away)]
+
+
+STRATEGY = DeploymentStrategy()

@@ -1,0 +1,45 @@
+"""ReplicaSet. Source: Kubernetes' pkg/apis/apps (v1/defaults, validation) and pkg/registry/apps/replicaset."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from podless.apis.apps import statuses
+from podless.apis.shared import checks, template
+from podless.apis.shared.speced import ReplicasStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta.field import FieldError
+
+COUNTS = (
+    "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration",
+    "terminatingReplicas",
+)  # fmt: skip
+PARTS = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
+
+
+class ReplicaSetStrategy(ReplicasStrategy):
+    """So many pods of one template."""
+
+    blank: ClassVar[Object] = {"replicas": 0}
+
+    def default(self, version: Version, obj: Object) -> None:
+        """The template."""
+        template.fill(obj["spec"]["template"])
+
+    def check(self, spec: Object, old: Object | None) -> list[FieldError]:
+        """Counts, selector and template."""
+        errors = checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
+        # a real server speaks of deployments here
+        found, selector = template.select(spec, "invalid label selector", "empty selector is invalid for deployment")
+        errors += found
+        if selector is not None:
+            errors += template.replicated(selector, spec["template"], old, "ReplicaSet")
+        return errors
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Counts that fit each other."""
+        return statuses.check(obj["status"], COUNTS, PARTS, "readyReplicas")
+
+
+STRATEGY = ReplicaSetStrategy()

@@ -1,0 +1,175 @@
+"""StatefulSet. Source: Kubernetes' pkg/apis/apps (v1/defaults, validation) and pkg/registry/apps/statefulset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from podless.apis import podspec
+from podless.apis.apps import statuses
+from podless.apis.shared import checks, shares, template
+from podless.apis.shared.speced import ReplicasStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, names, objectmeta
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+_COUNTS = (
+    "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration",
+    "collisionCount",
+)  # fmt: skip
+_PARTS = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
+_MANAGEMENTS, _RETENTIONS = ("OrderedReady", "Parallel"), ("Retain", "Delete")
+# what may change
+_FREE = (
+    "replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
+    "persistentVolumeClaimRetentionPolicy", "minReadySeconds",
+)  # fmt: skip
+_FIXED = (
+    f"updates to statefulset spec for fields other than {', '.join(map(repr, _FREE[:-1]))} and {_FREE[-1]!r} "
+    "are forbidden"
+)
+_ENDLESS = "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"
+
+
+class StatefulSetStrategy(ReplicasStrategy):
+    """Pods with numbers, each with its own volumes."""
+
+    blank: ClassVar[Object] = {"replicas": 0, "availableReplicas": 0}
+    named = False
+    naming = names.LABELS
+
+    def default(self, version: Version, obj: Object) -> None:
+        """Volumes stay."""
+        spec = obj["spec"]
+        template.fill(spec["template"])
+        for claim in each(spec.get("volumeClaimTemplates") or ()):
+            _fill_claim(claim)
+        strategy = spec["updateStrategy"]
+        if not strategy.get("type"):
+            strategy["type"] = "RollingUpdate"
+            strategy["rollingUpdate"] = strategy.get("rollingUpdate") or {}
+        rolling = strategy.get("rollingUpdate")
+        if strategy["type"] == "RollingUpdate" and rolling is not None and rolling.get("partition") is None:
+            strategy["rollingUpdate"] = {"partition": 0, **rolling}
+        kept = spec.get("persistentVolumeClaimRetentionPolicy") or {}
+        fates = {name: kept.get(name) or "Retain" for name in ("whenDeleted", "whenScaled")}
+        spec["persistentVolumeClaimRetentionPolicy"] = fates
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Nothing is known of it yet; how many pods may be away is not asked (MaxUnavailableStatefulSet is off)."""
+        super().prepare_create(version, obj)
+        (obj["spec"]["updateStrategy"].get("rollingUpdate") or {}).pop("maxUnavailable", None)
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status stays; as for a new one, unless it was said before."""
+        super().prepare_update(version, obj, old)
+        if (old["spec"]["updateStrategy"].get("rollingUpdate") or {}).get("maxUnavailable") is None:
+            (obj["spec"]["updateStrategy"].get("rollingUpdate") or {}).pop("maxUnavailable", None)
+
+    def check(self, spec: Object, old: Object | None) -> list[FieldError]:
+        """Policies, claims, counts, the name of a service, selector and template."""
+        given = spec["template"]
+        errors = [*_policies(spec), *(_claims(spec) if old is None else ())]
+        errors += checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
+        errors += checks.nonnegative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
+        service = spec.get("serviceName")
+        if old is None and service:  # it stays as it is, and so do claims
+            errors += field.invalids("spec.serviceName", service, names.label(service))
+        found, selector = template.select(spec, "", "empty selector is invalid for statefulset")
+        errors += found
+        if selector is not None:
+            errors += template.fit(selector, given, "spec.template")
+            errors += template.check(_mounted(spec), "spec.template", None if old is None else _mounted(old))
+            # a real server looks at these twice
+            metadata = given.get("metadata") or {}
+            errors += objectmeta.check_labels(metadata.get("labels") or {}, "spec.template.labels")
+            errors += objectmeta.check_annotations(metadata.get("annotations") or {}, "spec.template.annotations")
+        return [*errors, *template.running(given, "spec.template", "StatefulSet")]
+
+    def kept(self, spec: Object, old: Object) -> list[FieldError]:
+        """Most of it stays."""
+        fixed = [{name: one[name] for name in each(one) if name not in _FREE} for one in (spec, old)]
+        return [field.forbidden("spec", _FIXED)] if fixed[0] != fixed[1] else []
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Counts that fit each other."""
+        status = obj["status"]
+        errors = statuses.check(status, _COUNTS, _PARTS, "status.readyReplicas")
+        return [*errors, *statuses.collisions(status, old["status"])]
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What is odd about the template; revisions that are kept for ever."""
+        found = super().warnings(version, obj, old)
+        return [*found, _ENDLESS] if obj["spec"]["revisionHistoryLimit"] < 0 else found
+
+
+def _fill_claim(claim: Object) -> None:
+    """A claim says what it is, and what it would be."""
+    head = {"kind": "PersistentVolumeClaim", "apiVersion": "v1"}
+    given = dict(claim)
+    claim.clear()
+    claim.update({**head, **{name: value for name, value in each(given).items() if name not in head}})
+    podspec.default_claim_spec(claim["spec"])
+    claim["status"] = {"phase": "Pending", **(claim.get("status") or {})}
+
+
+def _claims(spec: Object) -> Iterator[FieldError]:
+    """What is wrong with what the claims of a pod want."""
+    for place, claim in enumerate(each(spec.get("volumeClaimTemplates") or ())):
+        yield from podspec.claim_errors(claim["spec"], f"spec.volumeClaimTemplates[{place}].spec")
+
+
+def _mounted(spec: Object) -> Object:
+    """The template as its pods have it: named by the set, and each claim is a volume of the name, before all others."""
+    given = dict(spec["template"])
+    given["spec"] = {
+        name: value for name, value in each(given["spec"]).items() if name not in ("hostname", "subdomain")
+    }
+    templates = spec.get("volumeClaimTemplates") or ()
+    claims = dict.fromkeys((claim.get("metadata") or {}).get("name") or "" for claim in each(templates))
+    if not claims:
+        return given
+    volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in each(claims)]
+    volumes += [volume for volume in each(given["spec"].get("volumes") or ()) if volume.get("name") not in claims]
+    return {**given, "spec": {**given["spec"], "volumes": volumes}}
+
+
+def _policies(spec: Object) -> list[FieldError]:
+    errors: list[FieldError] = []
+    management = spec["podManagementPolicy"]
+    if management not in _MANAGEMENTS:
+        text = "must be 'OrderedReady' or 'Parallel'"
+        errors.append(field.invalid("spec.podManagementPolicy", management, text))
+    errors += _strategy(spec["updateStrategy"])
+    for name, fate in each(spec["persistentVolumeClaimRetentionPolicy"]).items():
+        errors += field.one_of(f"spec.persistentVolumeClaimRetentionPolicy.{name}", fate, _RETENTIONS)
+    return errors
+
+
+def _strategy(strategy: Object) -> list[FieldError]:
+    path, kind, rolling = "spec.updateStrategy", strategy["type"], strategy.get("rollingUpdate")
+    shown = None
+    if rolling is not None:
+        shown = {"Partition": rolling.get("partition", 0), "MaxUnavailable": rolling.get("maxUnavailable")}
+    if kind == "OnDelete":
+        text = "only allowed for updateStrategy 'RollingUpdate'"
+        return [field.invalid(f"{path}.rollingUpdate", shown, text)] if rolling is not None else []
+    if kind != "RollingUpdate":
+        text = "must be 'RollingUpdate' or 'OnDelete'"
+        return [field.invalid(path, {"Type": kind, "RollingUpdate": shown}, text)]
+    if rolling is None:
+        return []
+    path += ".rollingUpdate"
+    errors = checks.nonnegative(f"{path}.partition", rolling.get("partition"))
+    away = rolling.get("maxUnavailable")
+    if away is not None:
+        errors += shares.check(f"{path}.maxUnavailable", away)
+        if not shares.amount(away):
+            errors.append(field.invalid(f"{path}.maxUnavailable", away, "cannot be 0"))
+        errors += shares.at_most_all(f"{path}.maxUnavailable", away)
+    return errors
+
+
+STRATEGY = StatefulSetStrategy()

@@ -1,0 +1,33 @@
+"""Counts in the status of what keeps pods running. Source: Kubernetes' pkg/apis/apps/validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from podless.apis.shared import checks
+from podless.kinds.strategy import Object
+from podless.meta import field
+from podless.meta.field import FieldError
+
+
+def check(status: Object, fields: Iterable[str], parts: Iterable[str], ready: str = "") -> list[FieldError]:
+    """Counts are not negative, and parts no more than the whole. ready: how the count of ready ones is called."""
+    errors = checks.all_nonnegative(status, "status", fields)
+    whole = status.get("replicas") or 0
+    for name in parts:
+        part = status.get(name) or 0
+        if part > whole:
+            errors.append(field.invalid(f"status.{name}", part, "cannot be greater than status.replicas"))
+    available = status.get("availableReplicas") or 0
+    if ready and available > (status.get("readyReplicas") or 0):
+        text = f"cannot be greater than {ready}"
+        errors.append(field.invalid("status.availableReplicas", available, text))
+    return errors
+
+
+def collisions(status: Object, old: Object) -> list[FieldError]:
+    """The count of collisions does not fall."""
+    count, before = status.get("collisionCount"), old.get("collisionCount")
+    if before is None or (count is not None and count >= before):
+        return []
+    return [field.invalid("status.collisionCount", count or 0, "cannot be decremented")]

@@ -1,0 +1,267 @@
+"""What autoscaling/v1 has no fields for, as annotations: metrics, behavior and conditions of autoscaling/v2.
+
+Source: Kubernetes' pkg/apis/autoscaling (annotations, v1/conversion) and k8s.io/api/autoscaling/v1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from podless.codec import serializer
+from podless.kinds.strategy import Object
+from podless.runtime.meter import each
+from podless.structs import gotypes, structs
+from podless.structs.gotypes import INT32, QUANTITY, STRING, TIME, ListOf
+from podless.structs.structfiles import load_struct
+from podless.structs.structs import Field, Struct
+
+LABEL_SELECTOR = load_struct("meta/v1", "LabelSelector")
+
+_PREFIX = "autoscaling.alpha.kubernetes.io/"
+METRICS, STATUSES = f"{_PREFIX}metrics", f"{_PREFIX}current-metrics"
+CONDITIONS, BEHAVIOR = f"{_PREFIX}conditions", f"{_PREFIX}behavior"
+ALL = (METRICS, STATUSES, CONDITIONS, BEHAVIOR)
+
+_REFERENCE = Struct(
+    "CrossVersionObjectReference",
+    (Field("kind", STRING, always=True), Field("name", STRING, always=True), Field("apiVersion", STRING)),
+)
+
+
+def _source(*fields: Field) -> Struct:
+    return Struct("MetricSource", fields)
+
+
+def _optional(name: str, kind: gotypes.Type) -> Field:
+    return Field(name, kind, pointer=True)
+
+
+def _amount(name: str) -> Field:
+    return Field(name, QUANTITY, always=True)
+
+
+_NAME, _METRIC = Field("name", STRING, always=True), Field("metricName", STRING, always=True)
+_TARGET = Field("target", _REFERENCE, always=True)
+_SELECTOR, _OUTER = _optional("selector", LABEL_SELECTOR), _optional("metricSelector", LABEL_SELECTOR)
+_UTIL, _VALUE = _optional("targetAverageUtilization", INT32), _optional("targetAverageValue", QUANTITY)
+_UTIL_NOW = _optional("currentAverageUtilization", INT32)
+_CONTAINER = Field("container", STRING, always=True)
+_AVERAGE = _optional("averageValue", QUANTITY)
+
+_SPECS = {
+    "object": _source(_TARGET, _METRIC, _amount("targetValue"), _SELECTOR, _AVERAGE),
+    "pods": _source(_METRIC, _amount("targetAverageValue"), _SELECTOR),
+    "resource": _source(_NAME, _UTIL, _VALUE),
+    "containerResource": _source(_NAME, _UTIL, _VALUE, _CONTAINER),
+    "external": _source(_METRIC, _OUTER, _optional("targetValue", QUANTITY), _VALUE),
+}
+_STATUSES = {
+    "object": _source(_TARGET, _METRIC, _amount("currentValue"), _SELECTOR, _AVERAGE),
+    "pods": _source(_METRIC, _amount("currentAverageValue"), _SELECTOR),
+    "resource": _source(_NAME, _UTIL_NOW, _amount("currentAverageValue")),
+    "containerResource": _source(_NAME, _UTIL_NOW, _amount("currentAverageValue"), _CONTAINER),
+    "external": _source(_METRIC, _OUTER, _amount("currentValue"), _optional("currentAverageValue", QUANTITY)),
+}
+_TYPE = Field("type", STRING, always=True)
+_METRIC_SPEC = Struct("MetricSpec", (_TYPE, *(_optional(name, kind) for name, kind in _SPECS.items())))
+_METRIC_STATUS = Struct("MetricStatus", (_TYPE, *(_optional(name, kind) for name, kind in _STATUSES.items())))
+_CONDITION = Struct(
+    "HorizontalPodAutoscalerCondition",
+    (
+        _TYPE,
+        Field("status", STRING, always=True),
+        Field("lastTransitionTime", TIME, always=True),
+        Field("reason", STRING),
+        Field("message", STRING),
+    ),
+)
+_POLICY = Struct(
+    "HPAScalingPolicy",
+    (
+        Field("Type", STRING, always=True),
+        Field("Value", INT32, always=True),
+        Field("PeriodSeconds", INT32, always=True),
+    ),
+)
+_RULES = Struct(
+    "HPAScalingRules",
+    (
+        Field("StabilizationWindowSeconds", INT32, pointer=True, always=True),
+        Field("SelectPolicy", STRING, pointer=True, always=True),
+        Field("Policies", ListOf(_POLICY), always=True),
+        Field("Tolerance", QUANTITY, pointer=True, always=True),
+    ),
+)
+_BEHAVIOR = Struct(
+    "HorizontalPodAutoscalerBehavior",
+    (Field("ScaleUp", _RULES, pointer=True, always=True), Field("ScaleDown", _RULES, pointer=True, always=True)),
+)
+
+
+# what a metric is in both versions: (a metric of v2 -> of v1, and back), for what is wanted and for what is
+
+
+def _spec_to_v1(kind: str, source: Object) -> Object:
+    target, metric = source.get("target") or {}, source.get("metric") or {}
+    value, average = target.get("value"), target.get("averageValue")
+    if kind in ("resource", "containerResource"):
+        return {
+            "name": source.get("name"),
+            "targetAverageUtilization": target.get("averageUtilization"),
+            "targetAverageValue": average,
+            "container": source.get("container"),
+        }
+    named = {"metricName": metric.get("name"), "selector": metric.get("selector")}
+    if kind == "pods":
+        return {**named, "targetAverageValue": average or "0"}
+    if kind == "object":
+        return {**named, "target": source.get("describedObject"), "targetValue": value or "0", "averageValue": average}
+    return {
+        "metricName": metric.get("name"),
+        "metricSelector": metric.get("selector"),
+        "targetValue": value,
+        "targetAverageValue": average,
+    }
+
+
+def _status_to_v1(kind: str, source: Object) -> Object:
+    current, metric = source.get("current") or {}, source.get("metric") or {}
+    value, average = current.get("value"), current.get("averageValue")
+    if kind in ("resource", "containerResource"):
+        return {
+            "name": source.get("name"),
+            "currentAverageUtilization": current.get("averageUtilization"),
+            "currentAverageValue": average or "0",
+            "container": source.get("container"),
+        }
+    named = {"metricName": metric.get("name"), "selector": metric.get("selector")}
+    if kind == "pods":
+        return {**named, "currentAverageValue": average or "0"}
+    if kind == "object":
+        return {**named, "target": source.get("describedObject"), "currentValue": value or "0", "averageValue": average}
+    return {
+        "metricName": metric.get("name"),
+        "metricSelector": metric.get("selector"),
+        "currentValue": value or "0",
+        "currentAverageValue": average,
+    }
+
+
+def _metric(source: Object, selector: str = "selector") -> Object:
+    return _given({"name": source["metricName"], "selector": source.get(selector)})
+
+
+def _spec_to_v2(kind: str, source: Object) -> Object:
+    if kind in ("resource", "containerResource"):
+        utilization = source.get("targetAverageUtilization")
+        target = {
+            "type": "AverageValue" if utilization is None else "Utilization",
+            "averageValue": source.get("targetAverageValue"),
+            "averageUtilization": utilization,
+        }
+        return _given({"name": source["name"], "target": _given(target), "container": source.get("container")})
+    if kind == "pods":
+        average = {"type": "AverageValue", "averageValue": source["targetAverageValue"]}
+        return {"metric": _metric(source), "target": average}
+    if kind == "object":
+        own = source.get("averageValue")
+        target = {"type": "Value" if own is None else "AverageValue", "value": source["targetValue"]}
+        target["averageValue"] = own
+        return {"describedObject": source["target"], "target": _given(target), "metric": _metric(source)}
+    value = source.get("targetValue")
+    target = {"type": "AverageValue" if value is None else "Value", "value": value}
+    target["averageValue"] = source.get("targetAverageValue")
+    return {"metric": _metric(source, "metricSelector"), "target": _given(target)}
+
+
+def _status_to_v2(kind: str, source: Object) -> Object:
+    average = source.get("currentAverageValue")
+    if kind in ("resource", "containerResource"):
+        current = {"averageValue": average, "averageUtilization": source.get("currentAverageUtilization")}
+        return _given({"name": source["name"], "current": _given(current), "container": source.get("container")})
+    if kind == "pods":
+        return {"metric": _metric(source), "current": {"averageValue": average}}
+    if kind == "object":
+        current = {"value": source["currentValue"], "averageValue": source.get("averageValue")}
+        return {"metric": _metric(source), "current": _given(current), "describedObject": source["target"]}
+    current = {"value": source["currentValue"], "averageValue": average}
+    return {"metric": _metric(source, "metricSelector"), "current": _given(current)}
+
+
+def _given(obj: Object) -> Object:
+    return {name: value for name, value in each(obj).items() if value is not None}
+
+
+_Change = Callable[[str, Object], Object]
+
+
+def _each(metric: Object, change: _Change) -> Object:
+    sources = {
+        name: change(name, source) for name, source in each(metric).items() if name != "type" and source is not None
+    }
+    return {"type": metric.get("type", ""), **sources}
+
+
+def write_metrics(metrics: list[Object]) -> str:
+    """What is wanted of metrics, as v1 says it."""
+    return _text([structs.decode(_METRIC_SPEC, _each(metric, _spec_to_v1)) for metric in each(metrics)])
+
+
+def write_statuses(metrics: list[Object]) -> str:
+    """What metrics are, as v1 says it."""
+    return _text([structs.decode(_METRIC_STATUS, _each(metric, _status_to_v1)) for metric in each(metrics)])
+
+
+def write_conditions(conditions: list[Object]) -> str:
+    """Conditions, as v1 says them."""
+    return _text([structs.decode(_CONDITION, condition) for condition in each(conditions)])
+
+
+def write_behavior(behavior: Object) -> str:
+    """How quickly replicas come and go: under the names of Go's fields."""
+    named: Object = _renamed(behavior, str.upper)
+    return _text(structs.decode(_BEHAVIOR, named))
+
+
+def read_metrics(text: str) -> list[Object] | None:
+    """What is wanted of metrics; None where the text does not say it."""
+    found = _read(ListOf(_METRIC_SPEC), text)
+    return None if found is None else [_each(metric, _spec_to_v2) for metric in each(found)]
+
+
+def read_statuses(text: str) -> list[Object] | None:
+    """What metrics are; None where the text does not say it."""
+    found = _read(ListOf(_METRIC_STATUS), text)
+    return None if found is None else [_each(metric, _status_to_v2) for metric in each(found)]
+
+
+def read_conditions(text: str) -> list[Object] | None:
+    """Conditions; None where the text does not say them."""
+    found: list[Object] | None = _read(ListOf(_CONDITION), text)
+    return found
+
+
+def read_behavior(text: str) -> Object | None:
+    """How quickly replicas come and go; None where the text does not say it."""
+    found = _read(_BEHAVIOR, text)
+    return None if found is None else _renamed(found, str.lower)
+
+
+def _renamed(value: Any, case: Callable[[str], str]) -> Any:
+    """The same with another case of the first letter of all names, and without what is null."""
+    if isinstance(value, dict):
+        return {case(name[0]) + name[1:]: _renamed(one, case) for name, one in each(value).items() if one is not None}
+    return [_renamed(one, case) for one in each(value)] if isinstance(value, list) else value
+
+
+def _text(value: Any) -> str:
+    return serializer.encode(value).decode()
+
+
+def _read(kind: gotypes.Type, text: str) -> Any:
+    try:
+        value = serializer.decode_json(text.encode())
+        return [] if value is None else kind.read(value, [])
+    except (serializer.JSONError, gotypes.Mismatch):
+        return None

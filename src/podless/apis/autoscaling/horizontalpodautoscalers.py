@@ -1,0 +1,146 @@
+"""HorizontalPodAutoscaler. Source: Kubernetes' pkg/apis/autoscaling (v2/defaults, validation)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from podless.apis.autoscaling import metrics, versions
+from podless.apis.shared import checks
+from podless.apis.shared.typed import SpecStrategy
+from podless.codec import quantity
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+_BLANK: dict[str, Object] = {
+    "v1": {"currentReplicas": 0, "desiredReplicas": 0},
+    "v2": {"desiredReplicas": 0, "currentMetrics": None},
+}
+_SELECTIONS = ("Disabled", "Max", "Min")
+_POLICIES = ("Percent", "Pods")
+_MOST_PERIOD, _MOST_WINDOW = 1800, 3600  # seconds
+_UP: Object = {
+    "stabilizationWindowSeconds": 0,
+    "selectPolicy": "Max",
+    "policies": [
+        {"type": "Pods", "value": 4, "periodSeconds": 15},
+        {"type": "Percent", "value": 100, "periodSeconds": 15},
+    ],
+}
+_DOWN: Object = {"selectPolicy": "Max", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]}
+
+
+class AutoscalerStrategy(SpecStrategy):
+    """So many replicas as metrics ask for. Stored in v2, and shown in v1 too."""
+
+    generation = False
+
+    def default(self, version: Version, obj: Object) -> None:
+        """At least one replica, by the use of the CPU; in v1 what v2 would fill in."""
+        spec = obj["spec"]
+        if version.name == "v1":
+            metadata, shown = obj["metadata"], versions.to_v1(versions.to_v2(obj))
+            metadata.update(shown["metadata"])
+            if "annotations" not in shown["metadata"]:
+                metadata.pop("annotations", None)
+            obj.update({**shown, "metadata": metadata})
+            return
+        versions.strip(obj["metadata"])
+        if not spec.get("metrics"):
+            spec["metrics"] = [versions.by_cpu(versions.UTILIZATION)]
+        behavior = spec.get("behavior")
+        if behavior is not None:
+            for name, rules in (("scaleUp", _UP), ("scaleDown", _DOWN)):
+                behavior[name] = {**rules, **(behavior.get(name) or {})}
+
+    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """The object in the words of another version."""
+        if obj.get("apiVersion") == kind.api_version(version.name):
+            return obj
+        return versions.to_v1(obj) if version.name == "v1" else versions.to_v2(obj)
+
+    def read(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """What is stored is of v2."""
+        return self.convert(kind, version, obj)
+
+    def store(self, kind: Kind, obj: Object) -> Object:
+        """What is stored is of v2."""
+        return self.convert(kind, kind.by_version[kind.storage_version], obj)
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Nothing is known of it yet."""
+        obj["status"] = dict(_BLANK[version.name])
+        if version.name == "v1":
+            versions.forget(obj["metadata"])
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status stays, in v1 that in annotations too."""
+        super().prepare_update(version, obj, old)
+        if version.name == "v1":
+            versions.forget(obj["metadata"], old["metadata"])
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Numbers of replicas, what is scaled, metrics and behavior, in the words of v2 always."""
+        return list(_check(self.store(kind, obj)["spec"], None))
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The same; there may be no replica where there was none."""
+        return list(_check(self.store(kind, obj)["spec"], old["spec"]))
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Counts."""
+        return checks.all_nonnegative(obj["status"], "status", ("currentReplicas", "desiredReplicas"))
+
+
+def _check(spec: Object, old: Object | None) -> Iterator[FieldError]:
+    least, most, target = spec.get("minReplicas"), spec.get("maxReplicas") or 0, spec.get("scaleTargetRef") or {}
+    lowest = 0 if old is not None and old.get("minReplicas") == 0 else 1
+    if least is not None and least < lowest:
+        yield field.invalid("spec.minReplicas", least, f"must be greater than or equal to {lowest}")
+    if most < 1:
+        yield field.required("spec.maxReplicas", "must be set and greater than 0")
+    if least is not None and most < least:
+        yield field.invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
+    # of those that were there before it is not asked whether they name a group
+    same = old is not None and (old.get("scaleTargetRef") or {}).get("apiVersion") == target.get("apiVersion")
+    grouped = target.get("kind") != "ReplicationController" and not same
+    yield from metrics.reference(target, "spec.scaleTargetRef", grouped=grouped)
+    yield from metrics.check(spec.get("metrics") or [], least, "spec.metrics")
+    behavior = spec.get("behavior") or {}
+    for name in ("scaleUp", "scaleDown"):
+        if behavior.get(name) is not None:
+            yield from _rules(behavior[name], f"spec.behavior.{name}")
+
+
+def _rules(rules: Object, path: str) -> Iterator[FieldError]:
+    window, chosen, policies = rules.get("stabilizationWindowSeconds"), rules.get("selectPolicy"), rules.get("policies")
+    where = f"{path}.stabilizationWindowSeconds"
+    if window is not None and window < 0:
+        yield field.invalid(where, window, "must be greater than or equal to zero")
+    if window is not None and window > _MOST_WINDOW:
+        yield field.invalid(where, window, f"must be less than or equal to {_MOST_WINDOW}")
+    yield from field.one_of(f"{path}.selectPolicy", chosen, _SELECTIONS)
+    if not policies:
+        yield field.required(f"{path}.policies", "must specify at least one Policy")
+    for place, policy in enumerate(each(policies or ())):
+        yield from _policy(policy, f"{path}.policies[{place}]")
+    tolerance: Any = rules.get("tolerance")
+    if tolerance is not None and quantity.parse(tolerance) < 0:
+        yield field.invalid(f"{path}.tolerance", tolerance, "must be greater than or equal to 0")
+
+
+def _policy(policy: Object, path: str) -> Iterator[FieldError]:
+    kind, value, period = policy.get("type") or "", policy.get("value") or 0, policy.get("periodSeconds") or 0
+    yield from field.one_of(f"{path}.type", kind, _POLICIES)
+    if value <= 0:
+        yield field.invalid(f"{path}.value", value, "must be greater than zero")
+    if period <= 0:
+        yield field.invalid(f"{path}.periodSeconds", period, "must be greater than zero")
+    if period > _MOST_PERIOD:
+        yield field.invalid(f"{path}.periodSeconds", period, f"must be less than or equal to {_MOST_PERIOD}")
+
+
+STRATEGY = AutoscalerStrategy()

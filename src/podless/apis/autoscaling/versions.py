@@ -1,0 +1,137 @@
+"""HorizontalPodAutoscaler of autoscaling/v1 and v2: one object in two forms.
+
+Source: Kubernetes' pkg/apis/autoscaling/v1/conversion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from podless.apis.autoscaling import annotated
+from podless.kinds.strategy import Object
+from podless.runtime.meter import each
+from podless.runtime.sorting import by_name
+
+_OF_STATUS = (annotated.CONDITIONS, annotated.STATUSES)
+UTILIZATION = 80  # percent of the CPU, where nothing else is wanted
+
+
+def by_cpu(utilization: int) -> Object:
+    """The metric that v1 has a field for."""
+    target = {"type": "Utilization", "averageUtilization": utilization}
+    return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
+
+
+def _cpu(metric: Object, part: str) -> int | None:
+    """The utilization that a metric wants (target) or has (current), where it is of the CPU."""
+    resource = metric.get("resource") or {}
+    if metric.get("type") != "Resource" or resource.get("name") != "cpu":
+        return None
+    found: int | None = (resource.get(part) or {}).get("averageUtilization")
+    return found
+
+
+def to_v1(obj: Object) -> Object:
+    """An object of v2 in v1; the given one is left as it is."""
+    spec, status, metadata = obj.get("spec") or {}, obj.get("status") or {}, obj.get("metadata") or {}
+    metrics, current = spec.get("metrics") or [], status.get("currentMetrics") or []
+    others = [metric for metric in each(metrics) if _cpu(metric, "target") is None]
+    made = {
+        annotated.BEHAVIOR: annotated.write_behavior(spec["behavior"]) if spec.get("behavior") is not None else "",
+        annotated.CONDITIONS: annotated.write_conditions(status["conditions"]) if status.get("conditions") else "",
+        annotated.STATUSES: annotated.write_statuses(current) if current else "",
+        annotated.METRICS: annotated.write_metrics(others) if others else "",
+    }
+    shown = _without(spec, "metrics", "behavior")
+    wanted = _first_of_cpu(metrics)
+    if wanted is not None:
+        shown["targetCPUUtilizationPercentage"] = wanted
+    state = {
+        "observedGeneration": status.get("observedGeneration"),
+        "lastScaleTime": status.get("lastScaleTime"),
+        "currentReplicas": status.get("currentReplicas") or 0,
+        "desiredReplicas": status.get("desiredReplicas") or 0,
+        "currentCPUUtilizationPercentage": next(
+            (use for metric in reversed(each(current)) if (use := _cpu(metric, "current")) is not None), None
+        ),
+    }
+    state = {name: value for name, value in each(state).items() if value is not None}
+    named = {name: text for name, text in each(made).items() if text}
+    return {**_whole(obj, "v1", metadata, named), "spec": shown, "status": state}
+
+
+def _first_of_cpu(metrics: list[Object]) -> int | None:
+    """What the first metric of the CPU wants, be it by utilization or not."""
+    for metric in each(metrics):
+        if metric.get("type") == "Resource" and (metric.get("resource") or {}).get("name") == "cpu":
+            return _cpu(metric, "target")
+    return None
+
+
+def to_v2(obj: Object) -> Object:
+    """An object of v1 in v2; the given one is left as it is."""
+    spec, status, metadata = obj.get("spec") or {}, obj.get("status") or {}, obj.get("metadata") or {}
+    given = metadata.get("annotations") or {}
+    wanted, used = spec.get("targetCPUUtilizationPercentage"), status.get("currentCPUUtilizationPercentage")
+    metrics = [*(_read(given, annotated.METRICS, annotated.read_metrics) or ())]
+    if wanted is not None:
+        metrics.append(by_cpu(wanted))
+    shown = {**_without(spec, "targetCPUUtilizationPercentage"), "metrics": metrics or [by_cpu(UTILIZATION)]}
+    behavior = _read(given, annotated.BEHAVIOR, annotated.read_behavior)
+    if behavior is not None:
+        shown["behavior"] = behavior
+    current = _read(given, annotated.STATUSES, annotated.read_statuses)
+    if current is None and used is not None:
+        current = [{"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": used}}}]
+    conditions = _read(given, annotated.CONDITIONS, annotated.read_conditions)
+    state = {
+        "observedGeneration": status.get("observedGeneration"),
+        "lastScaleTime": status.get("lastScaleTime"),
+        "currentReplicas": status.get("currentReplicas") or None,
+        "desiredReplicas": status.get("desiredReplicas") or 0,
+    }
+    state = {name: value for name, value in each(state).items() if value is not None} | {
+        "currentMetrics": current or None
+    }
+    if conditions:
+        state["conditions"] = conditions
+    return {**_whole(obj, "v2", metadata, {}), "spec": shown, "status": state}
+
+
+def strip(metadata: Object) -> None:
+    """Take away annotations that only v1 shows."""
+    annotations = metadata.get("annotations")
+    if annotations and not annotations.keys().isdisjoint(annotated.ALL):
+        kept = _without(annotations, *annotated.ALL)
+        metadata["annotations"] = kept
+        if not kept:
+            del metadata["annotations"]
+
+
+def forget(metadata: Object, old: Object | None = None) -> None:
+    """Make the annotations of v1 that tell the status those of the old metadata, or none."""
+    given, before = metadata.get("annotations") or {}, (old or {}).get("annotations") or {}
+    kept = {name: text for name, text in each(given).items() if name not in _OF_STATUS}
+    kept |= {name: before[name] for name in _OF_STATUS if name in before}
+    metadata.pop("annotations", None)
+    if kept:
+        metadata["annotations"] = by_name(kept)
+
+
+def _whole(obj: Object, version: str, metadata: Object, more: dict[str, str]) -> Object:
+    """The object in a version, with the annotations of that version alone."""
+    metadata = dict(metadata)
+    strip(metadata)
+    if more:
+        annotations = {**(metadata.get("annotations") or {}), **more}
+        metadata["annotations"] = by_name(annotations)
+    return {**obj, "apiVersion": f"autoscaling/{version}", "metadata": metadata}
+
+
+def _read(annotations: dict[str, str], name: str, read: Callable[[str], Any]) -> Any:
+    return read(annotations[name]) if name in annotations else None
+
+
+def _without(obj: Object, *names: str) -> Object:
+    return {name: value for name, value in each(obj).items() if name not in names}

@@ -1,0 +1,93 @@
+"""CronJob. Source: Kubernetes' pkg/apis/batch (v1/defaults, validation) and pkg/registry/batch/cronjob."""
+
+from __future__ import annotations
+
+from podless.apis.batch import jobspecs, schedules
+from podless.apis.shared import checks, template
+from podless.apis.shared.speced import TemplateStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field
+from podless.meta.field import FieldError
+
+_JOB = "spec.jobTemplate.spec"
+_POLICIES = ("Allow", "Forbid", "Replace")
+_MOST_NAME = 52  # bytes; jobs have 11 more
+_TIMED = (
+    "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see "
+    "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"
+)
+
+
+class CronJobStrategy(TemplateStrategy):
+    """Jobs of one template at set times."""
+
+    status_rechecks = (0, 0)
+
+    def template(self, obj: Object) -> Object | None:
+        """The template of the pods of jobs."""
+        found: Object | None = obj["spec"]["jobTemplate"]["spec"]["template"]
+        return found
+
+    def default(self, version: Version, obj: Object) -> None:
+        """The template of pods."""
+        template.fill(obj["spec"]["jobTemplate"]["spec"]["template"])
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """A name for jobs, schedule, policies and the template of jobs."""
+        errors, name = _check(obj["spec"], None), obj["metadata"].get("name") or ""
+        if len(name.encode()) > _MOST_NAME:
+            errors.append(field.invalid("metadata.name", name, f"must be no more than {_MOST_NAME} characters"))
+        return errors
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The same but for the name, which it has."""
+        return _check(obj["spec"], old["spec"])
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Nothing."""
+        return ()
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What is odd about the name and the spec of jobs."""
+        spec = obj["spec"]["jobTemplate"]["spec"]
+        if old is None:
+            return [*template.name_warnings(obj), *jobspecs.warn(spec, _JOB)]
+        changed = obj["metadata"].get("generation") != old["metadata"].get("generation")
+        found = jobspecs.warn(spec, _JOB) if changed else []
+        return [*found, _TIMED] if "TZ" in obj["spec"]["schedule"] else found
+
+
+def _check(spec: Object, old: Object | None) -> list[FieldError]:
+    schedule, zone = spec.get("schedule") or "", spec.get("timeZone")
+    errors = _schedule(schedule, zone, old) if schedule else [field.required("spec.schedule")]
+    errors += checks.nonnegative("spec.startingDeadlineSeconds", spec.get("startingDeadlineSeconds"))
+    if zone is not None and (old is None or old.get("timeZone") != zone):
+        errors += field.invalids("spec.timeZone", zone, schedules.zone_faults(zone))
+    policy = spec["concurrencyPolicy"]
+    errors += field.one_of("spec.concurrencyPolicy", policy, _POLICIES)
+    job, before = spec["jobTemplate"]["spec"], old["jobTemplate"]["spec"] if old is not None else None
+    errors += jobspecs.check(job, _JOB, before)
+    if job.get("selector") is not None:
+        errors.append(field.invalid(f"{_JOB}.selector", job["selector"], "`selector` will be auto-generated"))
+    if job.get("manualSelector"):
+        errors.append(field.not_supported(f"{_JOB}.manualSelector", job["manualSelector"], ("nil", "false")))
+    return [*errors, *checks.all_nonnegative(spec, "spec", ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"))]
+
+
+def _schedule(schedule: str, zone: str | None, old: Object | None) -> list[FieldError]:
+    """A schedule has no time zone of its own, unless it had one before."""
+    errors, timed = [], "TZ" in schedule
+    if why := schedules.fault(schedule):
+        errors.append(field.invalid("spec.schedule", schedule, why))
+    allowed = old is not None and "TZ" in (old.get("schedule") or "")
+    if timed and allowed and zone is not None:
+        text = "cannot use both timeZone field and TZ or CRON_TZ in schedule"
+        errors.append(field.invalid("spec.schedule", schedule, text))
+    elif timed and not allowed:
+        text = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
+        errors.append(field.invalid("spec.schedule", schedule, text))
+    return errors
+
+
+STRATEGY = CronJobStrategy()

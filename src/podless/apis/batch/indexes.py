@@ -1,0 +1,80 @@
+"""Indexes of jobs, as texts such as 1,3-5,7. Source: Kubernetes' pkg/apis/batch/validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from podless.codec import gonumber, gotext
+from podless.runtime.meter import each
+
+_Interval = tuple[int, int]
+
+
+class IndexFault(ValueError):
+    """A text is no list of indexes; the words are those of a real server."""
+
+
+def count(text: str, completions: int) -> int:
+    """How many indexes a text has, all below completions and in their order. Raises IndexFault."""
+    if not text:
+        return 0
+    total, last = 0, None
+    for part in each(text.split(",")):
+        first, end = _interval(part, completions)
+        if last is not None and last >= first:
+            raise IndexFault(f"non-increasing order, previous: {last}, current: {first}")
+        total, last = total + end - first + 1, end
+    return total
+
+
+def fault(text: str, completions: int) -> str:
+    """Why a text is no list of indexes, "" where it is one."""
+    try:
+        count(text, completions)
+    except IndexFault as error:
+        return str(error)
+    return ""
+
+
+def overlap(completed: str, failed: str, completions: int) -> int | None:
+    """The first index that is in both; what is no interval is passed over."""
+    if not completed or not failed:
+        return None
+    left, right = _sound(completed, completions), _sound(failed, completions)
+    one, other = next(left, None), next(right, None)
+    while one is not None and other is not None:
+        if one[0] <= other[1] and other[0] <= one[1]:
+            return max(one[0], other[0])
+        if one[0] <= other[0]:
+            one = next(left, None)
+        else:
+            other = next(right, None)
+    return None
+
+
+def _sound(text: str, completions: int) -> Iterator[_Interval]:
+    for part in each(text.split(",")):
+        try:
+            yield _interval(part, completions)
+        except IndexFault:
+            continue
+
+
+def _interval(text: str, completions: int) -> _Interval:
+    first, *more = text.split("-", 2)
+    if len(more) > 1:
+        why = "violates the requirement that an index interval can have at most two parts separated by '-'"
+        raise IndexFault(f"the fragment {gotext.quote(text)} {why}")
+    numbers = []
+    for part in chain([first], more):
+        try:
+            number = gonumber.parse_int(part, name="Atoi")
+        except ValueError:
+            raise IndexFault(f"cannot convert string to integer for index: {gotext.quote(part)}") from None
+        if number >= completions:
+            raise IndexFault(f"too large index: {gotext.quote(part)}")
+        numbers.append(number)
+    if len(numbers) > 1 and numbers[0] >= numbers[1]:
+        raise IndexFault(f"non-increasing order, previous: {numbers[0]}, current: {numbers[1]}")
+    return numbers[0], numbers[-1]

@@ -1,0 +1,216 @@
+"""Job. Source: Kubernetes' pkg/apis/batch/validation and pkg/registry/batch/job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.apis.batch import failures, jobspecs, jobstatus, successes
+from podless.apis.shared import template
+from podless.apis.shared.carried import keep
+from podless.apis.shared.immutable import immutable, stays
+from podless.apis.shared.speced import TemplateStrategy
+from podless.codec import serializer
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, labelselector, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+from podless.runtime.sorting import by_name
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+POD_SPEC = load_struct("core/v1", "PodSpec")
+POD_TEMPLATE_SPEC = load_struct("core/v1", "PodTemplateSpec")
+
+_UID, _NAME = "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"
+_OLD_UID, _OLD_NAME = "controller-uid", "job-name"
+# where a pod may run, which may change while a job is held back
+_DIRECTIVES = ("nodeSelector", "tolerations", "schedulingGates")
+
+
+class JobStrategy(TemplateStrategy):
+    """Pods that come to an end. They outlive the job where nobody says otherwise, of which the client is warned."""
+
+    rechecks = (1, 1)
+    orphans = True
+    orphan_warning = (
+        "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or "
+        "set propagationPolicy=Orphan to suppress this warning"
+    )
+    selects = frozenset({"status.successful"})
+
+    def default(self, version: Version, obj: Object) -> None:
+        """One pod, at most six more."""
+        jobspecs.fill(obj)
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Nothing is known of it yet; pods are found by its uid, unless the client says by what."""
+        super().prepare_create(version, obj)
+        if not obj["spec"].get("manualSelector"):
+            _select(obj)
+
+    def store(self, kind: Kind, obj: Object) -> Object:
+        """What is read again has the labels that its pods have got meanwhile."""
+        return super().store(kind, self.unstored(obj))
+
+    def unstored(self, obj: Object) -> Object:
+        """As `store`."""
+        labels = template.labels(obj["spec"]["template"])
+        if labels and not obj["metadata"].get("labels"):
+            obj["metadata"]["labels"] = dict(labels)
+        return obj
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Selector, counts, policies and template."""
+        return [*_selected(obj), *_check(obj["spec"], None), *_hostnames(obj)]
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The same, and again, as a real server does it; most of it stays."""
+        spec, before = obj["spec"], old["spec"]
+        again = _check(spec, before)
+        errors = [*_selected(obj, old), *again, *_hostnames(obj), *again, *_completions(spec, before)]
+        errors += stays("spec.selector", spec.get("selector"), before.get("selector"))
+        errors += _template(obj, old)
+        for name in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
+            given = spec.get(name)
+            errors += stays(f"spec.{name}", given, before.get(name), _SHOWN.get(name, _itself)(given))
+        return errors
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Much."""
+        return jobstatus.check(obj, old)
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What is odd about the name and the spec."""
+        if old is None:
+            return [*template.name_warnings(obj), *jobspecs.warn(obj["spec"], "spec")]
+        if obj["metadata"].get("generation") == old["metadata"].get("generation"):
+            return []
+        return jobspecs.warn(obj["spec"], "spec")
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """How many pods came to a good end."""
+        return {"status.successful": str((obj.get("status") or {}).get("succeeded") or 0)}
+
+    def unselectable(self, name: str) -> str:
+        """What is said of a field that may not be selected by."""
+        return f'field label "{name}" not supported for Job'
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+_SHOWN = {"podFailurePolicy": failures.shown, "successPolicy": successes.shown}
+
+
+def _select(obj: Object) -> None:
+    """Label the pods with the name and the uid of the job, and select them by the uid."""
+    uid, name, spec = obj["metadata"]["uid"], obj["metadata"].get("name") or "", obj["spec"]
+    made = {_OLD_NAME: name, _NAME: name, _OLD_UID: uid, _UID: uid}
+    metadata = spec["template"].setdefault("metadata", {})
+    labels = {**made, **(metadata.get("labels") or {})}
+    metadata["labels"] = by_name(labels)
+    selector = dict(spec.get("selector") or {})
+    wanted = {_UID: uid, **(selector.get("matchLabels") or {})}
+    spec["selector"] = {**selector, "matchLabels": by_name(wanted)}
+
+
+def _selected(obj: Object, old: Object | None = None) -> list[FieldError]:
+    """What is wrong with labels and selector that the server makes."""
+    spec, metadata = obj["spec"], obj["metadata"]
+    if spec.get("manualSelector") or spec.get("selector") is None:
+        return []
+    uid, name = metadata.get("uid") or "", metadata.get("name") or ""
+    expected = {_OLD_UID: uid, _OLD_NAME: name}
+    had = template.labels(old["spec"]["template"]) if old is not None else {_UID: "", _NAME: ""}
+    if _UID in had and _NAME in had:
+        expected |= {_UID: uid, _NAME: name}
+    errors = _labelled(template.labels(spec["template"]), expected)
+    selector = template.parsed(spec["selector"])
+    if selector is not None and not selector.matches(expected):
+        errors.append(field.invalid("spec.selector", spec["selector"], "`selector` not auto-generated"))
+    return errors
+
+
+def _labelled(labels: dict[str, str], expected: dict[str, str]) -> list[FieldError]:
+    path, errors = "spec.template.metadata.labels", []
+    for key, value in each(expected).items():
+        if key not in labels:
+            errors.append(field.required(f"{path}[{key}]", f"must be '{value}'"))
+        elif labels[key] != value:
+            errors.append(field.invalid(f"{path}[{key}]", labels, f"must be '{value}'"))
+    return errors
+
+
+def _check(spec: Object, old: Object | None) -> list[FieldError]:
+    errors, selector, given = jobspecs.check(spec, "spec", old), spec.get("selector"), spec["template"]
+    if selector is None:
+        errors.append(field.required("spec.selector"))
+    else:
+        errors += labelselector.errors(selector, "spec.selector")
+    found = template.parsed(selector)
+    if found is not None and not found.matches(template.labels(given)):
+        errors.append(template.mismatch(given, "spec.template"))
+    return errors
+
+
+def _hostnames(obj: Object) -> list[FieldError]:
+    """Pods of an indexed job are hosts that are called after it."""
+    spec, name = obj["spec"], obj["metadata"].get("name") or ""
+    if spec.get("completionMode") != jobspecs.INDEXED or (spec.get("completions") or 0) <= 0:
+        return []
+    host = f"{name}-{spec['completions'] - 1}"
+    text = f"will not able to create pod with invalid DNS label: {host}"
+    return [field.invalid("metadata.name", name, text)] if names.label(host) else []
+
+
+def _completions(spec: Object, old: Object) -> list[FieldError]:
+    """An indexed job may become longer or shorter where all of it runs at once."""
+    wanted, before, path = spec.get("completions"), old.get("completions"), "spec.completions"
+    if spec.get("completionMode") != jobspecs.INDEXED:
+        return stays(path, wanted, before)
+    if wanted in (before, None) or wanted == spec.get("parallelism"):
+        return []
+    return [field.invalid(path, wanted, "can only be modified in tandem with spec.parallelism")]
+
+
+def _template(obj: Object, old: Object) -> list[FieldError]:
+    """The template stays; while a job is held back it may be said where its pods run, and what they ask for."""
+    given, before, path = obj["spec"]["template"], old["spec"]["template"], "spec.template"
+    struct = POD_TEMPLATE_SPEC
+    if _held(old):
+        given, before, path = given["spec"], _adopted(given["spec"], before["spec"]), "spec.template.spec"
+        struct = POD_SPEC
+    return [] if given == before else [immutable(path, gostructs.shown(struct, given))]
+
+
+def _held(old: Object) -> bool:
+    """Whether a job is held back, and nothing of it runs."""
+    status = old.get("status") or {}
+    if not old["spec"].get("suspend"):
+        return False
+    conditions = status.get("conditions") or ()
+    paused = any(one.get("type") == "Suspended" and one.get("status") == "True" for one in each(conditions))
+    return status.get("startTime") is None or (paused and not status.get("active"))
+
+
+def _adopted(spec: Object, old: Object) -> Object:
+    """The spec of the pods as it was, with what may change as it is wanted."""
+    adopted: Object = serializer.copied(old)
+    for name in _DIRECTIVES:
+        keep(adopted, spec, name)
+    near = dict(adopted.get("affinity") or {})
+    keep(near, spec.get("affinity") or {}, "nodeAffinity")
+    if near or spec.get("affinity") is not None:
+        adopted["affinity"] = near
+    else:
+        adopted.pop("affinity", None)
+    for part in ("containers", "initContainers"):
+        for one, other in zip(each(adopted.get(part) or ()), spec.get(part) or (), strict=False):
+            if one.get("name") == other.get("name"):
+                keep(one, other, "resources")
+    return adopted
+
+
+STRATEGY = JobStrategy()

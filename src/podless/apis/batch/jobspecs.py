@@ -1,0 +1,150 @@
+"""The spec of a job, alone or in a cron job: its defaults, rules and warnings.
+
+Source: Kubernetes' pkg/apis/batch (v1/defaults, validation) and pkg/api/job.
+"""
+
+from __future__ import annotations
+
+from podless.apis.batch import failures, successes
+from podless.apis.shared import checks, references, template
+from podless.kinds.strategy import Object
+from podless.meta import field
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+INDEXED, NOT_INDEXED = "Indexed", "NonIndexed"
+_MOST_PARALLEL = 100_000
+_MOST_FAILED = 100_000
+_MANY = 100_000  # completions
+_MOST_OF_MANY = 10_000  # at once, and failed
+_MOST_MANAGER = 63  # bytes
+_COUNTS = (
+    "parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished",
+    "backoffLimitPerIndex", "maxFailedIndexes",
+)  # fmt: skip
+_NEEDS_INDEXES = "requires indexed completion mode"
+_UNTRACKED = (
+    "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes "
+    "might not be able to track completedIndexes when a big number of indexes fail"
+)
+_LARGEST = (1 << 31) - 1
+
+
+def fill(obj: Object) -> None:
+    """Fill in what the spec of a job leaves out. obj: the job, which takes over the labels of the template."""
+    spec, metadata = obj["spec"], obj["metadata"]
+    template.fill(spec["template"])
+    if spec.get("completions") is None and spec.get("parallelism") is None:
+        spec["completions"] = 1
+    if spec.get("parallelism") is None:
+        spec["parallelism"] = 1
+    if spec.get("backoffLimit") is None:
+        spec["backoffLimit"] = 6 if spec.get("backoffLimitPerIndex") is None else _LARGEST
+    labels = template.labels(spec["template"])
+    if labels and not metadata.get("labels"):
+        metadata["labels"] = dict(labels)
+    for name, value in (("completionMode", NOT_INDEXED), ("suspend", False), ("manualSelector", False)):
+        if spec.get(name) is None:
+            spec[name] = value
+    policy = spec.get("podFailurePolicy")
+    if policy is not None:
+        failures.fill(policy)
+    if spec.get("podReplacementPolicy") is None:
+        spec["podReplacementPolicy"] = "Failed" if policy is not None else "TerminatingOrFailed"
+
+
+def check(spec: Object, path: str, old: Object | None = None) -> list[FieldError]:
+    """What is wrong with a spec but for its selector. old: the one that it replaces."""
+    errors = checks.all_nonnegative(spec, path, _COUNTS)
+    if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
+        errors.append(field.required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified"))
+    errors += _manager(spec.get("managedBy"), f"{path}.managedBy")
+    errors += _mode(spec, path)
+    policy, success = spec.get("podFailurePolicy"), spec.get("successPolicy")
+    if policy is not None:
+        errors += failures.check(policy, spec, f"{path}.podFailurePolicy")
+    if success is not None and spec.get("completionMode") != INDEXED:
+        errors.append(field.invalid(f"{path}.successPolicy", successes.shown(success), _NEEDS_INDEXES))
+    elif success is not None:
+        errors += successes.check(success, spec.get("completions") or 0, f"{path}.successPolicy")
+    errors += _replacement(spec, f"{path}.podReplacementPolicy")
+    given = spec["template"]
+    errors += template.check(given, f"{path}.template", old["template"] if old is not None else None)
+    return [*errors, *_restarts(spec, f"{path}.template.spec.restartPolicy")]
+
+
+def _manager(name: str | None, path: str) -> list[FieldError]:
+    if name is None:
+        return []
+    errors = references.domain_path(name, path)
+    return [*errors, field.too_long(path, _MOST_MANAGER)] if len(name.encode()) > _MOST_MANAGER else errors
+
+
+def _mode(spec: Object, path: str) -> list[FieldError]:
+    mode = spec.get("completionMode")
+    if mode == INDEXED:
+        return _indexed(spec, path)
+    if mode not in (None, NOT_INDEXED):
+        return [field.not_supported(f"{path}.completionMode", mode, (NOT_INDEXED, INDEXED))]
+    given = [name for name in ("backoffLimitPerIndex", "maxFailedIndexes") if spec.get(name) is not None]
+    return [field.invalid(f"{path}.{name}", spec[name], _NEEDS_INDEXES) for name in each(given)]
+
+
+def _indexed(spec: Object, path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
+    completions, parallelism = spec.get("completions"), spec.get("parallelism") or 0
+    failed = spec.get("maxFailedIndexes")
+    if completions is None:
+        errors.append(field.required(f"{path}.completions", f"when completion mode is {INDEXED}"))
+    if parallelism > _MOST_PARALLEL:
+        text = f"must be less than or equal to {_MOST_PARALLEL} when completion mode is {INDEXED}"
+        errors.append(field.invalid(f"{path}.parallelism", parallelism, text))
+    if failed is not None and completions is not None and failed > completions:
+        errors.append(field.invalid(f"{path}.maxFailedIndexes", failed, "must be less than or equal to completions"))
+    if failed is not None and failed > _MOST_FAILED:
+        text = f"must be less than or equal to {_MOST_FAILED}"
+        errors.append(field.invalid(f"{path}.maxFailedIndexes", failed, text))
+    if (completions or 0) > _MANY and spec.get("backoffLimitPerIndex") is not None:
+        errors += _many(parallelism, failed, path)
+    return errors
+
+
+def _many(parallelism: int, failed: int | None, path: str) -> list[FieldError]:
+    """What is wrong with a job of very many indexes, each of which may fail."""
+    errors: list[FieldError] = []
+    text = f"must be less than or equal to {_MOST_OF_MANY} when completions are above {_MANY}"
+    text += " and used with backoff limit per index"
+    if failed is None:
+        missing = f"must be specified when completions is above {_MANY}"
+        errors.append(field.required(f"{path}.maxFailedIndexes", missing))
+    if parallelism > _MOST_OF_MANY:
+        errors.append(field.invalid(f"{path}.parallelism", parallelism, text))
+    if (failed or 0) > _MOST_OF_MANY:
+        errors.append(field.invalid(f"{path}.maxFailedIndexes", failed, text))
+    return errors
+
+
+def _replacement(spec: Object, path: str) -> list[FieldError]:
+    policy = spec.get("podReplacementPolicy")
+    allowed = ("Failed",) if spec.get("podFailurePolicy") is not None else ("Failed", "TerminatingOrFailed")
+    return [field.not_supported(path, policy, allowed)] if policy is not None and policy not in allowed else []
+
+
+def _restarts(spec: Object, path: str) -> list[FieldError]:
+    policy = spec["template"]["spec"].get("restartPolicy") or "Always"
+    if policy == "Always":
+        return [field.required(path, 'valid values: "OnFailure", "Never"')]
+    if policy not in ("OnFailure", "Never"):
+        return [field.not_supported(path, policy, ("OnFailure", "Never"))]
+    if spec.get("podFailurePolicy") is not None and policy != "Never":
+        return [field.invalid(path, policy, 'only "Never" is supported when podFailurePolicy is specified')]
+    return []
+
+
+def warn(spec: Object, path: str) -> list[str]:
+    """What is odd about a spec."""
+    found = []
+    many = (spec.get("completions") or 0) > _MANY and (spec.get("parallelism") or 0) > _MOST_OF_MANY
+    if spec.get("completionMode") == INDEXED and many:
+        found.append(_UNTRACKED)
+    return [*found, *template.warn(spec["template"], f"{path}.template")]

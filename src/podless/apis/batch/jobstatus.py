@@ -1,0 +1,174 @@
+"""The status of a job, of which a server asks much: others than its own controller may see to jobs.
+
+Source: Kubernetes' pkg/apis/batch/validation and pkg/registry/batch/job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from podless.apis.batch import indexes
+from podless.apis.batch.jobspecs import INDEXED
+from podless.apis.shared import checks
+from podless.kinds.strategy import Object
+from podless.meta import field
+from podless.meta.field import FieldError, Literal
+from podless.runtime.meter import each
+
+_COUNTS = ("active", "succeeded", "failed", "ready", "terminating")
+_DONE, _FAILED, _FAILING, _MET = "Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"
+_TERMINAL = (_FAILED, _DONE, _FAILING)
+
+
+class _State:
+    """A job with what its conditions say."""
+
+    def __init__(self, obj: Object) -> None:
+        self.spec, self.status = obj["spec"], obj.get("status") or {}
+        conditions = self.status.get("conditions") or ()
+        self.true = {one.get("type") for one in each(conditions) if one.get("status") == "True"}
+
+    @property
+    def finished(self) -> bool:
+        return _DONE in self.true or _FAILED in self.true
+
+    def uncounted(self) -> list[str]:
+        held = self.status.get("uncountedTerminatedPods") or {}
+        return [*(held.get("succeeded") or ()), *(held.get("failed") or ())]
+
+
+def check(obj: Object, old: Object) -> list[FieldError]:
+    """What is wrong with a status: what was wrong before is passed over."""
+    new, before = _State(obj), _State(old)
+    errors = checks.all_nonnegative(new.status, "status", _COUNTS)
+    for part in (_uncounted(new), _outcome(new, before), _times(new, before), _finished(new, before)):
+        errors += part
+    return [*errors, *_indexes(new, before), *_conditions(new), *_transitions(new, before)]
+
+
+def _wrong(text: str) -> FieldError:
+    """A combination of conditions that may not be; they are not shown."""
+    return field.invalid("status.conditions", Literal(text), "")
+
+
+def _differs(new: _State, old: _State, *names: str) -> bool:
+    return any(new.status.get(name) != old.status.get(name) for name in names)
+
+
+def _turned(new: _State, old: _State, *conditions: str) -> bool:
+    return any((one in new.true) != (one in old.true) for one in each(conditions))
+
+
+def _uncounted(new: _State) -> Iterator[FieldError]:
+    held, seen = new.status.get("uncountedTerminatedPods") or {}, set()
+    for name in ("succeeded", "failed"):
+        for place, uid in enumerate(each(held.get(name) or ())):
+            path = f"status.uncountedTerminatedPods.{name}[{place}]"
+            if not uid:
+                yield field.invalid(path, uid, "must not be empty")
+            elif uid in seen:
+                yield field.duplicate(path, uid)
+            seen.add(uid)
+
+
+def _outcome(new: _State, old: _State) -> Iterator[FieldError]:
+    if _turned(new, old, _DONE, _FAILED) and {_DONE, _FAILED} <= new.true:
+        yield _wrong("cannot set Complete=True and Failed=true conditions")
+    if _turned(new, old, _DONE, _FAILING) and {_DONE, _FAILING} <= new.true:
+        yield _wrong("cannot set Complete=True and FailureTarget=true conditions")
+    if _turned(new, old, _FAILED) and _FAILED in new.true and _FAILING not in new.true:
+        yield _wrong("cannot set Failed=True condition without the FailureTarget=true condition")
+    if _turned(new, old, _DONE) and _DONE in new.true and _MET not in new.true:
+        yield _wrong("cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
+
+
+def _times(new: _State, old: _State) -> Iterator[FieldError]:
+    path, ended, started = "status.completionTime", new.status.get("completionTime"), new.status.get("startTime")
+    if _turned(new, old, _DONE) or _differs(new, old, "completionTime"):
+        if ended is not None and _DONE not in new.true:
+            yield field.invalid(path, ended, "cannot set completionTime when there is no Complete=True condition")
+        if ended is None and _DONE in new.true:
+            yield field.required(path, "completionTime is required for Complete jobs")
+    # both are written alike, so that they compare as texts
+    if _differs(new, old, "startTime", "completionTime") and started and ended and ended < started:
+        yield field.invalid(path, ended, "completionTime cannot be set before startTime")
+
+
+def _finished(new: _State, old: _State) -> Iterator[FieldError]:
+    if not new.finished:
+        return
+    status, turned = new.status, not old.finished
+    active, terminating = status.get("active") or 0, status.get("terminating") or 0
+    if active > 0 and (turned or _differs(new, old, "active")):
+        yield field.invalid("status.active", active, "active>0 is invalid for finished job")
+    if status.get("startTime") is None and (turned or _differs(new, old, "startTime")):
+        yield field.required("status.startTime", "startTime is required for finished job")
+    held = status.get("uncountedTerminatedPods") or {}
+    if new.uncounted() and (turned or _differs(new, old, "uncountedTerminatedPods")):
+        text = "uncountedTerminatedPods needs to be empty for finished job"
+        shown = {"Succeeded": held.get("succeeded"), "Failed": held.get("failed")}
+        yield field.invalid("status.uncountedTerminatedPods", shown, text)
+    if terminating > 0 and (turned or _differs(new, old, "terminating")):
+        yield field.invalid("status.terminating", terminating, "terminating>0 is invalid for finished job")
+
+
+def _indexes(new: _State, old: _State) -> Iterator[FieldError]:
+    spec, done, failed = new.spec, new.status.get("completedIndexes") or "", new.status.get("failedIndexes")
+    completions, limit = spec.get("completions"), spec.get("backoffLimitPerIndex")
+    done_differs, failed_differs = _differs(new, old, "completedIndexes"), _differs(new, old, "failedIndexes")
+    path = "status.completedIndexes"
+    if done_differs and completions is not None and (why := indexes.fault(done, completions)):
+        yield field.invalid(path, done, f"error parsing completedIndexes: {why}")
+    if done_differs and done and spec.get("completionMode") != INDEXED:
+        yield field.invalid(path, done, "cannot set non-empty completedIndexes when non-indexed completion mode")
+    yield from _ready(new, old)
+    if failed is None:
+        return
+    path = "status.failedIndexes"
+    if failed_differs and limit is None:
+        yield field.invalid(path, failed, "cannot set non-null failedIndexes when backoffLimitPerIndex is null")
+    if completions is None:
+        return
+    if failed_differs and limit is not None and (why := indexes.fault(failed, completions)):
+        yield field.invalid(path, failed, f"error parsing failedIndexes: {why}")
+    if done_differs or failed_differs:
+        both = indexes.overlap(done, failed, completions)
+        if both is not None:
+            yield field.invalid(path, failed, f"failedIndexes and completedIndexes overlap at index: {both}")
+
+
+def _ready(new: _State, old: _State) -> Iterator[FieldError]:
+    ready: Any = new.status.get("ready")
+    if ready is not None and ready > (new.status.get("active") or 0) and _differs(new, old, "ready", "active"):
+        yield field.invalid("status.ready", ready, "cannot set more ready pods than active")
+
+
+def _conditions(new: _State) -> Iterator[FieldError]:
+    if {_MET, _FAILED} <= new.true:
+        yield _wrong("cannot set SuccessCriteriaMet=True and Failed=true conditions")
+    if {_MET, _FAILING} <= new.true:
+        yield _wrong("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions")
+    if new.spec.get("successPolicy") is not None and _DONE in new.true and _MET not in new.true:
+        yield _wrong("cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True")
+
+
+def _transitions(new: _State, old: _State) -> Iterator[FieldError]:
+    spec, status, before = new.spec, new.status, old.status
+    for condition in _TERMINAL:
+        if condition in old.true - new.true:
+            yield _wrong(f"cannot disable the terminal {condition}=True condition")
+    elastic = spec.get("completionMode") == INDEXED and spec.get("completions") == spec.get("parallelism")
+    for name in ("failed", "succeeded"):
+        count = status.get(name) or 0
+        if count < (before.get(name) or 0) and not (elastic and name == "succeeded"):
+            yield field.invalid(f"status.{name}", count, f"cannot decrease the {name} counter")
+    ended, was = status.get("completionTime"), before.get("completionTime")
+    if ended is not None and was is not None and ended != was:
+        yield field.invalid("status.completionTime", ended, "completionTime cannot be mutated")
+    if before.get("startTime") is not None and _differs(new, old, "startTime") and not spec.get("suspend"):
+        yield field.required("status.startTime", "startTime cannot be removed for unsuspended job")
+    if _MET in old.true - new.true:
+        yield _wrong("cannot disable the SuccessCriteriaMet=True condition")
+    if _DONE in old.true and _MET in new.true - old.true:
+        yield _wrong("cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions")

@@ -1,0 +1,153 @@
+"""Schedules of cron jobs, and their time zones: what is said of those that are none.
+
+Source: github.com/robfig/cron/v3 (standard parser) and Kubernetes' pkg/apis/batch/validation, as recorded.
+"""
+
+from __future__ import annotations
+
+import re
+import zoneinfo
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from podless.codec import gonumber, gotime
+from podless.runtime.meter import each
+
+_FIELDS = 5
+_DESCRIPTORS = frozenset({"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"})
+_EVERY = "@every "
+_ZONES = ("TZ=", "CRON_TZ=")
+_PART = re.compile(r"[A-Za-z.\-_0-9+]{1,14}")
+_SPACE = re.compile(r"[\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]++")
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
+_DAYS = "sun mon tue wed thu fri sat"
+
+
+class ScheduleError(ValueError):
+    """A text is no schedule; the words are those of a real server."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """What the numbers of a field may be, and their names."""
+
+    least: int
+    most: int
+    names: Mapping[str, int] = field(default_factory=dict)
+
+
+_BOUNDS = (
+    _Bounds(0, 59),
+    _Bounds(0, 23),
+    _Bounds(1, 31),
+    _Bounds(1, 12, {name: number for number, name in enumerate(_MONTHS.split(), 1)}),
+    _Bounds(0, 6, {name: number for number, name in enumerate(_DAYS.split())}),
+)
+
+
+def fault(text: str) -> str:
+    """Why a text is no schedule, "" where it is one."""
+    try:
+        _check(text)
+    except ScheduleError as error:
+        return str(error)
+    return ""
+
+
+def _check(text: str) -> None:
+    if not text:
+        raise ScheduleError("empty spec string")
+    if text.startswith(_ZONES):
+        place, _, rest = text.partition(" ")
+        name = place.partition("=")[2]
+        if why := zone_fault(name):
+            raise ScheduleError(f"provided bad location {name}: {why}")
+        text = rest.strip()
+    if text.startswith("@"):
+        _check_descriptor(text)
+        return
+    fields = [part for part in each(_SPACE.split(text)) if part]
+    if len(fields) != _FIELDS:
+        raise ScheduleError(f"expected exactly {_FIELDS} fields, found {len(fields)}: [{' '.join(fields)}]")
+    for part, bounds in zip(fields, _BOUNDS, strict=True):
+        for expression in each(part.split(",")):
+            if expression:
+                _check_range(expression, bounds)
+
+
+def _check_descriptor(text: str) -> None:
+    if text in _DESCRIPTORS:
+        return
+    if not text.startswith(_EVERY):
+        raise ScheduleError(f"unrecognized descriptor: {text}")
+    if why := gotime.duration_fault(text.removeprefix(_EVERY)):
+        raise ScheduleError(f"failed to parse duration {text}: {why}")
+
+
+def _check_range(text: str, bounds: _Bounds) -> None:
+    """One of the forms *, 1, 1-3, each with a step or without."""
+    parts = text.split("/")
+    limits = parts[0].split("-")
+    if limits[0] in ("*", "?"):
+        start, end = bounds.least, bounds.most
+    else:
+        start = end = _number(limits[0], bounds)
+        if len(limits) > 2:
+            raise ScheduleError(f"too many hyphens: {text}")
+        if len(limits) == 2:
+            end = _number(limits[1], bounds)
+    step = 1
+    if len(parts) > 2:
+        raise ScheduleError(f"too many slashes: {text}")
+    if len(parts) == 2:
+        step = _number(parts[1], None)
+        end = bounds.most if len(limits) == 1 else end
+    if start < bounds.least:
+        raise ScheduleError(f"beginning of range ({start}) below minimum ({bounds.least}): {text}")
+    if end > bounds.most:
+        raise ScheduleError(f"end of range ({end}) above maximum ({bounds.most}): {text}")
+    if start > end:
+        raise ScheduleError(f"beginning of range ({start}) beyond end of range ({end}): {text}")
+    if not step:
+        raise ScheduleError(f"step of range should be a positive number: {text}")
+
+
+def _number(text: str, bounds: _Bounds | None) -> int:
+    if bounds is not None and text.lower() in bounds.names:
+        return bounds.names[text.lower()]
+    try:
+        number = gonumber.parse_int(text, name="Atoi")
+    except ValueError as error:
+        raise ScheduleError(f"failed to parse int from {text}: {error}") from None
+    if number < 0:
+        raise ScheduleError(f"negative number ({number}) not allowed: {text}")
+    return number
+
+
+def zone_faults(name: str) -> list[str]:
+    """What is wrong with the time zone of a cron job."""
+    if not name:
+        return ["timeZone must be nil or non-empty string"]
+    for part in each(name.split("/")):
+        if part in (".", "..") or part.startswith("-") or not _PART.fullmatch(part):
+            return [f"unknown time zone {name}"]
+    errors = []
+    if name.lower() == "local":
+        errors.append("timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones")
+    why = zone_fault(name)
+    return [*errors, why] if why else errors
+
+
+def zone_fault(name: str) -> str:
+    """Why there is no such time zone, "" where there is one. Where there is no database, every name will do."""
+    if name in ("", "UTC", "Local") or name in _zones() or not _zones():
+        return ""
+    if ".." in name or name[0] in "/\\":
+        return "time: invalid location name"
+    return f"unknown time zone {name}"
+
+
+@cache
+def _zones() -> frozenset[str]:
+    return frozenset(zoneinfo.available_timezones())

@@ -1,0 +1,251 @@
+"""CertificateSigningRequest. Source: Kubernetes' pkg/apis/certificates/validation and pkg/registry/certificates."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+
+from podless.apis.shared import checks
+from podless.apis.shared.keypair import blocks
+from podless.apis.shared.typed import StatusStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object, Strategy
+from podless.meta import field, names
+from podless.meta.field import FieldError
+from podless.runtime import clock
+from podless.runtime.meter import each
+
+REQUEST, CERTIFICATE = "CERTIFICATE REQUEST", "CERTIFICATE"
+_APPROVED, _DENIED, _FAILED = "Approved", "Denied", "Failed"
+_USAGES = (
+    "any", "cert sign", "client auth", "code signing", "content commitment", "crl sign", "data encipherment",
+    "decipher only", "digital signature", "email protection", "encipher only", "ipsec end system", "ipsec tunnel",
+    "ipsec user", "key agreement", "key encipherment", "microsoft sgc", "netscape sgc", "ocsp signing", "s/mime",
+    "server auth", "signing", "timestamping",
+)  # fmt: skip
+_STATUSES = ("False", "True", "Unknown")
+_LEGACY = "kubernetes.io/legacy-unknown"
+_SHORTEST = 600  # seconds
+_SIGNER = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
+_DOMAIN_MOST, _SIGNER_PATH_MOST = 253, 317  # bytes
+_HIDDEN = "<certificate data>"
+
+
+class SigningRequestStrategy(StatusStrategy):
+    """What is asked for stays; whether it is granted is said at an endpoint of its own."""
+
+    anywhere = False
+    rechecks = status_rechecks = (1, 1)
+    resets: tuple[tuple[str, ...], ...] = (("spec",), ("status",))
+    sets_certificate = False
+    sets_approval = False
+    selects = frozenset({"spec.signerName"})
+
+    def name_errors(self, name: str, prefix: bool) -> list[str]:
+        """Requests may have any name."""
+        return []
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """Nothing but metadata changes."""
+        super().prepare_update(version, obj, old)
+        obj["spec"] = old["spec"]
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """What is asked for stays."""
+        super().prepare_status(version, obj, old)
+        _date(obj, old)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """The request, its use, and what is said of it."""
+        return [*_spec(obj["spec"]), *_conditions(obj, None), *_certificate(obj, None)]
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """As a new one; what was decided stays."""
+        return [*_spec(obj["spec"]), *_conditions(obj, old), *_certificate(obj, old), *self._decided(obj, old)]
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The same, with a certificate."""
+        return _STATUS.validate_update(kind, version, obj, old, warnings)
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """Who is to sign it."""
+        return {"spec.signerName": obj["spec"]["signerName"]}
+
+    def below(self, subresource: str) -> Strategy[Kind]:
+        """Who approves says nothing else."""
+        return _APPROVAL if subresource == "approval" else self
+
+    def _decided(self, obj: Object, old: Object) -> Iterator[FieldError]:
+        path = "status.conditions"
+        for sort in (_APPROVED, _DENIED, _FAILED):
+            now, before = _of(obj, sort), _of(old, sort)
+            if len(now) < len(before):
+                yield field.forbidden(path, f'updates may not remove a condition of type "{sort}"')
+            elif self.sets_approval or sort == _FAILED:
+                continue
+            elif len(now) > len(before):
+                yield field.forbidden(path, f'updates may not add a condition of type "{sort}"')
+            elif now != before:
+                yield field.forbidden(path, f'updates may not modify a condition of type "{sort}"\n')
+        given, known = (one["status"].get("certificate") for one in (obj, old))
+        if given != known and not self.sets_certificate:
+            yield field.forbidden("status.certificate", "updates may not set certificate content")
+        elif given != known and known:
+            yield field.forbidden("status.certificate", "updates may not modify existing certificate content")
+
+
+class _Status(SigningRequestStrategy):
+    """Who signs gives a certificate."""
+
+    sets_certificate = True
+
+
+class _Approval(SigningRequestStrategy):
+    """Who approves says so in a condition."""
+
+    sets_approval = True
+    resets = (("spec",), ("status", "certificate"))
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """What is asked for stays, and so does the certificate."""
+        obj["spec"] = old["spec"]
+        _date(obj, old)
+        obj["status"].pop("certificate", None)
+        if known := old["status"].get("certificate"):
+            obj["status"]["certificate"] = known
+
+
+def request(spec: Object) -> bytes | None:
+    """The DER of what is asked for; None where there is none."""
+    for sort, der in blocks(base64.b64decode(spec.get("request") or "")):
+        return der if sort == REQUEST else None
+    return None
+
+
+def _spec(spec: Object) -> Iterator[FieldError]:
+    if fault := _request_fault(spec):
+        yield field.invalid("spec.request", spec.get("request"), fault)
+    usages, seen = spec.get("usages") or [], set[str]()
+    if not usages:
+        yield field.required("spec.usages")
+    for place, usage in enumerate(each(usages)):
+        yield from field.one_of(f"spec.usages[{place}]", usage, _USAGES)
+        yield from checks.once(f"spec.usages[{place}]", usage, seen)
+    signer, seconds = spec["signerName"], spec.get("expirationSeconds")
+    if signer == _LEGACY:
+        text = "the legacy signerName is not allowed via this API version"
+        yield field.invalid("spec.signerName", signer, text)
+    else:
+        yield from signer_name(signer, "spec.signerName")
+    if seconds is not None and seconds < _SHORTEST:
+        text = f"may not specify a duration less than {_SHORTEST} seconds (10 minutes)"
+        yield field.invalid("spec.expirationSeconds", seconds, text)
+
+
+def _request_fault(spec: Object) -> str:
+    """What is wrong with the request itself, "" for a good one."""
+    from cryptography import x509
+
+    der = request(spec)
+    if der is None:
+        return f"PEM block type must be {REQUEST}"
+    try:
+        sound = x509.load_der_x509_csr(der).is_signature_valid
+    except Exception:  # whatever is wrong with the bytes, it has names of many libraries
+        return "asn1: syntax error: data truncated"
+    return "" if sound else "x509: certificate request signature is not valid"
+
+
+def signer_name(name: str, path: str) -> Iterator[FieldError]:
+    """Who signs: a domain, a slash and a path."""
+    if not name:
+        yield field.required(path)
+        return
+    parts = name.split("/")
+    if len(parts) != 2:
+        yield field.invalid(path, name, _SIGNER)
+        return
+    domain, rest = parts
+    if len(domain.encode()) > _DOMAIN_MOST:
+        yield field.too_long(path, _DOMAIN_MOST)
+    for label in each(domain.split(".")):
+        yield from (field.invalid(path, domain, f"validating label {_quoted(label)}: {t}") for t in names.label(label))
+    if "." not in domain:
+        text = "should be a domain with at least two segments separated by dots"
+        yield field.invalid(path, domain, text)
+    for part in each(rest.split(".")):
+        yield from (field.invalid(path, rest, f"validating label {_quoted(part)}: {t}") for t in names.subdomain(part))
+    if len(rest.encode()) > _SIGNER_PATH_MOST:
+        yield field.too_long(path, _SIGNER_PATH_MOST)
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'
+
+
+def _conditions(obj: Object, old: Object | None) -> Iterator[FieldError]:
+    path, seen = "status.conditions", set[str]()
+    known = [one.get("type") for one in each(((old or {}).get("status") or {}).get("conditions") or [])]
+    lenient = len(known) != len(set(known))
+    for place, one in enumerate(each(obj["status"].get("conditions") or [])):
+        sort, status = one.get("type") or "", one.get("status") or ""
+        if not sort and "" not in known:
+            yield field.required(f"{path}[{place}].type")
+        allowed = ("True",) if sort in (_APPROVED, _DENIED, _FAILED) else _STATUSES
+        if not status:
+            yield field.required(f"{path}[{place}].status")
+        elif status not in allowed:
+            yield field.not_supported(f"{path}[{place}].status", status, allowed)
+        opposed = {_APPROVED: _DENIED, _DENIED: _APPROVED}.get(sort)
+        if opposed in seen and not {_APPROVED, _DENIED} <= set(known):
+            yield field.invalid(path, sort, "Approved and Denied conditions are mutually exclusive")
+        if sort in seen and not lenient:
+            yield field.duplicate(f"{path}[{place}].type", sort)
+        seen.add(sort)
+
+
+def _certificate(obj: Object, old: Object | None) -> Iterator[FieldError]:
+    given = obj["status"].get("certificate")
+    if not given or (old is not None and given == old["status"].get("certificate")):
+        return
+    if fault := _certificate_fault(base64.b64decode(given)):
+        yield field.invalid("status.certificate", _HIDDEN, fault)
+
+
+def _certificate_fault(pem: bytes) -> str:
+    from cryptography import x509
+
+    found = False
+    for sort, der in blocks(pem):
+        if sort != CERTIFICATE:
+            return f'only CERTIFICATE PEM blocks are allowed, found "{sort}"'
+        found = True
+        try:
+            x509.load_der_x509_certificate(der)
+        except Exception:  # as above
+            return "x509: malformed certificate"
+    return "" if found else "must contain at least one CERTIFICATE PEM block"
+
+
+def _of(obj: Object, sort: str) -> list[Object]:
+    return [one for one in each(obj["status"].get("conditions") or []) if one.get("type") == sort]
+
+
+def _date(obj: Object, old: Object) -> None:
+    """Conditions without times have them now; one that is as it was has been so since then."""
+    now = clock.now()
+    since = {(one.get("type"), one.get("status")): one.get("lastTransitionTime") for one in each(_all(old)[::-1])}
+    for one in each(_all(obj)):
+        if one.get("lastUpdateTime") is None:
+            one["lastUpdateTime"] = now
+        if one.get("lastTransitionTime") is None:
+            one["lastTransitionTime"] = since.get((one.get("type"), one.get("status"))) or now
+
+
+def _all(obj: Object) -> list[Object]:
+    found: list[Object] = (obj.get("status") or {}).get("conditions") or []
+    return found
+
+
+_STATUS, _APPROVAL = _Status(), _Approval()
+STRATEGY = SigningRequestStrategy()

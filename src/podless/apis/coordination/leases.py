@@ -1,0 +1,44 @@
+"""Lease."""
+
+from __future__ import annotations
+
+from podless.apis.shared import checks
+from podless.apis.shared.declared import declare
+from podless.apis.shared.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field
+from podless.structs.structfiles import load_struct
+
+LEASE = load_struct("coordination/v1", "Lease")
+
+
+class LeaseStrategy(TypedStrategy):
+    """Who holds a lease says since when and how long; what belongs to coordinated election is left out.
+
+    Coordinated leader election is an alpha feature of a real server, off unless asked for.
+    """
+
+    unconditional = False
+    qualified = False
+    created_by_update = True
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Drop what only coordinated election has."""
+        for name in ("strategy", "preferredHolder"):
+            obj["spec"].pop(name, None)
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The same."""
+        self.prepare_create(version, obj)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Numbers that make sense."""
+        spec = obj["spec"]
+        duration, errors = spec.get("leaseDurationSeconds"), []
+        if duration is not None and duration <= 0:
+            errors.append(field.invalid("spec.leaseDurationSeconds", duration, "must be greater than 0"))
+        return [*errors, *checks.nonnegative("spec.leaseTransitions", spec.get("leaseTransitions"))]
+
+
+LEASES = declare("coordination.k8s.io", "Lease", "leases", strategy=LeaseStrategy(), struct=LEASE)

@@ -1,0 +1,57 @@
+"""ConfigMap."""
+
+from __future__ import annotations
+
+from podless.apis.shared.declared import declare
+from podless.apis.shared.typed import TypedStrategy
+from podless.codec import gobase64
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+from podless.runtime.sorting import by_name
+from podless.structs.structfiles import load_struct
+
+CONFIG_MAP = load_struct("core/v1", "ConfigMap")
+
+_MOST = 1024 * 1024  # bytes of keys and values together
+
+
+class ConfigMapStrategy(TypedStrategy):
+    """Keys are file names, in one of the two maps; an immutable map stays as it is."""
+
+    rechecks = (1, 1)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Keys and size."""
+        errors: list[FieldError] = []
+        data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
+        size = 0
+        for key, value in each(by_name(data)).items():
+            errors += field.invalids(f"data[{key}]", key, names.config_key(key))
+            if key in binary:
+                errors.append(field.invalid(f"data[{key}]", key, "duplicate of key present in binaryData"))
+            size += len(value.encode())
+        for key, value in each(by_name(binary)).items():
+            errors += field.invalids(f"binaryData[{key}]", key, names.config_key(key))
+            size += gobase64.size(value or "")  # null is no bytes
+        if size > _MOST:
+            errors.append(field.too_long("", _MOST))
+        return errors
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """What is immutable, then the rest."""
+        errors: list[FieldError] = []
+        if old.get("immutable"):
+            if not obj.get("immutable"):
+                errors.append(field.forbidden("immutable", "field is immutable when `immutable` is set"))
+            errors += [
+                field.forbidden(name, "field is immutable when `immutable` is set")
+                for name in ("data", "binaryData")
+                if obj.get(name) != old.get(name)
+            ]
+        return [*errors, *self.validate_create(kind, version, obj)]
+
+
+CONFIG_MAPS = declare("", "ConfigMap", "configmaps", "cm", strategy=ConfigMapStrategy(), struct=CONFIG_MAP)

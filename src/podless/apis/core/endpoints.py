@@ -1,0 +1,79 @@
+"""Endpoints: where those are who stand behind a service. Source: Kubernetes' pkg/apis/core/validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podless.apis.core import servicespec
+from podless.apis.shared import checks
+from podless.apis.shared.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import addresses, field, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+PROTOCOLS = ("SCTP", "TCP", "UDP")
+
+
+class EndpointsStrategy(TypedStrategy):
+    """Sets of addresses, each with its ports."""
+
+    rechecks = (1, 1)
+    created_by_update = True
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Addresses and ports."""
+        errors: list[FieldError] = []
+        for place, subset in enumerate(each(obj.get("subsets") or [])):
+            path = f"subsets[{place}]"
+            if not subset.get("addresses") and not subset.get("notReadyAddresses"):
+                errors.append(field.required(path, "must specify `addresses` or `notReadyAddresses`"))
+            for name in ("addresses", "notReadyAddresses"):
+                for index, address in enumerate(each(subset.get(name) or [])):
+                    errors += _address(address, f"{path}.{name}[{index}]")
+            ports = subset.get("ports") or []
+            for index, port in enumerate(each(ports)):
+                errors += _subset_port(port, f"{path}.ports[{index}]", named=len(ports) > 1)
+        return errors
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """As new ones, where they differ."""
+        if obj.get("subsets") == old.get("subsets"):
+            return ()
+        return self.validate_create(kind, version, obj)
+
+
+def _address(address: Object, path: str) -> Iterator[FieldError]:
+    ip, host, node = address["ip"], address.get("hostname"), address.get("nodeName")
+    faults = addresses.faults(ip)
+    yield from field.invalids(f"{path}.ip", ip, faults)
+    if host:
+        yield from field.invalids(f"{path}.hostname", host, names.label(host))
+    if node is not None:
+        yield from field.invalids(f"{path}.nodeName", node, names.subdomain(node))
+    yield from field.invalids(f"{path}.ip", ip, servicespec.special(ip))
+
+
+def _subset_port(port: Object, path: str, *, named: bool) -> Iterator[FieldError]:
+    name, number, protocol, application = port.get("name"), port["port"], port.get("protocol"), port.get("appProtocol")
+    if name:
+        yield from field.invalids(f"{path}.name", name, names.label(name))
+    elif named:
+        yield field.required(f"{path}.name")
+    yield from checks.port_number(f"{path}.port", number)
+    yield from protocols(protocol, application, path)
+
+
+def protocols(protocol: str | None, application: str | None, path: str) -> Iterator[FieldError]:
+    """What is spoken at a port."""
+    if protocol is None:
+        yield field.required(f"{path}.protocol")
+    elif protocol not in PROTOCOLS:
+        yield field.not_supported(f"{path}.protocol", protocol, PROTOCOLS)
+    if application is not None:
+        where = f"{path}.appProtocol"
+        yield from field.invalids(where, application, names.qualified_name(application))
+
+
+STRATEGY = EndpointsStrategy()

@@ -1,0 +1,217 @@
+"""Event: stored in the words of the core group, and shown in those of events.k8s.io too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from podless.apis.shared.declared import declare
+from podless.apis.shared.immutable import immutable
+from podless.apis.shared.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+from podless.structs import structs
+from podless.structs.structfiles import load_struct
+from podless.structs.structs import Struct
+
+_EVENT = load_struct("core/v1", "Event")
+_NEW_EVENT = load_struct("events/v1", "Event")
+# what is called otherwise: core name -> name in events.k8s.io
+_WORDS = {
+    "involvedObject": "regarding",
+    "message": "note",
+    "source": "deprecatedSource",
+    "firstTimestamp": "deprecatedFirstTimestamp",
+    "lastTimestamp": "deprecatedLastTimestamp",
+    "count": "deprecatedCount",
+    "reportingComponent": "reportingController",
+}
+_BACK = {new: old for old, new in _WORDS.items()}
+
+_REFERENCE = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
+_MOST = {"reportingInstance": 128, "action": 128, "reason": 128, "message": 1024}  # bytes
+_UNRELATED = "does not match event.namespace"
+_SINCE_STRICT = ("default", "kube-system")  # where events of cluster-scoped objects are
+
+# field of the core group -> how a real server calls it when it may not change, in the order of its checks
+_FIXED = (
+    *((name, name) for name in ("involvedObject", "reason", "message", "source", "firstTimestamp", "lastTimestamp")),
+    *((name, name) for name in ("count", "reason", "type", "eventTime", "action", "related")),
+    ("reportingComponent", "reportingController"),
+    ("reportingInstance", "reportingInstance"),
+)
+
+
+def rename(obj: Object, words: Mapping[str, str], struct: Struct, api_version: str) -> Object:
+    """The event in the words of the other group."""
+    named = {words.get(name, name): item for name, item in each(obj).items()}
+    metadata = named.pop("metadata")
+    decoded = structs.decode(struct, named)
+    return {**decoded, "kind": "Event", "apiVersion": api_version, "metadata": metadata}
+
+
+class EventStrategy(TypedStrategy):
+    """Events of the core group, about which a server asks little."""
+
+    collected = False
+    created_by_update = True
+    cached = False
+    rechecks = (0, 0)
+    qualified = False
+    controller = "reportingComponent"  # what errors call it
+    naming = names.PATH_SEGMENTS
+
+    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """In the words of the core group."""
+        return obj if obj["apiVersion"] == "v1" else rename(obj, _BACK, _EVENT, "v1")
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """That namespaces agree, and the rules of new events where it is one."""
+        if obj.get("eventTime"):
+            return _check_new(obj, self.controller)
+        about = obj["involvedObject"].get("namespace", "")
+        fits = about == obj["metadata"]["namespace"] if about else obj["metadata"]["namespace"] == "default"
+        return [] if fits else [field.invalid("involvedObject.namespace", about, _UNRELATED)]
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """What the event is about, and a few of its own."""
+        about = obj.get("involvedObject") or {}
+        source = (obj.get("source") or {}).get("component", "")
+        return {
+            **{f"involvedObject.{name}": about.get(name, "") for name in _REFERENCE},
+            "reason": obj.get("reason", ""),
+            "reportingComponent": obj.get("reportingComponent", ""),
+            "source": source or obj.get("reportingComponent", ""),
+            "type": obj.get("type", ""),
+        }
+
+    def selectable(self, version: Version) -> frozenset[str]:
+        """What `fields` gives."""
+        return frozenset(self.fields(version, {}))
+
+    def unselectable(self, name: str) -> str:
+        """What is said of a field that may not be selected by."""
+        return f"field label not supported: {name}"
+
+
+class NewEventStrategy(EventStrategy):
+    """Events of events.k8s.io, which have to be complete and stay as they are but for their series."""
+
+    rechecks = (0, 1)
+    qualified = True
+    controller = "reportingController"
+    naming = names.SUBDOMAINS
+
+    def read(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """A stored event in the words of this group."""
+        return self.convert(kind, version, obj)
+
+    def store(self, kind: Kind, obj: Object) -> Object:
+        """In the words of the core group."""
+        return rename(obj, _BACK, _EVENT, "v1")
+
+    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """In the words of this group."""
+        return rename(obj, _WORDS, _NEW_EVENT, "events.k8s.io/v1") if obj["apiVersion"] == "v1" else obj
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """The rules of the core group and those for events that are complete; errors are in core words."""
+        stored = self.store(kind, obj)
+        errors = [*super().validate_create(kind, version, stored), *_check_series(stored)]
+        if not stored.get("eventTime"):
+            errors.append(field.required("eventTime"))
+        if stored.get("type") not in ("Normal", "Warning"):
+            errors.append(field.invalid("type", "", f"has invalid value: {stored.get('type', '')}"))
+        old_only = ("firstTimestamp", "lastTimestamp", "count", "source")
+        return [*errors, *(field.invalid(name, "", "needs to be unset") for name in each(old_only) if stored.get(name))]
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The rules of the core group; nothing but the series and metadata changes."""
+        stored, before = self.store(kind, obj), self.store(kind, old)
+        errors = [*super().validate_create(kind, version, stored)]
+        if stored.get("series") != before.get("series"):
+            errors += _check_series(stored)
+        for name, shown in _FIXED:
+            if stored.get(name) != before.get(name):
+                errors.append(immutable(shown, _go(name, stored.get(name))))
+        return errors
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """The same in the words of this group."""
+        found = super().fields(version, {_BACK.get(name, name): item for name, item in each(obj).items()})
+        del found["source"]
+        return {
+            _BACK_FIELDS.get(name, name.replace("involvedObject.", "regarding.")): text
+            for name, text in each(found).items()
+        }
+
+
+_BACK_FIELDS = {"reportingComponent": "reportingController"}
+
+
+def _check_new(obj: Object, named: str) -> list[FieldError]:
+    """What an event with an eventTime has to say; source: the checks of kube-apiserver 1.36."""
+    errors: list[FieldError] = []
+    about = obj["involvedObject"].get("namespace", "")
+    if not about and obj["metadata"]["namespace"] not in _SINCE_STRICT:
+        errors.append(field.invalid("involvedObject.namespace", about, _UNRELATED))
+    controller = obj.get("reportingComponent", "")
+    if not controller:
+        errors.append(field.required(named))
+    errors += field.invalids(named, controller, names.qualified_name(controller))
+    for name, most in _MOST.items():
+        value = obj.get(name, "")
+        if not value and name != "message":
+            errors.append(field.required(name))
+        if len(value.encode()) > most:
+            errors.append(field.invalid(name, "", f"can have at most {most} characters"))
+    return errors
+
+
+def _check_series(obj: Object) -> list[FieldError]:
+    """A series has at least two events, and says when the last was."""
+    series = obj.get("series")
+    errors: list[FieldError] = []
+    if series is None:
+        return errors
+    if series.get("count", 0) < 2:
+        errors.append(field.invalid("series.count", "", "should be at least 2"))
+    if not series.get("lastObservedTime"):
+        errors.append(field.required("series.lastObservedTime"))
+    return errors
+
+
+_GO_REFERENCE = {
+    "Kind": "kind",
+    "Namespace": "namespace",
+    "Name": "name",
+    "UID": "uid",
+    "APIVersion": "apiVersion",
+    "ResourceVersion": "resourceVersion",
+    "FieldPath": "fieldPath",
+}
+
+
+_NULLABLE = ("eventTime", "firstTimestamp", "lastTimestamp", "related")
+
+
+def _go(name: str, value: Any) -> Any:
+    """A field's value as errors show it: references and sources under the names of their Go fields."""
+    if value is None and name in _NULLABLE:
+        return None
+    if name not in ("involvedObject", "related", "source"):
+        return (0 if name == "count" else "") if value is None else value
+    value = value or {}
+    if name == "source":
+        return {"Component": value.get("component", ""), "Host": value.get("host", "")}
+    return {shown: value.get(name, "") for shown, name in _GO_REFERENCE.items()}
+
+
+EVENTS = declare("", "Event", "events", "ev", strategy=EventStrategy(), struct=_EVENT, others=lambda: (NEW_EVENTS,))
+
+NEW_EVENTS: Kind = declare(
+    "events.k8s.io", "Event", "events", "ev", strategy=NewEventStrategy(), struct=_NEW_EVENT, home=EVENTS
+)

@@ -1,0 +1,178 @@
+"""What a Service is given: what the server chooses, keeps and lets go of addresses, their families, and ports.
+
+As on a cluster that has addresses of IPv4 alone. Source: Kubernetes' pkg/registry/core/service.
+"""
+
+from __future__ import annotations
+
+from podless.apis.core.servicespec import EXPOSED, EXTERNAL, HEADLESS, accessible, addresses
+from podless.kinds.strategy import Object
+from podless.meta import field
+from podless.meta.errors import Invalid
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+_OWN = "IPv4"
+_POLICY = "spec.ipFamilyPolicy"
+_CHANGED = "may not change once set"
+_BALANCED = "LoadBalancer"
+
+
+def adopt(spec: Object, old: Object) -> None:
+    """Take over what was given to a service where an update leaves it out."""
+    addressed = EXTERNAL not in (spec["type"], old["type"])
+    if addressed and not spec.get("clusterIP") and old.get("clusterIP"):
+        spec["clusterIP"] = old["clusterIP"]
+    same, ips = spec.get("clusterIP") == old.get("clusterIP"), old.get("clusterIPs")
+    if ips and not spec.get("clusterIPs") and (addressed or same):
+        spec["clusterIPs"] = ips
+    if not same and spec.get("clusterIPs") == ips:
+        spec["clusterIPs"] = [spec["clusterIP"]] if spec.get("clusterIP") else []
+    if not spec.get("clusterIPs"):
+        spec.pop("clusterIPs", None)
+    if spec["type"] in EXPOSED and old["type"] in EXPOSED:
+        _adopt_ports(spec, old)
+    if checked(spec) and checked(old) and not spec.get("healthCheckNodePort") and old.get("healthCheckNodePort"):
+        spec["healthCheckNodePort"] = old["healthCheckNodePort"]
+
+
+def checked(spec: Object) -> bool:
+    """Whether a load balancer asks the nodes for the health of a service."""
+    return bool(spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local")
+
+
+def _adopt_ports(spec: Object, old: Object) -> None:
+    """Ports of a name that was there keep the port of the nodes, unless another port has it now."""
+    used = _node_ports(spec) & _node_ports(old)
+    known = {port.get("name") or "": port.get("nodePort") or 0 for port in each(old.get("ports") or ())}
+    for port in each(spec.get("ports") or ()):
+        node = known.get(port.get("name") or "")
+        if not port.get("nodePort") and node and node not in used:
+            port["nodePort"] = node
+
+
+def _node_ports(spec: Object) -> set[int]:
+    return {port["nodePort"] for port in each(spec.get("ports") or ()) if port.get("nodePort")}
+
+
+def choose(obj: Object, old: Object | None) -> None:
+    """Set policy and families where the client leaves them out. old: None for a create. Raises Invalid."""
+    spec, before = obj["spec"], old["spec"] if old is not None else {}
+    if spec["type"] == EXTERNAL or _settled(spec, before):
+        return
+    bare = spec.get("clusterIP") == HEADLESS and not spec.get("selector")
+    if spec.get("ipFamilyPolicy") is None:
+        spec["ipFamilyPolicy"] = before.get("ipFamilyPolicy") or ("RequireDualStack" if bare else "SingleStack")
+    _refuse(obj, list(addresses(spec, before.get("clusterIPs") or ())))
+    _refuse(obj, [*_fit(spec, before), *_infer(spec)])
+    if not bare:
+        _refuse(obj, _possible(spec))
+    families = spec.get("ipFamilies") or [_OWN]
+    if bare and len(families) < 2 and spec["ipFamilyPolicy"] != "SingleStack":
+        families = [*families, "IPv6" if families[0] == "IPv4" else "IPv4"]
+    spec["ipFamilies"] = families
+
+
+def _settled(spec: Object, old: Object) -> bool:
+    """Whether a service that takes what it gets is left with that."""
+    same = all(spec.get(name) == old.get(name) for name in ("type", "ipFamilyPolicy", "clusterIPs", "ipFamilies"))
+    return same and spec.get("ipFamilyPolicy") == "PreferDualStack"
+
+
+def _infer(spec: Object) -> list[FieldError]:
+    """The addresses tell the families. What a cluster without addresses of the other family cannot give."""
+    errors, families = [], list(spec.get("ipFamilies") or [])
+    for place, ip in enumerate(each(spec.get("clusterIPs") or [])):
+        if ip == HEADLESS:
+            break
+        if place >= len(families):
+            if ":" in ip:
+                text = "IPv6 is not configured on this cluster"
+                errors.append(field.invalid(f"spec.clusterIPs[{place}]", spec["clusterIPs"], text))
+            else:
+                families.append(_OWN)
+    if families:
+        spec["ipFamilies"] = families
+    return errors
+
+
+def _refuse(obj: Object, errors: list[FieldError]) -> None:
+    if errors:
+        raise Invalid("Service", "", obj["metadata"].get("name") or "", errors)
+
+
+def _fit(spec: Object, old: Object) -> list[FieldError]:
+    """Lets the second address and family go where the policy says so; what does not fit the policy."""
+    errors, policy = [], spec["ipFamilyPolicy"]
+    for name, what in (("clusterIPs", "cluster IP"), ("ipFamilies", "IP family")):
+        given, before = spec.get(name) or [], old.get(name) or []
+        if policy == "SingleStack":
+            if given == before and len(given) > 1:
+                spec[name] = given = given[:1]
+            if len(given) == 2:
+                several = "IP families" if name == "ipFamilies" else "cluster IPs"
+                detail = f"must be 'RequireDualStack' or 'PreferDualStack' when multiple {several} are specified"
+                errors.append(field.invalid(_POLICY, policy, detail))
+        elif given and len(given) < len(before):
+            errors.append(field.invalid(_POLICY, policy, f"must be 'SingleStack' to release the secondary {what}"))
+    return errors
+
+
+def _possible(spec: Object) -> list[FieldError]:
+    """What a cluster without addresses of the other family cannot give."""
+    errors, policy = [], spec["ipFamilyPolicy"]
+    if policy == "RequireDualStack":
+        errors.append(field.invalid(_POLICY, policy, "this cluster is not configured for dual-stack services"))
+    for place, family in enumerate(each(spec.get("ipFamilies") or [])):
+        if family != _OWN:
+            errors.append(field.invalid(f"spec.ipFamilies[{place}]", family, "not configured on this cluster"))
+    return errors
+
+
+def drop(spec: Object, old: Object) -> None:
+    """Drop what a service that becomes one of another type has no use for, where it is as it was."""
+    useless: list[str] = []
+    if old["type"] != EXTERNAL and spec["type"] == EXTERNAL:
+        if spec.get("clusterIPs") == old.get("clusterIPs"):
+            spec.pop("clusterIP", None)
+            spec.pop("clusterIPs", None)
+        useless += ("ipFamilies", "ipFamilyPolicy")
+    if old["type"] in EXPOSED and spec["type"] not in EXPOSED and _node_ports(spec) <= _node_ports(old):
+        for port in each(spec.get("ports") or ()):
+            port.pop("nodePort", None)
+    if checked(old) and not checked(spec):
+        useless.append("healthCheckNodePort")
+    if old["type"] == _BALANCED and spec["type"] != _BALANCED:
+        useless += ("allocateLoadBalancerNodePorts", "loadBalancerClass")
+    if accessible(old) and not accessible(spec):
+        useless.append("externalTrafficPolicy")
+    for name in each(useless):
+        if spec.get(name) == old.get(name):
+            spec.pop(name, None)
+
+
+def kept(spec: Object, old: Object) -> list[FieldError]:
+    """Addresses and families that were given away stay, but for the second of them."""
+    if EXTERNAL in (spec["type"], old["type"]):
+        return []
+    errors: list[FieldError] = []
+    bare = [given.get("clusterIPs") == [HEADLESS] for given in (spec, old)]
+    if not all(bare):
+        ips = spec.get("clusterIPs") or []
+        for place, ip in enumerate(each((old.get("clusterIPs") or [])[: len(ips)])):
+            if ip != ips[place]:
+                errors.append(field.invalid(f"spec.clusterIPs[{place}]", ips, _CHANGED))
+    new, before = spec.get("ipFamilies") or [], old.get("ipFamilies") or []
+    if not any(bare):
+        moved = sum(one != other for one, other in zip(each(new), before, strict=False))
+        shown = new if len(new) == len(before) else spec.get("clusterIPs")
+        errors += [field.invalid("spec.ipFamilies[0]", shown, _CHANGED)] * moved
+    return errors
+
+
+def kept_check(spec: Object, old: Object) -> list[FieldError]:
+    """The port that a load balancer asks for health stays."""
+    name = "healthCheckNodePort"
+    if not checked(spec) or not checked(old) or spec.get(name) == old.get(name):
+        return []
+    return [field.forbidden(f"spec.{name}", "field is immutable")]

@@ -1,0 +1,148 @@
+"""LimitRange: what pods, containers and claims of a namespace get where they say nothing, and may ask for at the most.
+
+Source: Kubernetes' pkg/apis/core/validation and pkg/apis/core/v1/defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from podless.apis.podspec import resources
+from podless.apis.shared import checks
+from podless.apis.shared.typed import TypedStrategy
+from podless.codec import quantity
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, names, uids
+from podless.meta.field import FieldError
+from podless.runtime.meter import charge, each
+from podless.runtime.sorting import by_name
+
+_CONTAINER, _POD, _CLAIM = "Container", "Pod", "PersistentVolumeClaim"
+_TYPES = (_CONTAINER, _POD, _CLAIM)
+_AMOUNTS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
+_STEPS = 32  # that the checks of one resource take
+_NO_STORAGE = "either minimum or maximum storage value is required, but neither was provided"
+
+
+class LimitRangeStrategy(TypedStrategy):
+    """Amounts that fit each other."""
+
+    rechecks = (1, 0)
+    created_by_update = True
+
+    def default(self, version: Version, obj: Object) -> None:
+        """Containers get what they may have at the most, and ask for what they get."""
+        for item in each(obj["spec"].get("limits") or []):
+            if item["type"] == _CONTAINER:
+                limits = {**(item.get("max") or {}), **(item.get("default") or {})}
+                requests = {**(item.get("min") or {}), **limits, **(item.get("defaultRequest") or {})}
+                _put(item, "default", limits)
+                _put(item, "defaultRequest", requests)
+            for name in _AMOUNTS:
+                quantity.rounded(item.get(name))
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """A range without a name gets one."""
+        metadata = obj["metadata"]
+        if not metadata.get("name"):
+            given = {name: value for name, value in each(metadata).items() if name != "name"}
+            metadata.clear()
+            metadata.update({"name": uids.make(), **given})
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """One set of amounts for each type."""
+        seen: set[str] = set()
+        errors: list[FieldError] = []
+        for place, item in enumerate(each(obj["spec"].get("limits") or [])):
+            path, name = f"spec.limits[{place}]", item["type"]
+            errors += _type(name, f"{path}.type")
+            errors += checks.once(f"{path}.type", name, seen)
+            errors += _item(item, path)
+        return errors
+
+
+_ORDER = ("type", "max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
+
+
+def _put(item: Object, name: str, amounts: dict[str, str]) -> None:
+    """Set amounts, sorted, with the fields of the item in the order of their struct."""
+    if amounts:
+        item[name] = by_name(amounts)
+        given = {key: item[key] for key in _ORDER if key in item}
+        item.clear()
+        item.update(given)
+
+
+def _type(name: str, path: str) -> Iterator[FieldError]:
+    faults = names.qualified_name(name)
+    yield from field.invalids(path, name, faults)
+    if not faults and "/" not in name and name not in _TYPES:
+        yield field.invalid(path, name, "must be a standard limit type or fully qualified")
+
+
+def _item(item: Object, path: str) -> Iterator[FieldError]:
+    kind = item["type"]
+    named = resources.container_name if kind in (_CONTAINER, _POD) else resources.resource_name
+    for part in ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"):
+        given = item.get(part) or {}
+        if kind == _POD and part.startswith("default"):
+            if given:
+                yield field.forbidden(f"{path}.{part}", "may not be specified when `type` is 'Pod'")
+            continue
+        for name in each(given):
+            yield from named(name, f"{path}.{part}[{name}]")
+    bounds = [item.get(part) or {} for part in ("min", "max")]
+    if kind == _CLAIM and not any("storage" in bound for bound in each(bounds)):
+        yield field.required(f"{path}.limits", _NO_STORAGE)
+    keys = {name: None for part in _ORDER[1:] for name in each(item.get(part) or {})}
+    for name in keys:
+        charge(_STEPS)
+        yield from _amounts(item, name, path)
+
+
+def _amounts(item: Object, name: str, path: str) -> Iterator[FieldError]:
+    """The amounts of one resource, next to each other."""
+    pod = item["type"] == _POD
+    texts = {part: (item.get(part) or {}).get(name) for part in _ORDER[1:]}
+    if pod:
+        texts["default"] = texts["defaultRequest"] = None
+    amounts = {part: quantity.nanos(text) for part, text in each(texts).items() if text is not None}
+    for larger, less, shown, of, said in _PAIRS:
+        if larger in amounts and less in amounts and amounts[larger] > amounts[less]:
+            what, than = said
+            text = f"{what} value {texts[larger]} is greater than {than} value {texts[less]}"
+            yield field.invalid(f"{path}.{of}[{name}]", texts[shown], text)
+    yield from _ratio(texts, amounts, f"{path}.maxLimitRequestRatio[{name}]")
+    requested = amounts.get("defaultRequest")
+    if "default" in amounts and requested not in (None, amounts["default"]) and not resources.overcommitted(name):
+        text = (
+            f"default value {texts['default']} must equal to defaultRequest value {texts['defaultRequest']} in {name}"
+        )
+        yield field.invalid(f"{path}.defaultRequest[{name}]", texts["defaultRequest"], text)
+
+
+# what may not be larger than what; which of both is shown, and at which field; what they are called
+_PAIRS = (
+    ("min", "max", "min", "min", ("min", "max")),
+    ("min", "defaultRequest", "defaultRequest", "defaultRequest", ("min", "default request")),
+    ("defaultRequest", "max", "defaultRequest", "defaultRequest", ("default request", "max")),
+    ("defaultRequest", "default", "defaultRequest", "defaultRequest", ("default request", "default limit")),
+    ("min", "default", "min", "default", ("min", "default")),
+    ("default", "max", "max", "default", ("default", "max")),
+)
+
+
+def _ratio(texts: dict[str, str | None], amounts: dict[str, int], path: str) -> Iterator[FieldError]:
+    ratio, text = amounts.get("maxLimitRequestRatio"), texts["maxLimitRequestRatio"]
+    if ratio is None:
+        return
+    if ratio < quantity.NANO:
+        yield field.invalid(path, text, f"ratio {text} is less than 1")
+    least, most = amounts.get("min"), amounts.get("max")
+    if least and most is not None and Fraction(ratio, quantity.NANO) > Fraction(most, least):
+        yield field.invalid(path, text, f"ratio {text} is greater than max/min = {most / least:f}")
+
+
+STRATEGY = LimitRangeStrategy()

@@ -1,0 +1,131 @@
+"""Namespace."""
+
+from __future__ import annotations
+
+from podless.apis.shared.declared import VERBS, declare
+from podless.apis.shared.typed import TypedStrategy
+from podless.kinds.kind import Kind, Subresource, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, names, objectmeta
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+from podless.structs.structfiles import load_struct
+
+NAMESPACE = load_struct("core/v1", "Namespace")
+
+_LABEL = "kubernetes.io/metadata.name"
+_FINALIZER = "kubernetes"
+
+
+class NamespaceStrategy(TypedStrategy):
+    """Namespaces carry their name as a label, and end in two stages."""
+
+    rechecks = (1, 1)
+    grace = False
+    holds_policy = True
+    anywhere = False
+    naming = names.LABELS
+    selects = frozenset({"status.phase"})
+
+    def default(self, version: Version, obj: Object) -> None:
+        """The label with the name; it always equals the name."""
+        metadata = obj["metadata"]
+        if metadata.get("name"):
+            metadata["labels"] = {**(metadata.get("labels") or {}), _LABEL: metadata["name"]}
+        status = obj.get("status") or {}
+        if not status.get("phase"):
+            obj["status"] = {"phase": "Active", **{name: item for name, item in status.items() if name != "phase"}}
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Active, and held by the server until it is empty; a name may have been made since the defaults were set."""
+        self.default(version, obj)
+        spec = obj.pop("spec", None) or {}
+        obj.pop("status", None)
+        held = [*(spec.get("finalizers") or [])]
+        if _FINALIZER not in held:
+            held.append(_FINALIZER)
+        obj["spec"] = {"finalizers": held}
+        obj["status"] = {"phase": "Active"}
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """Finalizers and status have endpoints of their own."""
+        _keep(obj, old, "spec", "status")
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """Only the status changes; metadata may."""
+        status = obj.pop("status", None)
+        _keep(obj, old, "spec")
+        if status is not None:
+            obj["status"] = status
+
+    def prepare_finalize(self, version: Version, obj: Object, old: Object) -> None:
+        """All but the status may change."""
+        spec = obj.pop("spec", None) or {}
+        _keep(obj, old, "spec", "status")
+        obj["spec"] = {"finalizers": spec["finalizers"]} if spec.get("finalizers") else {}
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Finalizers are qualified names or the standard one."""
+        held = (obj.get("spec") or {}).get("finalizers") or []
+        return [error for name in each(held) for error in _check_finalizer(name, "spec.finalizers")]
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Finalizers stay."""
+        return ()
+
+    def validate_finalize(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The same."""
+        held = enumerate(each(obj["spec"].get("finalizers") or []))
+        return [error for place, name in held for error in _check_finalizer(name, f"spec.finalizers[{place}]")]
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The phase says whether it is to go."""
+        going = "deletionTimestamp" in obj["metadata"]
+        phase, other = (obj.get("status") or {}).get("phase", ""), "Active" if not going else "Terminating"
+        if phase == other:
+            return []
+        detail = f"may only be '{other}' if `deletionTimestamp` is {'not ' if going else ''}empty"
+        return [field.invalid("status.Phase", phase, detail)]
+
+    def prepare_delete(self, obj: Object) -> None:
+        """The first stage: nothing new may come in."""
+        obj["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
+
+    def waits(self, obj: Object) -> bool:
+        """As long as anybody holds it, in metadata or spec."""
+        return bool(obj["metadata"].get("finalizers") or (obj.get("spec") or {}).get("finalizers"))
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """The phase."""
+        return {"status.phase": (obj.get("status") or {}).get("phase", "")}
+
+
+def _check_finalizer(name: str, path: str) -> list[FieldError]:
+    errors = field.invalids(path, name, names.qualified_name(name))
+    if "/" not in name and name not in objectmeta.STANDARD_FINALIZERS:
+        detail = "name is neither a standard finalizer name nor is it fully qualified"
+        errors.append(field.invalid(path, name, detail))
+    return errors
+
+
+def _keep(obj: Object, old: Object, *parts: str) -> None:
+    """Put back parts of the old object, in their order."""
+    for name in parts:
+        obj.pop(name, None)
+    for name in parts:
+        if name in old:
+            obj[name] = old[name]
+
+
+NAMESPACES = declare(
+    "",
+    "Namespace",
+    "namespaces",
+    "ns",
+    strategy=NamespaceStrategy(),
+    struct=NAMESPACE,
+    namespaced=False,
+    status=True,
+    below=(Subresource("finalize", ("update",)),),
+    verbs=tuple(verb for verb in VERBS if verb != "deletecollection"),
+)

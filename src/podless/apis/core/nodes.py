@@ -1,0 +1,185 @@
+"""Node: a machine that pods run on.
+
+Source: Kubernetes' pkg/registry/core/node and ValidateNode of pkg/apis/core/validation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from podless.apis.podspec.resources import quantity_errors
+from podless.apis.podspec.scheduling import taint_effect
+from podless.apis.shared.checks import label_key
+from podless.apis.shared.typed import DescribedStrategy
+from podless.codec import gotext, quantity
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import addresses, names
+from podless.meta.field import FieldError, duplicate, forbidden, invalid
+from podless.runtime.meter import each
+from podless.runtime.sorting import by_name
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+NODE = load_struct("core/v1", "Node")
+NODE_ADDRESS = load_struct("core/v1", "NodeAddress")
+TAINT = load_struct("core/v1", "Taint")
+
+Errors = Iterator[FieldError]
+
+_UNIQUE = "taints must be unique by key and effect pair"
+_FAMILIES = "may specify no more than one CIDR for each IP family"
+_ONCE = 'node updates may not change {} except from "" to valid'
+_NO_CONFIG = "spec.configSource: the feature is removed"
+_MOST_FEATURE = 253  # bytes
+_FEATURE = re.compile("[A-Z][a-zA-Z0-9]*(?:/[a-zA-Z][a-zA-Z0-9]*)*")
+_NO_FEATURE = (
+    "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "
+    "MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
+)
+_NO_ID = "spec.externalID: this field is deprecated, and is unused by Kubernetes"
+
+
+class NodeStrategy(DescribedStrategy):
+    """Its status may be given when it is made; its ranges and its provider's name stay once they are known."""
+
+    rechecks = (1, 1)
+    anywhere = False
+    selects = frozenset({"spec.unschedulable"})
+
+    def default(self, version: Version, obj: Object) -> None:
+        """What can be allocated is what there is; podCIDR and podCIDRs say the same."""
+        spec, status = obj["spec"], obj["status"]
+        one, several = spec.get("podCIDR"), spec.get("podCIDRs")
+        if one and (not several or several[0] != one):
+            spec["podCIDRs"] = [one]
+        elif several:
+            spec["podCIDR"] = several[0]
+        if status.get("allocatable") is None and status.get("capacity"):
+            status["allocatable"] = dict(status["capacity"])
+        for name in ("capacity", "allocatable"):
+            quantity.rounded(status.get(name))
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """What is no longer served goes."""
+        obj["spec"].pop("configSource", None)
+        obj["status"].pop("config", None)
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status has its own endpoint."""
+        obj["status"] = old["status"]
+        if "configSource" not in old["spec"]:
+            obj["spec"].pop("configSource", None)
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """The spec stays."""
+        obj["spec"] = old["spec"]
+        if "config" not in old["status"]:
+            obj["status"].pop("config", None)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Taints, amounts and ranges."""
+        return list(_node(obj))
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The same, and what may change."""
+        return [*_node(obj), *_change(obj, old)]
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """What may change."""
+        return list(_change(obj, old))
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """Of what is no longer in use, and of odd ranges."""
+        spec = obj["spec"]
+        found = [_NO_CONFIG] if spec.get("configSource") is not None else []
+        found += [_NO_ID] if spec.get("externalID") else []
+        for place, text in enumerate(each(spec.get("podCIDRs") or ())):
+            found += addresses.range_warnings(f"spec.podCIDRs[{place}]", text)
+        return found
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """Whether it takes pods."""
+        return {"spec.unschedulable": "true" if obj["spec"].get("unschedulable") else "false"}
+
+
+def _node(obj: Object) -> Errors:
+    spec = obj["spec"]
+    yield from _taints(spec.get("taints") or [])
+    yield from _amounts(obj["status"])
+    yield from _features(obj["status"].get("declaredFeatures") or [])
+    ranges: list[str] = spec.get("podCIDRs") or []
+    for place, text in enumerate(each(ranges)):
+        for fault in addresses.range_faults(text):
+            yield invalid(f"spec.podCIDRs[{place}]", text, fault)
+    if len(ranges) > 1:
+        bad = next((place for place, text in enumerate(each(ranges)) if addresses.parse_range(text) is None), None)
+        if bad is not None:
+            why = f"invalid CIDR[{bad}]: <nil> (invalid CIDR address: {ranges[bad]})"
+            why = f"invalid PodCIDRs. failed to check with dual stack with error:{why}"
+            yield FieldError("InternalError", "spec.podCIDRs", None, why)
+        if bad is not None or len(ranges) > 2 or not addresses.dual(ranges):
+            yield invalid("spec.podCIDRs", ranges, _FAMILIES)
+
+
+def _taints(given: list[Object]) -> Errors:
+    known: set[tuple[str, str]] = set()
+    for place, one in enumerate(each(given)):
+        path, key, effect = f"metadata.taints[{place}]", one.get("key", ""), one.get("effect", "")
+        yield from label_key(f"{path}.key", key)
+        found = names.label_value(one.get("value") or "")
+        if found:
+            yield invalid(f"{path}.value", one.get("value") or "", ";".join(found))
+        yield from taint_effect(effect, f"{path}.effect")
+        if (key, effect) in known:
+            yield FieldError("FieldValueDuplicate", path, gostructs.shown(TAINT, one), _UNIQUE)
+        known.add((key, effect))
+
+
+def _amounts(status: Object) -> Errors:
+    for part in ("capacity", "allocatable"):
+        for name, amount in each(by_name(status.get(part) or {})).items():
+            yield from quantity_errors(name, amount, f"status.{part}.{name}")
+
+
+def _features(given: list[str]) -> Errors:
+    """Names of features, in order."""
+    path = "status.declaredFeatures"
+    for place, name in enumerate(each(given)):
+        if len(name.encode()) > _MOST_FEATURE:
+            why = f"invalid feature name {gotext.quote(name)}: must be no more than {_MOST_FEATURE} characters"
+            yield invalid(f"{path}[{place}]", name, why)
+        elif not _FEATURE.fullmatch(name):
+            yield invalid(f"{path}[{place}]", name, f"invalid feature name {gotext.quote(name)}: {_NO_FEATURE}")
+        if place and given[place - 1] == name:
+            yield duplicate(f"{path}[{place}]", name)
+        elif place and given[place - 1].encode() > name.encode():
+            yield invalid(f"{path}[{place}]", name, "list must be sorted alphabetically")
+
+
+def _change(obj: Object, old: Object) -> Errors:
+    spec, before = obj["spec"], old["spec"]
+    yield from _amounts(obj["status"])
+    yield from _features(obj["status"].get("declaredFeatures") or [])
+    known: set[tuple[Any, Any]] = set()
+    for place, one in enumerate(each(obj["status"].get("addresses") or ())):
+        pair = one.get("type", ""), one.get("address", "")
+        if pair in known:
+            yield duplicate(f"status.addresses[{place}]", gostructs.shown(NODE_ADDRESS, one))
+        known.add(pair)
+    ranges: list[str] = spec.get("podCIDRs") or []
+    held: list[str] = before.get("podCIDRs") or []
+    if held:
+        moved = sum(one != other for one, other in zip(each(ranges), held, strict=False))
+        for _ in range(moved if len(ranges) == len(held) else 1):
+            yield forbidden("spec.podCIDRs", _ONCE.format("podCIDR"))
+    if before.get("providerID") and before["providerID"] != spec.get("providerID"):
+        yield forbidden("spec.providerID", _ONCE.format("providerID"))
+    yield from _taints(spec.get("taints") or [])
+    if (spec.get("externalID") or "") != (before.get("externalID") or ""):
+        yield forbidden("spec.externalID", "may not be updated")
+
+
+STRATEGY = NodeStrategy(NODE)

@@ -1,0 +1,194 @@
+"""PersistentVolumeClaim. Source: Kubernetes' pkg/registry/core/persistentvolumeclaim and pkg/apis/core/validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import ClassVar
+
+from podless.apis.podspec import claims
+from podless.apis.shared import checks
+from podless.apis.shared.carried import put
+from podless.apis.shared.immutable import immutable
+from podless.apis.shared.typed import StatusStrategy
+from podless.codec import quantity
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+PERSISTENT_VOLUME_CLAIM_SPEC = load_struct("core/v1", "PersistentVolumeClaimSpec")
+
+CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+_CLAIM = ("", "PersistentVolumeClaim")
+_SOURCES = (_CLAIM, ("snapshot.storage.k8s.io", "VolumeSnapshot"))
+_FIXED = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+_STORAGE = "spec.resources.requests.storage"
+_RESIZES = (
+    "ControllerResizeInProgress",
+    "ControllerResizeInfeasible",
+    "NodeResizeInProgress",
+    "NodeResizeInfeasible",
+    "NodeResizePending",
+)
+
+
+class ClaimStrategy(StatusStrategy):
+    """What is wanted of a volume; bound to one, a claim may only grow."""
+
+    rechecks = (1, 1)
+    blank: ClassVar[Object] = {"phase": "Pending"}
+
+    def default(self, version: Version, obj: Object) -> None:
+        """Amounts are not finer than thousandths."""
+        wanted, status = obj["spec"].get("resources") or {}, obj.get("status") or {}
+        for amounts in (wanted.get("limits"), wanted.get("requests"), status.get("capacity")):
+            quantity.rounded(amounts)
+        quantity.rounded(status.get("allocatedResources"))
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Not bound yet; where the contents come from is said in two ways."""
+        super().prepare_create(version, obj)
+        _tell_source(obj["spec"], {})
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status stays."""
+        super().prepare_update(version, obj, old)
+        _tell_source(obj["spec"], old["spec"])
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """The spec."""
+        return [*claims.spec(obj["spec"], "spec")]
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """As a new one; nothing but the amount and the class of attributes changes."""
+        return [*claims.spec(obj["spec"], "spec", old["spec"]), *_changes(obj, old)]
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Names and amounts."""
+        status = obj.get("status") or {}
+        errors = [*_amounts(status.get("capacity") or {}, "status.capacity")]
+        for name, state in each(status.get("allocatedResourceStatuses") or {}).items():
+            errors += _resource(name, "status.allocatedResourceStatuses")
+            if state not in _RESIZES:
+                errors.append(field.not_supported("status.allocatedResourceStatus", name, _RESIZES))
+        for name, text in each(status.get("allocatedResources") or {}).items():
+            path = "status.allocatedResources"
+            errors += [*_resource(name, path)] or [*_amounts({name: text}, path)]
+        return errors
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What is out of use, or makes no sense."""
+        found = []
+        if CLASS_ANNOTATION in (obj["metadata"].get("annotations") or {}):
+            text = 'deprecated since v1.8; use "storageClassName" attribute instead'
+            found.append(f"metadata.annotations[{CLASS_ANNOTATION}]: {text}")
+        wanted = obj["spec"].get("resources") or {}
+        for name in ("requests", "limits"):
+            amount = (wanted.get(name) or {}).get("storage")
+            if amount is not None and quantity.parse(amount).denominator != 1:
+                path = f"spec.resources.{name}[storage]"
+                found.append(f'{path}: fractional byte value "{amount}" is invalid, must be an integer')
+        return found
+
+
+def _origin(source: Object) -> tuple[str, str]:
+    return source.get("apiGroup") or "", source.get("kind") or ""
+
+
+def _tell_source(spec: Object, old: Object) -> None:
+    """Drop a source that was never one, and say in both ways where the contents come from."""
+    reference = spec.get("dataSourceRef")
+    elsewhere = reference is not None and bool(reference.get("namespace"))
+    if elsewhere and old.get("dataSourceRef") is None:  # of other namespaces: an alpha feature of a real server
+        del spec["dataSourceRef"]
+        reference = None
+    source = spec.get("dataSource")
+    kept = reference is not None or old.get("dataSource") is not None
+    if source is not None and not kept and _origin(source) not in _SOURCES:
+        del spec["dataSource"]
+        source = None
+    if source is not None and reference is None:
+        spec["dataSourceRef"] = dict(source)
+    elif reference is not None and source is None and not elsewhere:
+        spec["dataSource"] = dict(reference)
+
+
+def _changes(obj: Object, old: Object) -> Iterator[FieldError]:
+    spec, before = obj["spec"], old["spec"]
+    yield from _class_annotation(obj, old)
+    wanted, known = _comparable(obj, old)
+    if wanted != known:
+        told = gostructs.diff(PERSISTENT_VOLUME_CLAIM_SPEC, known, wanted)
+        yield field.forbidden("spec", f"{_FIXED}\n{told}")
+    size, least = _size(spec), _size(before)
+    held = ((old.get("status") or {}).get("capacity") or {}).get("storage")
+    if size < least and size <= (quantity.parse(held) if held is not None else 0):
+        yield field.forbidden(_STORAGE, "field can not be less than status.capacity")
+    if spec.get("volumeMode") != before.get("volumeMode"):
+        yield immutable("volumeMode", spec.get("volumeMode"))
+    if before.get("volumeAttributesClassName") is not None:
+        path, name = "spec.volumeAttributesClassName", spec.get("volumeAttributesClassName")
+        if name is None:
+            yield field.forbidden(path, "update from non-nil value to nil is forbidden")
+        elif not name and before["volumeAttributesClassName"]:
+            yield field.forbidden(path, "update from non-nil value to an empty string is forbidden")
+
+
+def _comparable(obj: Object, old: Object) -> tuple[Object, Object]:
+    """Both specs without what may differ."""
+    spec, before = dict(obj["spec"]), dict(old["spec"])
+    if not before.get("volumeName"):
+        put(before, "volumeName", spec.get("volumeName"))
+    name, noted = spec.get("storageClassName"), _annotation(old)
+    if name is not None and before.get("storageClassName") is None and noted in (None, name):
+        spec.pop("storageClassName")
+    if (obj.get("status") or {}).get("phase") == "Bound":
+        _same_request(spec, before)
+        if spec.get("volumeAttributesClassName") is not None:
+            put(spec, "volumeAttributesClassName", before.get("volumeAttributesClassName"))
+    return spec, before
+
+
+def _same_request(spec: Object, before: Object) -> None:
+    requests = (spec.get("resources") or {}).get("requests")
+    known = ((before.get("resources") or {}).get("requests") or {}).get("storage")
+    if requests is not None and known is not None:
+        spec["resources"] = {**spec["resources"], "requests": {**requests, "storage": known}}
+
+
+def _class_annotation(obj: Object, old: Object) -> Iterator[FieldError]:
+    """The class that old clients note beside a claim stays, but where it becomes a field."""
+    now, known = _annotation(obj), _annotation(old)
+    name = obj["spec"].get("storageClassName")
+    upgraded = known is not None and old["spec"].get("storageClassName") is None and name == known
+    if now != known and not (upgraded and now is None):
+        yield immutable(f"metadata.annotations[{CLASS_ANNOTATION}]", now or "")
+
+
+def _annotation(obj: Object) -> str | None:
+    found: str | None = (obj["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION)
+    return found
+
+
+def _size(spec: Object) -> Fraction:
+    text = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
+    return quantity.parse(text) if text is not None else quantity.parse("0")
+
+
+def _resource(name: str, path: str) -> Iterator[FieldError]:
+    faults = names.qualified_name(name)
+    yield from field.invalids(path, name, faults)
+    if not faults and ("/" not in name or "kubernetes.io/" in name) and name != "storage":
+        yield field.not_supported(path, name, ["storage"])
+
+
+def _amounts(given: dict[str, str], path: str) -> Iterator[FieldError]:
+    for name, text in each(given).items():
+        yield from checks.sound(f"{path}[{name}]", text)
+
+
+STRATEGY = ClaimStrategy()

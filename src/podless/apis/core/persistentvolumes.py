@@ -1,0 +1,152 @@
+"""PersistentVolume. Source: Kubernetes' pkg/registry/core/persistentvolume and pkg/api/persistentvolume."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podless.apis.shared import nodelabels
+from podless.apis.shared.immutable import immutable
+from podless.apis.shared.typed import StatusStrategy
+from podless.apis.shared.volumes import sources, spec
+from podless.codec import quantity
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field
+from podless.meta.field import FieldError
+from podless.runtime import clock
+from podless.runtime.meter import each
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+PERSISTENT_VOLUME_SOURCE = load_struct("core/v1", "PersistentVolumeSource")
+VOLUME_NODE_AFFINITY = load_struct("core/v1", "VolumeNodeAffinity")
+
+CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+_OPTIONS_ANNOTATION = "volume.beta.kubernetes.io/mount-options"
+_PENDING = "Pending"
+_AFFINITY = "field is immutable, except for updating from beta label to GA"
+_NOT_NIL = "update from non-nil value to nil is forbidden"
+_GONE = {
+    "cephfs": "deprecated in v1.28, non-functional in v1.31+",
+    "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
+    "rbd": "deprecated in v1.28, non-functional in v1.31+",
+    "scaleIO": "deprecated in v1.16, non-functional in v1.22+",
+    "storageos": "deprecated in v1.22, non-functional in v1.25+",
+    "glusterfs": "deprecated in v1.25, non-functional in v1.26+",
+}
+_RECYCLE = (
+    "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach "
+    "is to use dynamic provisioning."
+)
+
+
+class PersistentVolumeStrategy(StatusStrategy):
+    """Where a volume is stays; in which phase it is, and since when, is the status."""
+
+    rechecks = (2, 0)
+
+    def default(self, version: Version, obj: Object) -> None:
+        """It stays when its claim goes, and is a file system; of one inside of something else nothing is said."""
+        wanted = obj["spec"]
+        if not wanted.get("persistentVolumeReclaimPolicy"):
+            wanted["persistentVolumeReclaimPolicy"] = "Retain"
+        if wanted.get("volumeMode") is None:
+            wanted["volumeMode"] = "Filesystem"
+        quantity.rounded(wanted.get("capacity"))
+
+    def complete(self, obj: Object, given: Object) -> None:
+        """A capacity of nothing is shown as such where it is refused, as it always is."""
+        super().complete(obj, given)
+        wanted = given.get("spec")
+        if isinstance(wanted, dict) and wanted.get("capacity") == {}:
+            obj["spec"]["capacity"] = {}
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Nobody has it yet."""
+        obj["status"] = {"phase": _PENDING, "lastPhaseTransitionTime": clock.now()}
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """The spec stays; a new phase begins now."""
+        super().prepare_status(version, obj, old)
+        status, before = obj["status"], old.get("status") or {}
+        since = before.get("lastPhaseTransitionTime")
+        if status.get("phase") != before.get("phase"):
+            if status.get("lastPhaseTransitionTime") in (None, since):
+                status["lastPhaseTransitionTime"] = clock.now()
+        elif since is not None and status.get("lastPhaseTransitionTime") is None:
+            status["lastPhaseTransitionTime"] = since
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """The spec."""
+        return [*spec.check(obj["spec"], obj["metadata"].get("name", ""))]
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The spec, which a real server looks at twice; where and how the volume is stays."""
+        errors = [*spec.check(obj["spec"], obj["metadata"].get("name", ""))]
+        return [*errors, *errors, *_changes(obj["spec"], old["spec"])]
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Anything goes."""
+        return ()
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What is of no use any longer."""
+        annotations, wanted = obj["metadata"].get("annotations") or {}, obj["spec"]
+        found = []
+        if CLASS_ANNOTATION in annotations:
+            text = 'deprecated since v1.8; use "storageClassName" attribute instead'
+            found.append(f"metadata.annotations[{CLASS_ANNOTATION}]: {text}")
+        if _OPTIONS_ANNOTATION in annotations:
+            text = 'deprecated since v1.31; use "mountOptions" attribute instead'
+            found.append(f"metadata.annotations[{_OPTIONS_ANNOTATION}]: {text}")
+        if wanted.get("persistentVolumeReclaimPolicy") == "Recycle":
+            found.append(_RECYCLE)
+        required = (wanted.get("nodeAffinity") or {}).get("required") or {}
+        found += nodelabels.of_terms(
+            required.get("nodeSelectorTerms") or [], "spec.nodeAffinity.required.nodeSelectorTerms"
+        )
+        return found + [f"spec.{name}: {text}" for name, text in _GONE.items() if wanted.get(name) is not None]
+
+
+def _changes(wanted: Object, before: Object) -> Iterator[FieldError]:
+    places = [{name: given[name] for name in sources.NAMES if name in given} for given in (wanted, before)]
+    places[0] = _without_expansion(*places)
+    if places[0] != places[1]:
+        told = gostructs.diff(PERSISTENT_VOLUME_SOURCE, places[1], places[0])
+        text = f"spec.persistentvolumesource is immutable after creation\n{told}"
+        yield field.forbidden("spec.persistentvolumesource", text)
+    if wanted.get("volumeMode") != before.get("volumeMode"):
+        yield immutable("volumeMode", wanted.get("volumeMode"))
+    affinity, known = wanted.get("nodeAffinity"), before.get("nodeAffinity")
+    if known is not None and affinity != known and _renamed(known, affinity) != affinity:
+        yield field.invalid("nodeAffinity", gostructs.shown(VOLUME_NODE_AFFINITY, affinity), _AFFINITY)
+    if before.get("volumeAttributesClassName") is not None and wanted.get("volumeAttributesClassName") is None:
+        yield field.forbidden("spec.volumeAttributesClassName", _NOT_NIL)
+
+
+def _without_expansion(wanted: Object, before: Object) -> Object:
+    """The places of a volume without the secret for its growth, which may be added."""
+    csi, known = wanted.get("csi"), before.get("csi")
+    if csi is None or known is None or known.get("controllerExpandSecretRef") is not None:
+        return wanted
+    return {**wanted, "csi": {name: item for name, item in each(csi).items() if name != "controllerExpandSecretRef"}}
+
+
+def _renamed(known: Object, wanted: Object | None) -> Object:
+    """What was said of nodes, with those of its labels renamed that are so in what is wanted."""
+    terms = [(known.get("required") or {}).get("nodeSelectorTerms") or []]
+    terms.append(((wanted or {}).get("required") or {}).get("nodeSelectorTerms") or [])
+    found = []
+    for place, term in enumerate(each(terms[0])):
+        others = (terms[1][place].get("matchExpressions") or []) if place < len(terms[1]) else []
+        expressions = []
+        for index, one in enumerate(each(term.get("matchExpressions") or [])):
+            key = others[index].get("key") if index < len(others) else None
+            expressions.append(
+                {**one, "key": key} if key and nodelabels.RENAMED.get(one.get("key"), ("",))[0] == key else one
+            )
+        found.append({**term, "matchExpressions": expressions} if expressions else term)
+    return {**known, "required": {**(known.get("required") or {}), "nodeSelectorTerms": found}}
+
+
+STRATEGY = PersistentVolumeStrategy()

@@ -1,0 +1,209 @@
+"""Pod: containers that run together.
+
+Source: Kubernetes' pkg/registry/core/pod.
+"""
+
+from __future__ import annotations
+
+from podless.apis.podspec import default_pod, drop_disabled
+from podless.apis.podspec import selectors as selecting
+from podless.apis.podspec.amounts import quality
+from podless.apis.podspec.statuses import check as check_status
+from podless.apis.podspec.template import validate_new_pod
+from podless.apis.podspec.updates import ephemeral, resize, same, update
+from podless.apis.podspec.warnings import APP_ARMOR
+from podless.apis.podspec.warnings import pod as pod_warnings
+from podless.apis.shared.carried import TOLD, keep
+from podless.apis.shared.typed import DescribedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object, Strategy
+from podless.meta import addresses, names
+from podless.runtime import clock
+from podless.runtime.meter import each
+from podless.structs.structfiles import load_struct
+
+POD = load_struct("core/v1", "Pod")
+
+_FIELDS = (
+    "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
+    "status.phase", "status.podIP", "status.nominatedNodeName",
+    # a name of old for the node; what may be asked for, and no pod tells
+    "spec.host", "status.podIPs",
+)  # fmt: skip
+_ENDED = ("Failed", "Succeeded")
+_HOSTNAME = (
+    "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; "
+    "a DNS label is recommended: "
+)
+_GATED = {
+    "type": "PodScheduled",
+    "status": "False",
+    "lastProbeTime": None,
+    "reason": "SchedulingGated",
+    "message": "Scheduling is blocked due to non-empty scheduling gates",
+}
+
+
+class PodStrategy(DescribedStrategy):
+    """Little of a pod can be changed; it ends in its own time."""
+
+    generation = True
+    rechecks = (1, 1)
+    selects = frozenset(_FIELDS)
+
+    def default(self, version: Version, obj: Object) -> None:
+        """The defaults of PodSpec, and those of pods."""
+        default_pod(obj)
+
+    def early_warnings(self, obj: Object) -> list[str]:
+        """Annotations that become fields."""
+        return [f"metadata.annotations[{key}]: {APP_ARMOR}" for key in selecting.confined_by(obj)]
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """It is pending, of the quality of service that it asks for."""
+        spec = obj["spec"]
+        obj["status"] = {"phase": "Pending", "qosClass": quality(spec)}
+        drop_disabled(spec)
+        if spec.get("schedulingGates"):
+            head = {"phase": "Pending", "conditions": [{**_GATED, "lastTransitionTime": clock.now()}]}
+            obj["status"] = {**head, "qosClass": obj["status"]["qosClass"]}
+        selecting.complete(spec, obj["metadata"].get("labels") or {})
+        selecting.confine(obj)
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status has its own endpoint."""
+        obj["status"] = old["status"]
+        drop_disabled(obj["spec"], old["spec"])
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """The spec stays, and so do owners; generations that were seen are not forgotten."""
+        super().prepare_status(version, obj, old)
+        keep(obj["metadata"], old["metadata"], "deletionTimestamp", "ownerReferences")
+        status, known = obj.setdefault("status", {}), old["status"]
+        for name in ("qosClass", "observedGeneration"):
+            if not status.get(name) and known.get(name):
+                status[name] = known[name]
+        seen: dict[str, list[int]] = {}
+        for condition in each(known.get("conditions") or ()):
+            seen.setdefault(condition.get("type", ""), []).append(condition.get("observedGeneration") or 0)
+        for condition in each(status.get("conditions") or ()):
+            rest = seen.get(condition.get("type", ""))
+            last = rest.pop(0) if rest else 0
+            if not condition.get("observedGeneration") and last:
+                condition["observedGeneration"] = last
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """The whole PodSpec."""
+        return validate_new_pod(obj)
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The same, and what may change."""
+        return update(obj, old)
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """What containers may become, and addresses."""
+        for part in ("podIPs", "hostIPs"):
+            for place, one in enumerate(each(obj["status"].get(part) or ())):
+                warnings += addresses.warnings(f"status.{part}[{place}].ip", one.get("ip", ""))
+        return check_status(obj, old)
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """Whether the spec differs."""
+        return not same(obj["spec"], old["spec"])
+
+    def below(self, subresource: str) -> Strategy[Kind]:
+        """Containers are added, and resources changed, at endpoints of their own."""
+        return _BELOW.get(subresource, self)
+
+    def grace_period(self, obj: Object, asked: int | None) -> int | None:
+        """What runs is given time to end."""
+        spec = obj["spec"]
+        if not spec.get("nodeName") or (obj.get("status") or {}).get("phase") in _ENDED:
+            return 0
+        period = spec.get("terminationGracePeriodSeconds") or 0 if asked is None else asked
+        return 1 if period < 0 else int(period)
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """About new pods."""
+        if old is not None:
+            return []
+        found = names.label(obj["metadata"].get("name") or "")
+        return [*([f"{_HOSTNAME}[{' '.join(found)}]"] if found else []), *pod_warnings(obj)]
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """Where it is, and how it does."""
+        spec, status = obj["spec"], obj.get("status") or {}
+        texts = ("nodeName", "restartPolicy", "schedulerName", "serviceAccountName")
+        found = {f"spec.{name}": spec.get(name) or "" for name in texts}
+        ips = status.get("podIPs") or [{}]
+        return found | {
+            "spec.host": found["spec.nodeName"],
+            "spec.hostNetwork": "true" if spec.get("hostNetwork") else "false",
+            "status.phase": status.get("phase") or "",
+            "status.podIP": ips[0].get("ip") or "",
+            "status.nominatedNodeName": status.get("nominatedNodeName") or "",
+        }
+
+
+class _Part(PodStrategy):
+    """A part of the spec that is changed at an endpoint of its own: all else stays as it is."""
+
+    def take(self, spec: Object, old: Object) -> Object:
+        """The spec with the part that a client wants."""
+        raise NotImplementedError
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """All else stays, metadata as well."""
+        obj["spec"] = self.take(obj["spec"], old["spec"])
+        obj["status"] = old["status"]
+        keep(obj["metadata"], old["metadata"], *TOLD)
+        drop_disabled(obj["spec"], old["spec"])
+
+
+class _Ephemeral(_Part):
+    """Containers for a look."""
+
+    def take(self, spec: Object, old: Object) -> Object:
+        given = spec.get("ephemeralContainers")
+        kept = {name: value for name, value in old.items() if name != "ephemeralContainers"}
+        return _in_order(kept | ({"ephemeralContainers": given} if given else {}))
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        return ephemeral(obj, old)
+
+
+class _Resize(_Part):
+    """Resources of containers."""
+
+    def take(self, spec: Object, old: Object) -> Object:
+        parts = ("containers", "initContainers")
+        if any(len(spec.get(part) or ()) != len(old.get(part) or ()) for part in parts):
+            return spec
+        taken = {part: _resources(spec.get(part) or [], old.get(part) or []) for part in parts if part in old}
+        kept = {name: value for name, value in old.items() if name != "resources"}
+        own = {"resources": spec["resources"]} if spec.get("resources") is not None else {}
+        return _in_order(kept | taken | own)
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        return resize(obj, old)
+
+
+def _resources(given: list[Object], before: list[Object]) -> list[Object]:
+    """The containers as they were, with the resources that are given; as given, where they are others."""
+    if any(one.get("name") != other.get("name") for one, other in zip(each(given), before, strict=True)):
+        return given
+    out = []
+    for one, other in zip(each(given), before, strict=True):
+        kept = {name: value for name, value in other.items() if name not in ("resources", "resizePolicy")}
+        out.append(kept | {name: one[name] for name in ("resources", "resizePolicy") if name in one})
+    return out
+
+
+def _in_order(spec: Object) -> Object:
+    struct = next(field.type for field in POD if field.name == "spec")
+    ranks: dict[str, int] = struct.ranks  # type: ignore[attr-defined]
+    return {name: spec[name] for name in sorted(spec, key=ranks.__getitem__)}
+
+
+STRATEGY = PodStrategy(POD)
+_BELOW: dict[str, Strategy[Kind]] = {"ephemeralcontainers": _Ephemeral(POD), "resize": _Resize(POD)}

@@ -1,0 +1,69 @@
+"""ReplicationController. Source: Kubernetes' pkg/apis/core (v1/defaults, validation), pkg/registry/core."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from podless.apis.apps import statuses
+from podless.apis.apps.replicasets import COUNTS, PARTS
+from podless.apis.shared import checks, template
+from podless.apis.shared.speced import ReplicasStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, names, selectors
+from podless.meta.field import FieldError
+
+
+class ReplicationControllerStrategy(ReplicasStrategy):
+    """As a replica set, with a selector of labels alone. Its pods outlive it where nobody says otherwise."""
+
+    orphans = True
+    blank: ClassVar[Object] = {"replicas": 0}
+    selects = frozenset({"status.replicas"})
+
+    def name_errors(self, name: str, prefix: bool) -> list[str]:
+        """Subdomains; a generateName beside a name is not looked at."""
+        return [] if prefix else names.subdomain(name)
+
+    def default(self, version: Version, obj: Object) -> None:
+        """The labels of the template are its own, and those that it selects."""
+        spec = obj["spec"]
+        given = spec.get("template")
+        if given is not None:
+            template.fill(given)
+            labels = template.labels(given)
+            if labels and not spec.get("selector"):
+                spec["selector"] = dict(labels)
+            if labels and not obj["metadata"].get("labels"):
+                obj["metadata"]["labels"] = dict(labels)
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """As for the others; but of a changed one a real server looks at the template that was there before."""
+        return super().warnings(version, obj if old is None else {**old, "metadata": obj["metadata"]}, old)
+
+    def check(self, spec: Object, old: Object | None) -> list[FieldError]:
+        """Counts, selector and template."""
+        errors = checks.nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
+        selector, given = spec.get("selector") or {}, spec.get("template")
+        if not selector:
+            errors.append(field.required("spec.selector"))
+        errors += checks.nonnegative("spec.replicas", spec.get("replicas"))
+        if given is None:
+            return [*errors, field.required("spec.template")]
+        wanted = selectors.of_set(selector)
+        return [*errors, *template.replicated(wanted, given, old, "ReplicationController")]
+
+    def kept(self, spec: Object, old: Object) -> list[FieldError]:
+        """Even the selector may change."""
+        return []
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Counts that fit each other."""
+        return statuses.check(obj["status"], COUNTS, PARTS, "readyReplicas")
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """How many there are."""
+        return {"status.replicas": str(obj["status"].get("replicas") or 0)}
+
+
+STRATEGY = ReplicationControllerStrategy()

@@ -1,0 +1,199 @@
+"""ResourceQuota: how many objects of a resource a namespace may have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podless.apis.shared.declared import declare
+from podless.apis.shared.immutable import immutable
+from podless.apis.shared.typed import TypedStrategy
+from podless.codec import quantity
+from podless.kinds.kind import Kind, Version
+from podless.kinds.registry import Registry
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+RESOURCE_QUOTA = load_struct("core/v1", "ResourceQuota")
+SCOPE_SELECTOR = load_struct("core/v1", "ScopeSelector")
+
+_COUNT = "count/"
+_UNCOUNTED = ("events",)  # come and go too often
+
+_COMPUTE = frozenset(
+    {
+        "cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory", "requests.ephemeral-storage",
+        "limits.cpu", "limits.memory", "limits.ephemeral-storage",
+    }
+)  # fmt: skip
+_OBJECTS = frozenset(
+    {
+        "configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas", "secrets",
+        "services", "services.loadbalancers", "services.nodeports",
+    }
+)  # fmt: skip
+# what every cluster knows; of these nothing is used where nothing is served
+STANDARD = _COMPUTE | _OBJECTS | {"requests.storage"}
+_OF_PODS = _COMPUTE - {"ephemeral-storage", "requests.ephemeral-storage", "limits.ephemeral-storage"} | {"pods"}
+# scope -> the standard resources that it may be said of
+_SCOPES = {
+    "BestEffort": frozenset({"pods"}),
+    "CrossNamespacePodAffinity": _OF_PODS,
+    "NotBestEffort": _OF_PODS,
+    "NotTerminating": _OF_PODS,
+    "PriorityClass": _OF_PODS,
+    "Terminating": _OF_PODS,
+    "VolumeAttributesClass": frozenset({"persistentvolumeclaims", "requests.storage"}),
+}
+_BARE_SCOPES = frozenset(_SCOPES) - {"PriorityClass", "VolumeAttributesClass"}
+_OPPOSED = (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating"))
+_HUGE_PAGES = ("hugepages-", "requests.hugepages-")
+_UNSUPPORTED = "unsupported scope"
+_SETS, _BARE = ("In", "NotIn"), ("Exists", "DoesNotExist")
+
+
+def counts(kind: Kind) -> tuple[str, ...]:
+    """The names that a kind's objects count under; none where they are not counted."""
+    if not kind.namespaced or kind.virtual or kind.plural in _UNCOUNTED or kind.home is not None:
+        return ()
+    full = f"{_COUNT}{kind.resource}"
+    return (full, kind.plural) if not kind.group and kind.plural in _OBJECTS else (full,)
+
+
+def counted(registry: Registry, name: str) -> Kind | None:
+    """The kind whose objects count under a name; None for what is not served, or not counted."""
+    plural, _, group = name.removeprefix(_COUNT).partition(".")
+    kind = registry.get(group, plural)
+    return kind if kind is not None and name in counts(kind) else None
+
+
+def limits(quota: Object) -> dict[str, str]:
+    """What a quota limits the numbers of objects to. One with scopes is about pods or volumes, not about numbers."""
+    spec = quota.get("spec") or {}
+    return {} if spec.get("scopes") or spec.get("scopeSelector") else spec.get("hard") or {}
+
+
+class QuotaStrategy(TypedStrategy):
+    """Amounts are not negative, numbers whole; what is used is for the server to say."""
+
+    def default(self, version: Version, obj: Object) -> None:
+        """Amounts are not finer than thousandths."""
+        for part, names in (("spec", ("hard",)), ("status", ("hard", "used"))):
+            for name in names:
+                quantity.rounded((obj.get(part) or {}).get(name))
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Nothing is used yet."""
+        obj["status"] = {}
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status has its own endpoint."""
+        obj["status"] = old.get("status") or {}
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Names, amounts and scopes."""
+        spec, status = obj["spec"], obj["status"]
+        errors = [*_check_amounts(spec.get("hard"), "spec.hard"), *_check_scopes(spec)]
+        errors += _check_amounts(status.get("hard"), "status.hard")
+        return [*errors, *_check_amounts(status.get("used"), "status.used")]
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The same; scopes stay as they are."""
+        spec = obj["spec"]
+        errors = [*_check_amounts(spec.get("hard"), "spec.hard"), *_check_scopes(spec)]
+        if set(spec.get("scopes") or ()) != set(old["spec"].get("scopes") or ()):
+            errors.append(immutable("spec.scopes", spec.get("scopes")))
+        return errors
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Names and amounts."""
+        status = obj.get("status") or {}
+        return [*_check_amounts(status.get("hard"), "status.hard"), *_check_amounts(status.get("used"), "status.used")]
+
+
+def _check_amounts(amounts: dict[str, str] | None, path: str) -> list[FieldError]:
+    from podless.apis.podspec import resources
+
+    errors: list[FieldError] = []
+    for name, text in each(amounts or {}).items():
+        where = f"{path}[{name}]"
+        found = [*resources.resource_name(name, where)]
+        if "/" not in name and not _standard(name):
+            found.append(field.invalid(where, name, "must be a standard resource for quota"))
+        errors += [*found, *resources.quantity_errors(name, text, where)]
+    return errors
+
+
+def _standard(name: str) -> bool:
+    return name in STANDARD or name.startswith(_HUGE_PAGES)
+
+
+def _check_scopes(spec: Object) -> list[FieldError]:
+    scopes, hard = spec.get("scopes") or [], spec.get("hard") or {}
+    selector = spec.get("scopeSelector") or {}
+    wanted = selector.get("matchExpressions") or []
+    unfit = {
+        scope: _unfit(scope, hard) for scope in {*scopes, *(one["scopeName"] for one in each(wanted))} & _SCOPES.keys()
+    }
+    errors: list[FieldError] = []
+    for scope in each(scopes):
+        errors += _check_scope(scope, unfit, "spec.scopes", scopes)
+        if len(errors) > field.MOST:  # nobody is told of more
+            return errors
+    errors += _opposed(scopes, "spec.scopes", scopes)
+    path, shown = "spec.scopeSelector.matchExpressions", gostructs.shown(SCOPE_SELECTOR, selector)
+    for one in each(wanted):
+        if len(errors) > field.MOST:
+            return errors
+        scope, operator, given = one["scopeName"], one["operator"], one.get("values") or []
+        if scope not in _SCOPES:
+            errors.append(field.invalid(f"{path}.scopeName", scope, _UNSUPPORTED))
+        else:
+            errors += _check_scope(scope, unfit, path, shown)
+        if scope in _BARE_SCOPES and operator != "Exists":
+            detail = "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, "
+            detail += "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort "
+            detail += "or ResourceQuotaScopeCrossNamespacePodAffinity"
+            errors.append(field.invalid(f"{path}.operator", operator, detail))
+        if operator not in (*_SETS, *_BARE):
+            errors.append(field.invalid(f"{path}.operator", operator, "not a valid selector operator"))
+        elif operator in _SETS and not given:
+            detail = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
+            errors.append(field.required(f"{path}.values", detail))
+        elif operator in _BARE and given:
+            detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
+            errors.append(field.invalid(f"{path}.values", given, detail))
+    return [*errors, *_opposed([one["scopeName"] for one in each(wanted)], path, spec.get("scopes"))]
+
+
+def _unfit(scope: str, hard: dict[str, str]) -> int:
+    """How many of the resources are none that a scope may be said of."""
+    return sum(_standard(name) and name not in _SCOPES[scope] for name in each(hard))
+
+
+def _check_scope(scope: str, unfit: dict[str, int], path: str, shown: object) -> list[FieldError]:
+    """One error for each of the resources that a scope may not be said of. unfit: how many those are, by scope."""
+    if scope not in unfit:
+        return [field.invalid(path, shown, _UNSUPPORTED)]
+    return [field.invalid(path, shown, "unsupported scope applied to resource")] * unfit[scope]
+
+
+def _opposed(scopes: list[str], path: str, shown: object) -> Iterator[FieldError]:
+    for pair in _OPPOSED:
+        if set(pair) <= set(scopes):
+            yield field.invalid(path, shown, "conflicting scopes")
+
+
+QUOTAS = declare(
+    "",
+    "ResourceQuota",
+    "resourcequotas",
+    "quota",
+    strategy=QuotaStrategy(),
+    struct=RESOURCE_QUOTA,
+    status=True,
+    shown_deleted=True,
+)

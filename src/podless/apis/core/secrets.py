@@ -1,0 +1,119 @@
+"""Secret."""
+
+from __future__ import annotations
+
+import base64
+
+from podless.apis.shared import keypair
+from podless.apis.shared.declared import declare
+from podless.apis.shared.immutable import kept
+from podless.apis.shared.typed import TypedStrategy
+from podless.codec import gobase64, serializer
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+from podless.runtime.sorting import by_name, in_order
+from podless.structs.gotypes import JSON_NAMES
+from podless.structs.structfiles import load_struct
+
+SECRET = load_struct("core/v1", "Secret")
+
+ACCOUNT_TOKEN = "kubernetes.io/service-account-token"
+ACCOUNT_NAME = "kubernetes.io/service-account.name"
+ACCOUNT_UID = "kubernetes.io/service-account.uid"
+
+_MOST = 1024 * 1024  # bytes of the values together
+_TLS = "kubernetes.io/tls"
+_IMMUTABLE = "field is immutable when `immutable` is set"
+# the keys that must be there, by type; for the last two one of a pair, and one that is not empty
+_NEEDED = {
+    "kubernetes.io/dockercfg": (".dockercfg",),
+    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
+    _TLS: ("tls.crt", "tls.key"),
+}
+_JSON_TYPES = ("kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson")
+_BASIC_AUTH, _BASIC_KEYS = "kubernetes.io/basic-auth", ("username", "password")
+_SSH_AUTH, _SSH_KEY = "kubernetes.io/ssh-auth", "ssh-privatekey"
+
+
+class SecretStrategy(TypedStrategy):
+    """Keys as in a config map; some types need certain keys, and a secret's type stays what it is."""
+
+    rechecks = (1, 1)
+    selects = frozenset({"type"})
+
+    def complete(self, obj: Object, given: Object) -> None:
+        """What is given as text joins the data, and is not seen again."""
+        texts = obj.pop("stringData", None)
+        if texts:
+            more = {key: base64.b64encode(text.encode()).decode() for key, text in each(texts).items()}
+            data = by_name({**(obj.get("data") or {}), **more})
+            type_ = obj.pop("type", None)
+            obj |= {"data": data} | ({"type": type_} if type_ is not None else {})
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Keys and size, and what the type asks for."""
+        errors: list[FieldError] = []
+        data = obj.get("data") or {}
+        for key in each(in_order(data)):
+            errors += field.invalids(f"data[{key}]", key, names.config_key(key))
+        if sum(gobase64.size(value or "") for value in each(data).values()) > _MOST:
+            errors.append(field.too_long("data", _MOST))
+        return [*errors, *_check_type(obj, data)]
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """What may not change, then the rest."""
+        errors = [*kept(obj, old, "type")]
+        if old.get("immutable"):
+            if not obj.get("immutable"):
+                errors.append(field.forbidden("immutable", _IMMUTABLE))
+            if (obj.get("data") or {}) != (old.get("data") or {}):
+                errors.append(field.forbidden("data", _IMMUTABLE))
+        return [*errors, *self.validate_create(kind, version, obj)]
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """A certificate and a key that are no pair."""
+        if obj.get("type") != _TLS:
+            return []
+        data = obj.get("data") or {}
+        found = keypair.fault(*(base64.b64decode(data.get(key) or "") for key in _NEEDED[_TLS]))
+        return [found] if found else []
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """The type can be selected by."""
+        return {"type": obj.get("type", "")}
+
+
+def _check_type(obj: Object, data: Object) -> list[FieldError]:
+    """What the secret's type needs."""
+    type_ = obj.get("type", "")
+    if type_ == ACCOUNT_TOKEN:
+        given = (obj["metadata"].get("annotations") or {}).get(ACCOUNT_NAME)
+        return [] if given else [field.required(f"metadata.annotations[{ACCOUNT_NAME}]")]
+    if type_ == _BASIC_AUTH:
+        there = any(key in data for key in _BASIC_KEYS)
+        return [] if there else [field.required(f"data[{key}]") for key in _BASIC_KEYS]
+    if type_ == _SSH_AUTH:
+        return [] if data.get(_SSH_KEY) else [field.required(f"data[{_SSH_KEY}]")]
+    needed = _NEEDED.get(type_, ())
+    missing = [field.required(f"data[{key}]") for key in each(needed) if key not in data]
+    if missing or type_ not in _JSON_TYPES:
+        return missing
+    fault = _json_fault(base64.b64decode(data[needed[0]] or ""))
+    return [field.invalid(f"data[{needed[0]}]", "<secret contents redacted>", fault)] if fault else []
+
+
+def _json_fault(raw: bytes) -> str:
+    """Why the bytes are no JSON object, or ""."""
+    try:
+        value = serializer.decode_json(raw)
+    except serializer.JSONError as error:
+        return str(error)
+    if value is None or isinstance(value, dict):
+        return ""
+    return f"json: cannot unmarshal {JSON_NAMES[type(value)]} into Go value of type map[string]interface {{}}"
+
+
+SECRETS = declare("", "Secret", "secrets", strategy=SecretStrategy(), struct=SECRET)

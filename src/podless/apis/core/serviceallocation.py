@@ -1,0 +1,282 @@
+"""Addresses and ports that the server gives to services, each out of a range, and to one service at a time.
+
+Here is what a service wants and which of them are free; who has which is told by the services that are there. Source:
+Kubernetes' pkg/registry/core/service: storage, ipallocator and portallocator.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from podless.apis.core.ipfamilies import checked
+from podless.apis.core.servicespec import EXPOSED, EXTERNAL, HEADLESS
+from podless.kinds.strategy import Object
+from podless.meta import field, names
+from podless.meta.errors import APIError, Invalid
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+# those of a kube-apiserver that is told of no others
+NETWORK = ipaddress.IPv4Network("10.0.0.0/24")
+_FIRST, _LAST = int(NETWORK.network_address) + 1, int(NETWORK.broadcast_address) - 1
+_PORTS = range(30000, 32768)
+# what is left for those who name an address or a port of their own, as long as there are others
+_KEPT_ADDRESSES = min(max(16, NETWORK.num_addresses // 16), 256)
+_KEPT_PORTS = min(max(16, len(_PORTS) // 32), 128)
+_AT_RANDOM = 16  # ports that are looked for at random
+_GUESS = 32768  # a dry run makes ports up, from the next one on
+_TAKEN = "provided port is already allocated"
+_HOLDER = "spec.parentRef.name"
+_NO_ADDRESS = f"is not in the valid range. The range of valid IPs is {NETWORK}"
+_ELSEWHERE = "the provided network does not match the current range"
+_OUTSIDE = "provided port is not in the valid range. The range of valid ports is 30000-32767"
+
+
+class Refused(ValueError):
+    """A port cannot be had; the text says why."""
+
+
+class Pool:
+    """Which addresses and ports are taken. addresses, ports: how many services have each."""
+
+    def __init__(self) -> None:
+        self.addresses: Counter[str] = Counter()
+        self.ports: Counter[int] = Counter()
+
+    def note(self, before: Object | None, after: Object | None) -> None:
+        """A service has changed, come or gone."""
+        for obj, step in ((before, -1), (after, 1)):
+            if obj is not None:
+                _count(self.addresses, addresses(obj["spec"]), step)
+                _count(self.ports, ports(obj["spec"]), step)
+
+    def free_address(self) -> str:
+        """An address that nobody has. Raises Refused."""
+        for first, last in ((_FIRST + _KEPT_ADDRESSES, _LAST), (_FIRST, _FIRST + _KEPT_ADDRESSES - 1)):
+            for number in _from_anywhere(first, last):
+                if (text := str(ipaddress.IPv4Address(number))) not in self.addresses:
+                    return text
+        raise Refused("range is full")
+
+    def free_ports(self) -> Iterator[int]:
+        """Ports that nobody has, each of them once: some at random, then one after the other.
+
+        To go through all of them takes as long as there are ports.
+        """
+        first, last = _PORTS[0], _PORTS[-1]
+        for low, high in ((first + _KEPT_PORTS, last), (first, first + _KEPT_PORTS - 1)):
+            given = set[int]()
+            for _ in range(_AT_RANDOM):
+                port = low + secrets.randbelow(high - low + 1)
+                if port not in self.ports and port not in given:
+                    given.add(port)
+                    yield port
+            for port in _from_anywhere(low, high):
+                if port not in self.ports and port not in given:
+                    yield port
+
+
+class Allocation:
+    """What one write of a service takes. addresses, ports: what has to be free still when it is stored."""
+
+    def __init__(self, pool: Pool, obj: Object, old: Object | None, *, dry_run: bool) -> None:
+        self._pool, self._dry_run = pool, dry_run
+        self._name = obj["metadata"].get("name") or ""
+        self.addresses: set[str] = set()
+        self.ports: set[int] = set()
+        self._free = pool.free_ports()
+        self._highest = 0  # of the ports that were chosen
+        spec, before = obj["spec"], old["spec"] if old is not None else None
+        if before is None or before["type"] == EXTERNAL:
+            self._give_addresses(spec)
+        if spec["type"] in EXPOSED:
+            self._give_ports(spec, before)
+        self._give_check(spec, before)
+
+    @property
+    def overtaken(self) -> bool:
+        """Whether somebody else has got what was chosen."""
+        taken = self._pool
+        return any(ip in taken.addresses for ip in self.addresses) or any(port in taken.ports for port in self.ports)
+
+    def _give_addresses(self, spec: Object) -> None:
+        ips = spec.get("clusterIPs") or []
+        if spec["type"] == EXTERNAL or ips[:1] == [HEADLESS]:
+            return
+        families = spec.get("ipFamilies") or []
+        ips = [*ips, *("" for _ in families[len(ips) :])]
+        shown = list(ips)
+        for place, ip in enumerate(ips[: len(families)]):
+            ips[place] = self._named_address(ip, shown) if ip else self._any_address(shown)
+        spec["clusterIP"], spec["clusterIPs"] = ips[0], ips
+
+    def _named_address(self, ip: str, shown: list[str]) -> str:
+        number = int(ipaddress.ip_address(ip))
+        why = ""
+        if not _FIRST <= number <= _LAST:
+            # a dry run asks the one range there is, a write looks for a range first
+            why = f"the provided IP ({ip}) {_NO_ADDRESS}" if self._dry_run else _ELSEWHERE
+        elif not self._dry_run and ip in self._pool.addresses:
+            why = "provided IP is already allocated"
+        if why:
+            self._refuse(field.invalid("spec.clusterIPs", shown, f"failed to allocate IP {ip}: {why}"))
+        self._check_holder(ip, shown, f"failed to allocate IP {ip}")
+        self.addresses.add(ip)
+        return ip
+
+    def _check_holder(self, ip: str, shown: list[str], failed: str) -> None:
+        """An address is of a service that has a name that fits a path. Raises Invalid."""
+        if self._dry_run:
+            return
+        faults = [str(field.invalid(_HOLDER, self._name, text)) for text in names.path_segment(self._name)]
+        if not self._name:
+            faults = [str(field.required(_HOLDER))]
+        if faults:
+            why = faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]"
+            detail = f'{failed}: IPAddress.networking.k8s.io "{ip}" is invalid: {why}'
+            self._refuse(field.invalid("spec.clusterIPs", shown, detail))
+
+    def _any_address(self, shown: list[str]) -> str:
+        if self._dry_run:
+            return str(NETWORK.network_address)
+        try:
+            ip = self._pool.free_address()
+        except Refused as refusal:
+            raise _internal(f"failed to allocate a serviceIP: {refusal}") from None
+        self._check_holder(ip, shown, "failed to allocate IP")
+        self.addresses.add(ip)
+        return ip
+
+    def _take(self, port: int) -> None:
+        """Raises Refused."""
+        if not self._dry_run and port not in _PORTS:
+            raise Refused(_OUTSIDE)
+        if port in self._pool.ports or port in self.ports:
+            raise Refused(_TAKEN)
+        self._choose(port)
+
+    def _choose(self, port: int) -> None:
+        self.ports.add(port)
+        self._highest = max(self._highest, port)
+
+    def _next(self) -> int:
+        """Any port. Raises Refused."""
+        if self._dry_run:
+            port = (self._highest or _GUESS) + 1
+        else:
+            port = next((free for free in self._free if free not in self.ports), 0)
+            if not port:
+                raise Refused("range is full")
+        self._choose(port)
+        return port
+
+    def _give_ports(self, spec: Object, before: Object | None) -> None:
+        wanted = spec.get("ports") or []
+        every = spec["type"] == "NodePort" or bool(spec.get("allocateLoadBalancerNodePorts"))
+        given = [(place, port) for place, port in enumerate(wanted) if every or port.get("nodePort")]
+        try:
+            if before is None:
+                self._new_ports(given)
+            else:
+                self._changed_ports(given, before)
+        except Refused as refusal:
+            raise _internal(f"failed to allocate a nodePort: {refusal}") from None
+
+    def _new_ports(self, wanted: list[tuple[int, Object]]) -> None:
+        """Ports of one number, of several protocols, get one port of the nodes."""
+        named: dict[int, int] = {}
+        for _, port in each(wanted):
+            if port.get("nodePort"):
+                named.setdefault(port["port"], port["nodePort"])
+        given: dict[int, int] = {}
+        for place, port in each(wanted):
+            node = given.get(port["port"])
+            if node is None:
+                node = named.get(port["port"])
+                if node is None:
+                    node = self._next()
+                else:
+                    self._take_named(place, node)
+                given[port["port"]] = port["nodePort"] = node
+            elif not port.get("nodePort"):
+                port["nodePort"] = node
+            elif port["nodePort"] != node:
+                self._take_named(place, port["nodePort"])
+
+    def _changed_ports(self, wanted: list[tuple[int, Object]], before: Object) -> None:
+        had = {port["nodePort"] for port in before.get("ports") or () if port.get("nodePort")}
+        seen = set()
+        for place, port in each(wanted):
+            node = port.get("nodePort")
+            if not node:
+                node = port["nodePort"] = self._next()
+            elif node not in had and node not in self.ports:
+                self._take_named(place, node)
+            pair = port["protocol"], node
+            if pair in seen:
+                raise _untyped(f"duplicate nodePort: {{{pair[0]} {node}}}")
+            seen.add(pair)
+
+    def _take_named(self, place: int, port: int) -> None:
+        try:
+            self._take(port)
+        except Refused as refusal:
+            self._refuse(field.invalid(f"spec.ports[{place}].nodePort", port, str(refusal)))
+
+    def _give_check(self, spec: Object, before: Object | None) -> None:
+        """The port that a load balancer asks for the health of a service, where traffic stays on the node."""
+        if not checked(spec):
+            return
+        if before is not None and checked(before):
+            return
+        port = spec.get("healthCheckNodePort") or 0
+        try:
+            if port:
+                self._take(port)
+            else:
+                spec["healthCheckNodePort"] = self._next()
+        except Refused as refusal:
+            what = f"requested HealthCheck NodePort {port}" if port else "a HealthCheck NodePort 0"
+            raise _internal(f"failed to allocate {what}: {refusal}") from None
+
+    def _refuse(self, error: FieldError) -> None:
+        raise Invalid("Service", "", self._name, [error])
+
+
+def addresses(spec: Object) -> list[str]:
+    """The addresses that a service has."""
+    return [ip for ip in spec.get("clusterIPs") or () if ip != HEADLESS]
+
+
+def ports(spec: Object) -> set[int]:
+    """The ports of the nodes that a service has."""
+    found = {port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")}
+    return found | {spec["healthCheckNodePort"]} if spec.get("healthCheckNodePort") else found
+
+
+def _count(counter: Counter[Any], items: Any, step: int) -> None:
+    for item in items:
+        counter[item] += step
+        if not counter[item]:
+            del counter[item]
+
+
+def _from_anywhere(first: int, last: int) -> Iterator[int]:
+    """All numbers from first to last, from any of them on."""
+    size = last - first + 1
+    start = secrets.randbelow(size)
+    return (first + (start + step) % size for step in range(size))
+
+
+def _internal(why: str) -> APIError:
+    return APIError(f"Internal error occurred: {why}", {"causes": [{"message": why}]})
+
+
+def _untyped(why: str) -> APIError:
+    error = APIError(why)
+    error.reason = ""
+    return error

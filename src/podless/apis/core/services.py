@@ -1,0 +1,164 @@
+"""Service: a name for something that is elsewhere.
+
+Addresses and ports are given to services as on a cluster (allocation.py), though there is no network behind
+this server. Source: Kubernetes' pkg/registry/core/service, pkg/api/service and pkg/apis/core/v1/defaults.
+"""
+
+from __future__ import annotations
+
+from podless.apis.catalog import SERVICE_PROXY
+from podless.apis.core import ipfamilies, servicespec
+from podless.apis.core.servicespec import EXTERNAL, HINTS, OLD_HINTS, headless
+from podless.apis.shared.declared import declare
+from podless.apis.shared.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object, Strategy
+from podless.meta import field, names
+from podless.runtime.meter import each
+from podless.structs.structfiles import load_struct
+
+SERVICE = load_struct("core/v1", "Service")
+
+_AFFINITY_SECONDS = 10800
+_ADDRESSED = ("ClusterIP", "NodePort", "LoadBalancer")
+
+
+class ServiceStrategy(TypedStrategy):
+    """What kind of name it is, and the ports behind it."""
+
+    created_by_update = True
+    rearranged = True
+    created_by_status = ("update", "apply")
+    naming = names.LABELS
+    selects = frozenset({"spec.clusterIP", "spec.type"})
+
+    def below(self, subresource: str) -> Strategy[Kind]:
+        """What is made where the status is written gets no families and no addresses."""
+        return _BELOW if subresource == "status" else self
+
+    def default(self, version: Version, obj: Object) -> None:
+        """The affinity, what a port leaves out, and where traffic goes."""
+        spec = obj["spec"]
+        if spec["sessionAffinity"] == "None":
+            spec.pop("sessionAffinityConfig", None)
+        elif spec["sessionAffinity"] == "ClientIP":
+            config = spec.get("sessionAffinityConfig") or {}
+            if (config.get("clientIP") or {}).get("timeoutSeconds") is None:
+                spec["sessionAffinityConfig"] = {"clientIP": {"timeoutSeconds": _AFFINITY_SECONDS}}
+        for port in each(spec.get("ports") or ()):
+            if not port.get("targetPort"):
+                port["targetPort"] = port["port"]
+        if servicespec.accessible(spec) and not spec.get("externalTrafficPolicy"):
+            spec["externalTrafficPolicy"] = "Cluster"
+        if spec["type"] in _ADDRESSED and spec.get("internalTrafficPolicy") is None:
+            spec["internalTrafficPolicy"] = "Cluster"
+        if spec["type"] == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is None:
+            spec["allocateLoadBalancerNodePorts"] = True
+        for one in each(_given(obj) if spec["type"] == "LoadBalancer" else ()):
+            if one.get("ip") and one.get("ipMode") is None:
+                one["ipMode"] = "VIP"
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """The status is the server's; a service says of which families it is. Raises Invalid."""
+        obj["status"] = {"loadBalancer": {}}
+        spec = obj["spec"]
+        if spec.get("clusterIP") and not spec.get("clusterIPs"):
+            spec["clusterIPs"] = [spec["clusterIP"]]
+        ipfamilies.choose(obj, None)
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status has its own endpoint; what the server chose stays where it still fits. Raises Invalid."""
+        obj["status"] = old["status"]
+        ipfamilies.adopt(obj["spec"], old["spec"])
+        ipfamilies.choose(obj, old)
+        ipfamilies.drop(obj["spec"], old["spec"])
+        if obj["spec"]["type"] != "LoadBalancer":
+            obj["status"] = {**obj["status"], "loadBalancer": {}}
+
+    def store(self, kind: Kind, obj: Object) -> Object:
+        """As it is shown."""
+        return super().store(kind, self.unstored(obj))
+
+    def unstored(self, obj: Object) -> Object:
+        """What is only a name for something outside has no traffic of the cluster, whatever its author says."""
+        if obj["spec"]["type"] == EXTERNAL:
+            obj["spec"].pop("internalTrafficPolicy", None)
+        return obj
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """Nothing but the status changes."""
+        obj["spec"] = old["spec"]
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Type, name or address, ports, selector and policies."""
+        return servicespec.check(obj["spec"], obj["metadata"].get("annotations") or {})
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """As a new one; families and addresses that are given away stay."""
+        spec, before = obj["spec"], old["spec"]
+        errors = [*ipfamilies.kept(spec, before), *servicespec.changed_class(spec, before)]
+        return [*errors, *ipfamilies.kept_check(spec, before), *self.validate_create(kind, version, obj)]
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Only what has a load balancer has been given an address by one."""
+        if obj["spec"]["type"] == "LoadBalancer":
+            return [*servicespec.balancer(obj["status"])]
+        why = "may only be used when `spec.type` is 'LoadBalancer'"
+        return [field.forbidden("status.loadBalancer.ingress", why)] if _given(obj) else []
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """The address and the type."""
+        return {f"spec.{name}": obj["spec"].get(name) or "" for name in ("clusterIP", "type")}
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What is of no use, or will go."""
+        spec, found = obj["spec"], []
+        if OLD_HINTS in (obj["metadata"].get("annotations") or {}):
+            found.append(f"annotation {OLD_HINTS} is deprecated, please use {HINTS} instead")
+        ignored = {
+            "loadBalancerIP": spec.get("loadBalancerIP"),
+            "externalIPs": spec.get("externalIPs"),
+            "SessionAffinity": spec["sessionAffinity"] != "None",
+        }
+        if headless(spec):
+            found += [f"spec.{name} is ignored for headless services" for name, given in each(ignored).items() if given]
+        elif spec.get("externalIPs") and spec["type"] == EXTERNAL:
+            found.append('spec.externalIPs is ignored when spec.type is "ExternalName"')
+        elif spec.get("externalIPs"):
+            found.append("spec.externalIPs is deprecated and may no longer be implemented in some clusters")
+        if spec.get("externalName") and spec["type"] != EXTERNAL:
+            found.append('spec.externalName is ignored when spec.type is not "ExternalName"')
+        if spec.get("trafficDistribution") == "PreferClose":
+            found.append('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"')
+        return found
+
+
+class _StatusStrategy(ServiceStrategy):
+    """The same where the status is written."""
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """The status is the server's."""
+        obj["status"] = {"loadBalancer": {}}
+
+
+_BELOW = _StatusStrategy()
+
+
+def _given(obj: Object) -> list[Object]:
+    """The addresses that a load balancer gave."""
+    found: list[Object] = ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress") or []
+    return found
+
+
+SERVICES = declare(
+    "",
+    "Service",
+    "services",
+    "svc",
+    strategy=ServiceStrategy(),
+    struct=SERVICE,
+    shown_deleted=True,
+    categories=("all",),
+    status=True,
+    below=(SERVICE_PROXY,),
+)

@@ -1,0 +1,297 @@
+"""What the spec of a Service has to be. Source: Kubernetes' pkg/apis/core/validation."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator, Sequence
+
+from podless.apis.shared import checks
+from podless.kinds.strategy import Object
+from podless.meta import field, names
+from podless.meta.addresses import faults, parse, range_faults
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+EXTERNAL, HEADLESS = "ExternalName", "None"
+_TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
+_PROTOCOLS = ("SCTP", "TCP", "UDP")
+_AFFINITIES = ("ClientIP", "None")
+_POLICIES = ("Cluster", "Local")
+_DISTRIBUTIONS = ("PreferClose", "PreferSameZone", "PreferSameNode")
+_FAMILIES = ("IPv4", "IPv6")
+_FAMILY_POLICIES = ("PreferDualStack", "RequireDualStack", "SingleStack")
+_MOST_SECONDS = 86400
+EXPOSED = ("LoadBalancer", "NodePort")
+OLD_HINTS, HINTS = "service.kubernetes.io/topology-aware-hints", "service.kubernetes.io/topology-mode"
+_RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges"
+_MODES = ("Proxy", "VIP")
+_BALANCED = "may only be used when `type` is 'LoadBalancer'"
+_NOT_EXTERNAL = "may not be set for ExternalName services"
+
+
+def headless(spec: Object) -> bool:
+    """Whether a service has no address of its own, though it could."""
+    return bool(spec["type"] == "ClusterIP" and spec.get("clusterIP") == HEADLESS)
+
+
+def accessible(spec: Object) -> bool:
+    """Whether traffic from outside can get there."""
+    return spec["type"] in ("LoadBalancer", "NodePort") or (
+        spec["type"] == "ClusterIP" and bool(spec.get("externalIPs"))
+    )
+
+
+def check(spec: Object, annotations: dict[str, str]) -> list[FieldError]:
+    """All that is wrong with a spec that has its defaults. annotations: of the service."""
+    return [*_modes(annotations), *(error for part in _PARTS for error in part(spec)), *_balancing(spec, annotations)]
+
+
+def _modes(annotations: dict[str, str]) -> Iterator[FieldError]:
+    """Two annotations, an old and a new one, say the same."""
+    old, new = annotations.get(OLD_HINTS), annotations.get(HINTS)
+    if old is not None and new is not None and old != new:
+        why = f"must match annotations[{OLD_HINTS}] when both are specified"
+        yield field.invalid(f"metadata.annotations[{HINTS}]", new, why)
+
+
+def _named(spec: Object) -> Iterator[FieldError]:
+    """What each type needs, and may not have."""
+    kind, bare = spec["type"], spec.get("clusterIPs") == [HEADLESS]
+    if not spec.get("ports") and not bare and kind != EXTERNAL:
+        yield field.required("spec.ports")
+    if kind == EXTERNAL:
+        for name in ("clusterIPs", "ipFamilies", "ipFamilyPolicy"):
+            if spec.get(name):
+                yield field.forbidden(f"spec.{name}", _NOT_EXTERNAL)
+        host = (spec.get("externalName") or "").removesuffix(".")
+        if not host:
+            yield field.required("spec.externalName")
+        yield from field.invalids("spec.externalName", host, names.subdomain(host) if host else ())
+    elif kind in EXPOSED and bare:
+        yield field.invalid("spec.clusterIPs[0]", HEADLESS, f"may not be set to 'None' for {kind} services")
+
+
+def _ports(spec: Object) -> Iterator[FieldError]:
+    ports = spec.get("ports") or []
+    seen: set[str] = set()
+    for place, port in enumerate(each(ports)):
+        yield from _port(port, f"spec.ports[{place}]", len(ports) > 1, seen)
+
+
+def _type(spec: Object) -> Iterator[FieldError]:
+    yield from field.one_of("spec.type", spec["type"], _TYPES)
+
+
+def _distinct(spec: Object) -> Iterator[FieldError]:
+    """Ports are not there twice, nor those of the nodes, which some types have none of."""
+    ports = list(enumerate(spec.get("ports") or []))
+    if spec["type"] == "ClusterIP":
+        why = "may not be used when `type` is 'ClusterIP'"
+        yield from (field.forbidden(f"spec.ports[{place}].nodePort", why) for place, port in each(ports) if _node(port))
+    nodes: set[tuple[str, int]] = set()
+    for place, port in each(ports):
+        node = port["protocol"], _node(port)
+        if node[1] and node in nodes:
+            yield field.duplicate(f"spec.ports[{place}].nodePort", node[1])
+        nodes.add(node)
+    pairs: set[tuple[str, int]] = set()
+    for place, port in each(ports):
+        pair = port["protocol"], port["port"]
+        if pair in pairs:
+            yield field.duplicate(f"spec.ports[{place}]", _as_go(*pair))
+        pairs.add(pair)
+
+
+def _node(port: Object) -> int:
+    return port.get("nodePort") or 0
+
+
+def _as_go(protocol: str, port: int) -> Object:
+    """A port as errors show it: under the names of its Go fields, with nothing but what must not be there twice."""
+    head = {"Name": "", "Protocol": protocol, "AppProtocol": None, "Port": port}
+    return {**head, "TargetPort": 0, "NodePort": 0}
+
+
+def _port(port: Object, path: str, named: bool, seen: set[str]) -> Iterator[FieldError]:
+    name, target = port.get("name") or "", port["targetPort"]
+    if name:
+        yield from field.invalids(f"{path}.name", name, names.label(name))
+        yield from checks.once(f"{path}.name", name, seen)
+    elif named:
+        yield field.required(f"{path}.name")
+    yield from checks.port_number(f"{path}.port", port["port"])
+    yield from field.one_of(f"{path}.protocol", port["protocol"], _PROTOCOLS)
+    yield from checks.port(f"{path}.targetPort", target)
+    protocol = port.get("appProtocol")
+    if protocol is not None:
+        yield from field.invalids(f"{path}.appProtocol", protocol, names.qualified_name(protocol))
+
+
+def _selection(spec: Object) -> Iterator[FieldError]:
+    for key, value in each(spec.get("selector") or {}).items():
+        yield from field.invalids("spec.selector", key, names.qualified_name(key))
+        yield from field.invalids("spec.selector", value, names.label_value(value))
+    affinity = spec["sessionAffinity"]
+    yield from field.one_of("spec.sessionAffinity", affinity, _AFFINITIES)
+    if affinity == "ClientIP":
+        seconds = spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"]
+        if not 0 < seconds <= _MOST_SECONDS:
+            text = f"must be greater than 0 and less than {_MOST_SECONDS}"
+            yield field.invalid("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds, text)
+
+
+def addresses(spec: Object, known: Sequence[str] = ()) -> Iterator[FieldError]:
+    """What is wrong with the addresses and families of a service that may have some. known: addresses of before."""
+    if spec["type"] == EXTERNAL:
+        return
+    path, given, ips = "spec.clusterIPs", spec.get("clusterIP") or "", spec.get("clusterIPs") or []
+    if given and not ips:
+        yield field.required(path)
+    elif given and ips[0] != given:
+        yield field.invalid(path, ips, "first value must match `clusterIP`")
+    elif ips and not given:
+        yield field.invalid(path, ips, "must be empty when `clusterIP` is not specified")
+    yield from _families(spec)
+    wrong = list(_cluster_ips(ips, path, known))
+    yield from wrong
+    if len(ips) > 2:
+        yield field.invalid(path, ips, "may only hold up to 2 values")
+    if not wrong and len(ips) > 1:
+        yield from _of_two_families(ips, path)
+    if not wrong and ips != [HEADLESS]:
+        yield from _of_family(spec.get("ipFamilies") or [], ips, path)
+
+
+def _of_two_families(ips: Sequence[str], path: str) -> Iterator[FieldError]:
+    strange = next((place for place, ip in enumerate(each(ips)) if parse(ip) is None), None)
+    if strange is not None:
+        why = f"failed to check for dual stack with error:invalid IP[{strange}]: {ips[strange]}"
+        yield field.internal(path, why)
+    if strange is not None or len({":" in ip for ip in each(ips)}) == 1:
+        yield field.invalid(path, ips, "may specify no more than one IP for each IP family")
+
+
+def _of_family(families: Sequence[str], ips: Sequence[str], path: str) -> Iterator[FieldError]:
+    for place, (family, ip) in enumerate(zip(each(families), ips, strict=False)):
+        if family in _FAMILIES and (":" in ip) != (family == "IPv6"):
+            text = f"expected an {family} value as indicated by `ipFamilies[{place}]`"
+            yield field.invalid(f"{path}[{place}]", ip, text)
+
+
+def _families(spec: Object) -> Iterator[FieldError]:
+    families, policy = spec.get("ipFamilies") or [], spec.get("ipFamilyPolicy")
+    for place, family in enumerate(each(families)):
+        yield from field.one_of(f"spec.ipFamilies[{place}]", family, _FAMILIES)
+        if family in families[: min(place, 2)]:
+            yield field.duplicate(f"spec.ipFamilies[{place}]", family)
+    yield from field.one_of("spec.ipFamilyPolicy", policy, _FAMILY_POLICIES)
+
+
+def _cluster_ips(ips: Sequence[str], path: str, known: Sequence[str]) -> Iterator[FieldError]:
+    for place, ip in enumerate(each(ips)):
+        if place or ip != HEADLESS:
+            if ip in known:
+                continue
+            yield from field.invalids(f"{path}[{place}]", ip, faults(ip))
+        elif len(ips) > 1:
+            yield field.invalid(path, ips, "'None' must be the first and only value")
+
+
+def _external(spec: Object) -> Iterator[FieldError]:
+    for place, ip in enumerate(each(spec.get("externalIPs") or [])):
+        found = faults(ip) or special(ip)
+        yield from field.invalids(f"spec.externalIPs[{place}]", ip, found)
+
+
+def special(text: str) -> Iterator[str]:
+    """What is wrong with an address that is to be that of somebody else."""
+    parsed = parse(text)
+    ip = getattr(parsed, "ipv4_mapped", None) or parsed
+    if ip is None:
+        yield "must be a valid IP address"
+        return
+    if ip.is_unspecified:
+        yield f"may not be unspecified ({text})"
+    if ip.is_loopback:
+        yield "may not be in the loopback range (127.0.0.0/8, ::1/128)"
+    if ip.is_link_local:
+        yield "may not be in the link-local range (169.254.0.0/16, fe80::/10)"
+    if ip in _LINK_LOCAL_MULTICAST or (ip.version == 6 and ip.packed[0] == 255 and ip.packed[1] & 15 == 2):
+        yield "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"
+
+
+_LINK_LOCAL_MULTICAST = ipaddress.ip_network("224.0.0.0/24")
+
+
+def _balancing(spec: Object, annotations: dict[str, str]) -> Iterator[FieldError]:
+    """What only load balancers have, and where traffic goes."""
+    balanced, path = spec["type"] == "LoadBalancer", "spec.LoadBalancerSourceRanges"
+    ranges = spec.get("loadBalancerSourceRanges") or []
+    noted = annotations.get(_RANGES) if not ranges else None
+    places = [(f"{path}[{place}]", value.strip()) for place, value in enumerate(each(ranges))]
+    if noted is not None:
+        path = f"metadata.annotations[{_RANGES}]"
+        places = [(path, value.strip()) for value in each(noted.split(","))] if noted.strip() else []
+    if (ranges or noted is not None) and not balanced:
+        yield field.forbidden(path, _BALANCED)
+    for where, value in each(places):
+        yield from field.invalids(where, value, range_faults(value))
+    if spec.get("allocateLoadBalancerNodePorts") is not None and not balanced:
+        yield field.forbidden("spec.allocateLoadBalancerNodePorts", _BALANCED)
+    yield from load_balancer_class(spec)
+    yield from _traffic(spec)
+
+
+def changed_class(spec: Object, old: Object) -> list[FieldError]:
+    """The class of a load balancer stays; what is no load balancer has none."""
+    given, before = spec.get("loadBalancerClass"), old.get("loadBalancerClass")
+    found = load_balancer_class(spec)
+    if spec["type"] == old["type"] == "LoadBalancer" and given != before:
+        found.insert(0, field.invalid("spec.loadBalancerClass", given, "may not change once set"))
+    return found
+
+
+def load_balancer_class(spec: Object) -> list[FieldError]:
+    """Only a load balancer is of a class. A real server says so twice of an update."""
+    given, path = spec.get("loadBalancerClass"), "spec.loadBalancerClass"
+    if given is None:
+        return []
+    if spec["type"] != "LoadBalancer":
+        return [field.forbidden(path, _BALANCED)]
+    return field.invalids(path, given, names.qualified_name(given))
+
+
+def _traffic(spec: Object) -> Iterator[FieldError]:
+    policy, port = spec.get("externalTrafficPolicy"), spec.get("healthCheckNodePort")
+    if policy and not accessible(spec):
+        yield field.invalid("spec.externalTrafficPolicy", policy, "may only be set for externally-accessible services")
+    elif policy and policy not in _POLICIES:
+        yield field.not_supported("spec.externalTrafficPolicy", policy, _POLICIES)
+    if port and not (spec["type"] == "LoadBalancer" and policy == "Local"):
+        text = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
+        yield field.invalid("spec.healthCheckNodePort", port, text)
+    elif port:
+        yield from checks.port_number("spec.healthCheckNodePort", port)
+    inner, spread = spec.get("internalTrafficPolicy"), spec.get("trafficDistribution")
+    yield from field.one_of("spec.internalTrafficPolicy", inner, _POLICIES)
+    yield from field.one_of("spec.trafficDistribution", spread, _DISTRIBUTIONS)
+
+
+def balancer(status: Object) -> Iterator[FieldError]:
+    """What is wrong with the addresses that a load balancer gave."""
+    for place, one in enumerate(each((status.get("loadBalancer") or {}).get("ingress") or ())):
+        path, ip = f"status.loadBalancer.ingress[{place}]", one.get("ip")
+        mode, host = one.get("ipMode"), one.get("hostname")
+        if ip:
+            yield from field.invalids(f"{path}.ip", ip, faults(ip))
+        if mode is not None and not ip:
+            yield field.forbidden(f"{path}.ipMode", "may not be specified when `ip` is not set")
+        elif mode is not None and mode not in _MODES:
+            yield field.not_supported(f"{path}.ipMode", mode, _MODES)
+        if host:
+            yield from field.invalids(f"{path}.hostname", host, names.subdomain(host))
+            if parse(host) is not None:
+                yield field.invalid(f"{path}.hostname", host, "must be a DNS name, not an IP address")
+
+
+_PARTS = (_named, _ports, _selection, addresses, _external, _type, _distinct)

@@ -1,0 +1,259 @@
+"""What one object uses of the quotas of its namespace: amounts of compute and storage, ports and balancers.
+
+Source: the evaluators of Kubernetes' pkg/quota/v1/evaluator/core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from podless.codec import quantity
+from podless.kinds.kind import Kind
+from podless.kinds.strategy import Object
+from podless.runtime.meter import charge, each
+
+Amounts = dict[str, str]
+_Amount = tuple[int, str]  # billionths, and the suffix that tells the form
+_Sums = dict[str, _Amount]
+
+_STEPS = 8  # that an amount takes
+_PLAIN = ("cpu", "memory", "ephemeral-storage")
+# what a quota limits and containers must say -> where they say it
+_PLACES = {
+    "cpu": ("requests", "cpu"),
+    "memory": ("requests", "memory"),
+    "requests.cpu": ("requests", "cpu"),
+    "requests.memory": ("requests", "memory"),
+    "limits.cpu": ("limits", "cpu"),
+    "limits.memory": ("limits", "memory"),
+}
+_NEEDED = frozenset(_PLACES)
+_CLASS = ".storageclass.storage.k8s.io/"
+_DEVICES = ".deviceclass.resource.k8s.io/devices"
+_DEVICES_MOST = 32  # of one request, which is what a request for all of them counts as
+_OVER = ("Succeeded", "Failed")
+
+
+class Usage(NamedTuple):
+    """What an object uses. scopes: those of a quota's that the object is in, but for those that name values.
+
+    named: the scopes that have values, with the object's.
+    """
+
+    amounts: Amounts
+    scopes: frozenset[str]
+    named: dict[str, tuple[str, ...]]
+
+
+def of(kind: Kind) -> Callable[[Object], Usage] | None:
+    """What tells the usage of a kind's objects; None where they are but counted."""
+    return _MEASURED.get(kind.resource)
+
+
+def names(kind: Kind, hard: Iterable[str]) -> list[str]:
+    """Which of the names of a quota are measured on a kind's objects."""
+    mine = _NAMED.get(kind.resource)
+    return [name for name in hard if mine is not None and mine(name)]
+
+
+def applies(quota: Object, usage: Usage) -> bool:
+    """Whether a quota is about an object."""
+    return scoped(quota)(usage)
+
+
+def scoped(quota: Object) -> Callable[[Usage], bool]:
+    """What tells whether a quota is about an object; its scopes are read once."""
+    spec = quota["spec"]
+    scopes = frozenset(spec.get("scopes") or ())
+    expressions = (spec.get("scopeSelector") or {}).get("matchExpressions") or []
+    wanted = [(one["scopeName"], one["operator"], frozenset(one.get("values") or ())) for one in each(expressions)]
+    if not scopes and not wanted:
+        return lambda usage: True
+
+    def about(usage: Usage) -> bool:
+        if not scopes <= usage.scopes | {name for name, values in usage.named.items() if values}:
+            return False
+        return all(_in(scope, operator, values, usage) for scope, operator, values in each(wanted))
+
+    return about
+
+
+def _in(scope: str, operator: str, values: frozenset[str], usage: Usage) -> bool:
+    given = usage.named.get(scope)
+    if given is None:
+        return (scope in usage.scopes) == (operator in ("Exists", "In"))
+    if operator in ("In", "Exists"):
+        return not values.isdisjoint(given) if operator == "In" else bool(given)
+    return values.isdisjoint(given) if operator == "NotIn" else not given
+
+
+def missing(pod: Object, hard: Iterable[str]) -> str:
+    """What the containers of a pod do not say, though a quota limits it; "" where nothing is missing."""
+    wanted = sorted(_NEEDED.intersection(hard))
+    lacking: dict[str, set[str]] = {}
+    spec = pod["spec"]
+    for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
+        charge(1)
+        resources = container.get("resources") or {}
+        for name in wanted:
+            part, amount = _PLACES[name]
+            if amount not in (resources.get(part) or {}):
+                lacking.setdefault(name, set()).add(container["name"])
+    return "; ".join(f"{name} for: {','.join(sorted(lacking[name]))}" for name in each(wanted) if name in lacking)
+
+
+def _pod(pod: Object) -> Usage:
+    spec, status = pod["spec"], pod.get("status") or {}
+    amounts: Amounts = {}
+    if status.get("phase") not in _OVER:
+        amounts = {"pods": "1", **_computed(_total(spec, "requests"), _total(spec, "limits"))}
+    scopes = {"Terminating" if spec.get("activeDeadlineSeconds") is not None else "NotTerminating"}
+    scopes.add("BestEffort" if _best_effort(pod) else "NotBestEffort")
+    if _across(spec):
+        scopes.add("CrossNamespacePodAffinity")
+    priority = spec.get("priorityClassName")
+    return Usage(amounts, frozenset(scopes), {"PriorityClass": (priority,) if priority else ()})
+
+
+def _computed(requests: Amounts, limits: Amounts) -> Amounts:
+    """Requests and limits under all names that quotas know them by."""
+    found: Amounts = {}
+    for name, text in each(requests).items():
+        found[f"requests.{name}"] = text
+        if name in _PLAIN or name.startswith("hugepages-"):
+            found[name] = text
+    for name, text in each(limits).items():
+        if name in _PLAIN:
+            found[f"limits.{name}"] = text
+    return found
+
+
+def _total(spec: Object, part: str) -> Amounts:
+    """What a pod needs at the most at one time: its containers, or one that goes before them."""
+    always: _Sums = {}
+    for one in spec.get("containers") or ():
+        charge(1)
+        _add(always, _read(_amounts(one, part)))
+    before: list[_Sums] = []  # of each that goes before, names of which those before it have told less
+    stay: _Sums = {}
+    for one in spec.get("initContainers") or ():
+        charge(1)
+        asked = _read(_amounts(one, part))
+        if one.get("restartPolicy") == "Always":
+            _add(stay, asked)
+            before.append({name: stay[name] for name in asked})
+        else:
+            before.append({name: _plus(amount, stay.get(name)) for name, amount in asked.items()})
+    _add(always, stay)
+    for sums in before:
+        for name, amount in each(sums).items():
+            if name not in always or amount[0] > always[name][0]:
+                always[name] = amount
+    whole = (spec.get("resources") or {}).get(part) or {}
+    found = _read({name: quantity.written(*amount) for name, amount in each(always).items()} | whole)
+    over = spec.get("overhead") or {}
+    _add(found, _read({name: text for name, text in each(over).items() if part == "requests" or name in always}))
+    return {name: quantity.written(*amount) for name, amount in each(found).items()}
+
+
+def _amounts(container: Object, part: str) -> Amounts:
+    found: Amounts = (container.get("resources") or {}).get(part) or {}
+    return found
+
+
+def _read(amounts: Amounts) -> _Sums:
+    found: _Sums = {}
+    for name, text in amounts.items():
+        charge(_STEPS)
+        found[name] = quantity.nanos(text), quantity.suffix(text)
+    return found
+
+
+def _add(sums: _Sums, more: _Sums) -> None:
+    for name, amount in each(more).items():
+        sums[name] = _plus(sums[name], amount) if name in sums else amount
+
+
+def _plus(one: _Amount, other: _Amount | None) -> _Amount:
+    """Two amounts, in the form of the first that is not zero."""
+    if other is None:
+        return one
+    return one[0] + other[0], one[1] if one[0] else other[1]
+
+
+def _best_effort(pod: Object) -> bool:
+    from podless.apis.podspec.amounts import quality
+
+    return ((pod.get("status") or {}).get("qosClass") or quality(pod["spec"])) == "BestEffort"
+
+
+def _across(spec: Object) -> bool:
+    """Whether the pod wants to be near, or away from, pods of other namespaces."""
+    for name in ("podAffinity", "podAntiAffinity"):
+        given = (spec.get("affinity") or {}).get(name) or {}
+        terms = [*(given.get("requiredDuringSchedulingIgnoredDuringExecution") or ())]
+        preferred = given.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
+        terms += [one.get("podAffinityTerm") or {} for one in each(preferred)]
+        if any(term.get("namespaces") or term.get("namespaceSelector") is not None for term in each(terms)):
+            return True
+    return False
+
+
+def _claim(claim: Object) -> Usage:
+    spec, status = claim["spec"], claim.get("status") or {}
+    text = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
+    amounts: Amounts = {"persistentvolumeclaims": "1"} | ({"requests.storage": text} if text is not None else {})
+    if name := spec.get("storageClassName"):
+        amounts |= {f"{name}{_CLASS}{known}": given for known, given in each(amounts).items()}
+    modified = (status.get("modifyVolumeStatus") or {}).get("targetVolumeAttributesClassName")
+    classes = (spec.get("volumeAttributesClassName"), status.get("currentVolumeAttributesClassName"), modified)
+    return Usage(amounts, frozenset(), {"VolumeAttributesClass": tuple(one for one in each(classes) if one)})
+
+
+def _service(service: Object) -> Usage:
+    spec, count = service["spec"], 0
+    ports = spec.get("ports") or []
+    if spec["type"] == "NodePort":
+        count = len(ports)
+    elif spec["type"] == "LoadBalancer":
+        every = spec.get("allocateLoadBalancerNodePorts") is not False
+        count = len(ports) if every else sum(bool(port.get("nodePort")) for port in each(ports))
+    balanced = str(int(spec["type"] == "LoadBalancer"))
+    amounts = {"services": "1", "services.nodeports": str(count), "services.loadbalancers": balanced}
+    return Usage(amounts, frozenset(), {})
+
+
+def _device_claim(claim: Object) -> Usage:
+    """How many devices of each class the requests may get; of alternatives the largest number counts."""
+    asked: dict[str, int] = {}
+    for request in each(((claim["spec"].get("devices") or {}).get("requests")) or ()):
+        most: dict[str, int] = {}
+        for one in each(request.get("firstAvailable") or ([request["exactly"]] if request.get("exactly") else ())):
+            name, mode = f"{one.get('deviceClassName', '')}{_DEVICES}", one.get("allocationMode")
+            number = one.get("count") or 0 if mode == "ExactCount" else _DEVICES_MOST if mode == "All" else 0
+            most[name] = max(number, most.get(name, 0))
+        for name, number in most.items():
+            asked[name] = asked.get(name, 0) + number
+    amounts = {name: quantity.canonical(str(number)) for name, number in each(asked).items()}
+    return Usage(amounts, frozenset(), {})
+
+
+def _of_pods(name: str) -> bool:
+    return name in ("pods", *_PLAIN) or (
+        name.startswith(("requests.", "limits.", "hugepages-")) and (name != "requests.storage")
+    )
+
+
+_MEASURED: dict[str, Callable[[Object], Usage]] = {
+    "pods": _pod,
+    "persistentvolumeclaims": _claim,
+    "services": _service,
+    "resourceclaims.resource.k8s.io": _device_claim,
+}
+_NAMED: dict[str, Callable[[str], bool]] = {
+    "pods": _of_pods,
+    "persistentvolumeclaims": lambda name: name in ("persistentvolumeclaims", "requests.storage") or _CLASS in name,
+    "services": lambda name: name in ("services", "services.nodeports", "services.loadbalancers"),
+    "resourceclaims.resource.k8s.io": lambda name: name.endswith(_DEVICES),
+}

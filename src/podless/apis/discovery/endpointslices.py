@@ -1,0 +1,166 @@
+"""EndpointSlice: where those are who stand behind a service, some of them.
+
+Source: Kubernetes' pkg/apis/discovery/validation and pkg/registry/discovery/endpointslice.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator, Sequence
+
+from podless.apis.core import servicespec
+from podless.apis.core.endpoints import protocols
+from podless.apis.shared import checks
+from podless.apis.shared.immutable import immutable
+from podless.apis.shared.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import addresses, field, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+_TYPES = ("FQDN", "IPv4", "IPv6")
+_MOST_ENDPOINTS, _MOST_ADDRESSES, _MOST_PORTS, _MOST_HINTS = 1000, 100, 20000, 8
+_DOMAINS = "spec.addressType: FQDN endpoints are deprecated"
+
+
+class EndpointSliceStrategy(TypedStrategy):
+    """Endpoints of one type of addresses; all but annotations counts as a generation."""
+
+    generation = True
+    rechecks = (1, 0)
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Drop what only an older version had."""
+        for endpoint in each(obj.get("endpoints") or []):
+            endpoint.pop("deprecatedTopology", None)
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The same."""
+        if obj.get("endpoints") != old.get("endpoints"):
+            self.prepare_create(version, obj)
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """Labels count, too."""
+        parts = ("addressType", "endpoints", "ports")
+        labels = [one["metadata"].get("labels") or {} for one in (obj, old)]
+        return any((obj.get(name) or None) != (old.get(name) or None) for name in parts) or labels[0] != labels[1]
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Type, addresses and ports."""
+        return [*_check(obj), *_check_endpoints(obj)]
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """As a new one, of the same type; endpoints that are as they were may be as they are."""
+        errors = _check(obj)
+        if obj.get("endpoints") != old.get("endpoints"):
+            errors += _check_endpoints(obj)
+        if obj["addressType"] != old["addressType"]:
+            errors.append(immutable("addressType", obj["addressType"]))
+        return errors
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """Names in the place of addresses are going; odd forms of addresses."""
+        if obj["addressType"] == "FQDN":
+            return [_DOMAINS] if old is None else []
+        found = []
+        for place, endpoint in enumerate(each(obj.get("endpoints") or [])):
+            for index, address in enumerate(each(endpoint.get("addresses") or [])):
+                found += addresses.warnings(f"endpoints[{place}].addresses[{index}]", address)
+        return found
+
+
+def _check(obj: Object) -> list[FieldError]:
+    """Type and ports."""
+    sort = obj["addressType"]
+    errors: list[FieldError] = []
+    if not sort:
+        errors.append(field.required("addressType"))
+    elif sort not in _TYPES:
+        errors.append(field.not_supported("addressType", sort, _TYPES))
+    return [*errors, *_slice_ports(obj.get("ports") or [])]
+
+
+def _check_endpoints(obj: Object) -> list[FieldError]:
+    endpoints = obj.get("endpoints") or []
+    if len(endpoints) > _MOST_ENDPOINTS:
+        return [field.too_many("endpoints", len(endpoints), _MOST_ENDPOINTS)]
+    sort = obj["addressType"]
+    return [error for place, one in enumerate(each(endpoints)) for error in _endpoint(one, sort, f"endpoints[{place}]")]
+
+
+def _endpoint(endpoint: Object, sort: str, path: str) -> Iterator[FieldError]:
+    given = endpoint.get("addresses") or []
+    where = f"{path}.addresses"
+    if not given:
+        yield field.required(where, "must contain at least 1 address")
+    elif len(given) > _MOST_ADDRESSES:
+        yield field.too_many(where, len(given), _MOST_ADDRESSES)
+    for place, address in enumerate(each(given)):
+        if sort == "FQDN":
+            yield from _domain(address, f"{where}[{place}]")
+        elif sort in _TYPES:
+            yield from _slice_address(address, sort, where, place)
+    host, node = endpoint.get("hostname"), endpoint.get("nodeName")
+    if host is not None:
+        yield from field.invalids(f"{path}.hostname", host, names.label(host))
+    yield from _hints(endpoint.get("hints") or {}, f"{path}.hints")
+    if node is not None:
+        yield from field.invalids(f"{path}.nodeName", node, names.subdomain(node))
+
+
+def _slice_address(address: str, sort: str, path: str, place: int) -> Iterator[FieldError]:
+    faults = addresses.faults(address)
+    where = f"{path}[{place}]"
+    yield from field.invalids(where, address, faults)
+    if faults:
+        return
+    parsed = ipaddress.ip_address(address)
+    if (parsed.version == 4) != (sort == "IPv4"):
+        yield field.invalid(path, address, f"must be an {sort} address")
+    yield from field.invalids(where, address, servicespec.special(address))
+
+
+def _domain(name: str, path: str) -> Iterator[FieldError]:
+    """A domain of two parts at the least."""
+    if not name:
+        yield field.required(path)
+        return
+    bare = name.removesuffix(".")
+    if faults := names.subdomain(bare):
+        yield field.invalid(path, bare, ",".join(faults))
+    elif "." not in bare:
+        yield field.invalid(path, bare, "should be a domain with at least two segments separated by dots")
+    else:
+        for part in each(bare.split(".")):
+            if faults := names.label(part):
+                yield field.invalid(path, part, ",".join(faults))
+                return
+
+
+def _hints(hints: Object, path: str) -> Iterator[FieldError]:
+    for name, rule in (("forZones", names.label_value), ("forNodes", names.subdomain)):
+        given, seen = hints.get(name) or [], set[str]()
+        if len(given) > _MOST_HINTS:
+            yield field.too_many(f"{path}.{name}", len(given), _MOST_HINTS)
+            continue
+        for place, hint in enumerate(each(given)):
+            where, value = f"{path}.{name}[{place}].name", hint["name"]
+            yield from checks.once(where, value, seen)
+            yield from field.invalids(where, value, rule(value))
+
+
+def _slice_ports(ports: Sequence[Object]) -> Iterator[FieldError]:
+    if len(ports) > _MOST_PORTS:
+        yield field.too_many("ports", len(ports), _MOST_PORTS)
+        return
+    seen: set[str] = set()
+    for place, port in enumerate(each(ports)):
+        path, name = f"ports[{place}]", port.get("name") or ""
+        if name:
+            yield from field.invalids(f"{path}.name", name, names.label(name))
+        yield from checks.once(f"{path}.name", name, seen)
+        yield from protocols(port.get("protocol"), port.get("appProtocol"), path)
+
+
+STRATEGY = EndpointSliceStrategy()

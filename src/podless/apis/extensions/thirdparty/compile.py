@@ -1,0 +1,44 @@
+"""A ThirdPartyResource to the kind it defines: one that keeps every field, as a definition without schemas does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.apis.extensions.thirdparty.names import defined
+from podless.kinds.custom import CustomStrategy
+from podless.kinds.kind import VERBS, VERBS_TERMINATING, Kind, Version, sort_versions
+from podless.runtime.meter import each
+
+
+class ThirdPartyStrategy(CustomStrategy):
+    """Objects of any form; an update need not say which state it changes."""
+
+    unconditional = True
+
+
+def compile_third(resource: dict[str, Any], *, created: int, changed: int) -> Kind:
+    """The kind that a stored ThirdPartyResource makes; objects are stored in its first version.
+
+    created, changed: the revisions of its creation and of its latest change.
+    """
+    metadata = resource["metadata"]
+    kind, group = what = defined(metadata["name"])
+    terminating = "deletionTimestamp" in metadata
+    versions = [Version(one["name"]) for one in each(resource["versions"])]
+    return Kind(
+        group=group,
+        plural=what.plural,
+        kind=kind,
+        singular=kind.lower(),
+        list_kind=f"{kind}List",
+        namespaced=True,
+        versions=sort_versions(versions),
+        storage_version=versions[0].name,
+        strategy=ThirdPartyStrategy(preserve=True),
+        preserve=True,
+        uid=metadata["uid"],
+        created=created,
+        changed=changed,
+        terminating=terminating,
+        verbs=VERBS_TERMINATING if terminating else VERBS,
+    )

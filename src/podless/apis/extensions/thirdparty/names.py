@@ -1,0 +1,77 @@
+"""cron-tab.mygroup.example.com defines the kind CronTab of the group mygroup.example.com, at …/crontabs.
+
+Source: the design of ThirdPartyResource, and the guess of plurals in k8s.io/apimachinery.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from podless.meta import names
+from podless.runtime.meter import each
+
+_SEGMENTS = 3  # of a name: the kind, and a domain of at least two
+_SHORT = "must be at least three segments long: <kind>.<domain>.<tld>"
+_WORDS = re.compile(r"[a-z][a-z0-9]*+(?:-[a-z][a-z0-9]*+)*+")
+_CAMEL = re.compile(r"(?:[A-Z][a-z0-9]*+)++")
+_KIND = (
+    "the first segment must be a kind in lower case, each of whose words begins with a letter, such as cron-tab for "
+    "CronTab"
+)
+
+
+class Defined(NamedTuple):
+    """What a ThirdPartyResource defines, by its name."""
+
+    kind: str
+    group: str
+
+    @property
+    def plural(self) -> str:
+        """The resource in paths."""
+        return plural_of(self.kind)
+
+
+def defined(name: str) -> Defined:
+    """The kind and group that a sound name defines. Raises ValueError for any other."""
+    faults = name_faults(name)
+    if faults:
+        raise ValueError(faults[0])
+    words, _, group = name.partition(".")
+    return Defined("".join(word[0].upper() + word[1:] for word in each(words.split("-"))), group)
+
+
+def name_of(kind: str, group: str) -> str:
+    """The name that defines a kind of a group. Raises ValueError where none does."""
+    if not _CAMEL.fullmatch(kind):
+        raise ValueError(f"{kind}: a kind begins with a capital letter and has letters and digits only")
+    words = re.sub(r"(?<!^)([A-Z])", r"-\1", kind).lower()
+    name = f"{words}.{group}"
+    faults = name_faults(name)
+    if faults:
+        raise ValueError(faults[0])
+    return name
+
+
+def name_faults(name: str) -> list[str]:
+    """What is wrong with the name of a ThirdPartyResource."""
+    found = names.subdomain(name)
+    if found:
+        return found
+    words, *domain = name.split(".")
+    if 1 + len(domain) < _SEGMENTS:
+        return [_SHORT]
+    return [] if _WORDS.fullmatch(words) else [_KIND]
+
+
+def plural_of(kind: str) -> str:
+    """The resource of a kind: crontabs for CronTab."""
+    singular = kind.lower()
+    if singular == "endpoints":
+        return singular
+    if singular.endswith("s"):
+        return f"{singular}es"
+    if singular.endswith("y"):
+        return f"{singular[:-1]}ies"
+    return f"{singular}s"

@@ -1,0 +1,83 @@
+"""ThirdPartyResource: custom kinds as they were before CustomResourceDefinitions."""
+
+from __future__ import annotations
+
+from podless.apis.extensions.thirdparty import defined, name_faults
+from podless.apis.shared.declared import declare
+from podless.apis.shared.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+from podless.structs.structfiles import load_struct
+
+THIRD_PARTY_RESOURCE = load_struct("extensions/v1beta1", "ThirdPartyResource")
+
+CLEANUP = "thirdpartyresourcecleanup.extensions"
+
+
+class ThirdPartyResourceStrategy(TypedStrategy):
+    """The name says what is defined; it ends only when the objects have."""
+
+    grace = False
+    placed = False
+
+    def name_errors(self, name: str, prefix: bool) -> list[str]:
+        """A name is a kind and its group."""
+        return names.subdomain_prefix(name) if prefix else name_faults(name)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """There are versions, with names."""
+        given = obj.get("versions") or []
+        if not given:
+            return [field.required("versions", "must specify at least one version")]
+        errors, seen = [], set()
+        for place, one in enumerate(each(given)):
+            path, name = f"versions[{place}]", one.get("name") or ""
+            if not name:
+                errors.append(field.required(f"{path}.name", "must not be empty"))
+            elif name in seen:
+                errors.append(field.duplicate(f"{path}.name", name))
+            else:
+                errors += field.invalids(f"{path}.name", name, names.label_1035(name))
+            seen.add(name)
+            errors += _group(obj["metadata"].get("name") or "", one, path)
+        return errors
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What may meet with a group of somebody else."""
+        group = defined(obj["metadata"]["name"]).group
+        if old is not None or group.count(".") >= 2:
+            return []
+        return [f"metadata.name: the group {group} has fewer than three segments, such as mygroup.example.com has"]
+
+    def prepare_delete(self, obj: Object) -> None:
+        """From now on it waits for its objects to be gone."""
+        metadata = obj["metadata"]
+        held = metadata.get("finalizers") or []
+        if "deletionTimestamp" not in metadata and CLEANUP not in held:
+            metadata["finalizers"] = [*held, CLEANUP]
+
+
+def _group(name: str, version: Object, path: str) -> list[FieldError]:
+    """A version may name the group once more."""
+    given = version.get("apiGroup")
+    if not given or name_faults(name) or given == defined(name).group:
+        return []
+    return [field.invalid(f"{path}.apiGroup", given, f"must be the group in metadata.name, {defined(name).group}")]
+
+
+THIRD_PARTY_RESOURCES = declare(
+    "extensions",
+    "ThirdPartyResource",
+    "thirdpartyresources",
+    strategy=ThirdPartyResourceStrategy(),
+    struct=THIRD_PARTY_RESOURCE,
+    namespaced=False,
+    versions=("v1beta1",),
+    deprecation=(
+        "extensions/v1beta1 ThirdPartyResource is deprecated in v1.7+, unavailable in v1.8+; "
+        "use apiextensions.k8s.io/v1 CustomResourceDefinition"
+    ),
+)

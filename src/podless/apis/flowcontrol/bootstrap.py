@@ -1,0 +1,122 @@
+"""The flow schemas and priority levels that exist from the start. Source: those of k8s.io/apiserver 1.36."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from podless.codec import gotext
+from podless.kinds.strategy import Object
+from podless.runtime import clock
+
+_META = {"annotations": {"apf.kubernetes.io/autoupdate-spec": "true"}}
+_ALL = ["*"]
+_EVERYBODY = ("system:unauthenticated", "system:authenticated")
+_MANAGER, _SCHEDULER = "system:kube-controller-manager", "system:kube-scheduler"
+_EXEMPT: Object = {"type": "Exempt", "exempt": {"nominalConcurrencyShares": 0, "lendablePercent": 0}}
+# name -> shares, lendable hundredths, queues and hand size; those without queues reject what they have no room for
+_LEVELS = {
+    "system": (30, 33, 64, 6),
+    "node-high": (40, 25, 64, 6),
+    "leader-election": (10, 0, 16, 4),
+    "workload-high": (40, 50, 128, 6),
+    "workload-low": (100, 90, 128, 6),
+    "global-default": (20, 50, 128, 6),
+    "catch-all": (5, 0, 0, 0),
+}
+_QUEUE = 50
+
+
+def levels() -> Iterator[Object]:
+    """The priority levels."""
+    yield {"metadata": {"name": "exempt", **_META}, "spec": _EXEMPT}
+    for name, (shares, lendable, queues, hand) in _LEVELS.items():
+        response: Object = {"type": "Reject"}
+        if queues:
+            queuing = {"queues": queues, "handSize": hand, "queueLengthLimit": _QUEUE}
+            response = {"type": "Queue", "queuing": queuing}
+        limited = {"nominalConcurrencyShares": shares, "limitResponse": response, "lendablePercent": lendable}
+        yield {"metadata": {"name": name, **_META}, "spec": {"type": "Limited", "limited": limited}}
+
+
+def schemas() -> Iterator[Object]:
+    """The flow schemas."""
+    for name, (level, precedence, method, subjects, resources, paths) in _SCHEMAS.items():
+        rule: Object = {"subjects": subjects}
+        if resources:
+            rule["resourceRules"] = resources
+        if paths:
+            rule["nonResourceRules"] = [{"verbs": paths[0], "nonResourceURLs": paths[1]}]
+        spec: Object = {"priorityLevelConfiguration": {"name": level}, "matchingPrecedence": precedence}
+        if method:
+            spec["distinguisherMethod"] = {"type": method}
+        yield {"metadata": {"name": name, **_META}, "spec": spec | {"rules": [rule]}, "status": _found(level)}
+
+
+def _found(level: str) -> Object:
+    """The state of a schema whose level is there."""
+    told = dangling(level, there=True)
+    order = ("type", "status", "lastTransitionTime", "reason", "message")
+    return {"conditions": [{name: told.get(name) or clock.now() for name in order}]}
+
+
+def dangling(level: str, *, there: bool) -> Object:
+    """The condition that says whether the priority level of a schema is there; without a time."""
+    end = "and it exists" if there else "but there is no such object"
+    named = f"This FlowSchema references the PriorityLevelConfiguration object named {gotext.quote(level)}"
+    status, reason = ("False", "Found") if there else ("True", "NotFound")
+    return {"type": "Dangling", "status": status, "reason": reason, "message": f"{named} {end}"}
+
+
+def fixed(wanted: Iterator[Object], name: str) -> Object | None:
+    """The spec that an object of a name has to have; None for any."""
+    if name not in ("exempt", "catch-all"):
+        return None
+    return next((obj["spec"] for obj in wanted if obj["metadata"]["name"] == name), None)
+
+
+def _groups(*names: str) -> list[Object]:
+    return [{"kind": "Group", "group": {"name": name}} for name in names]
+
+
+def _users(*names: str) -> list[Object]:
+    return [{"kind": "User", "user": {"name": name}} for name in names]
+
+
+def _resources(verbs: Sequence[str], groups: Sequence[str], names: Sequence[str], *, cluster: bool) -> Object:
+    rule: Object = {"verbs": list(verbs), "apiGroups": list(groups), "resources": list(names)}
+    return rule | ({"clusterScope": True} if cluster else {}) | {"namespaces": _ALL}
+
+
+_ACCOUNTS: list[Object] = [{"kind": "ServiceAccount", "serviceAccount": {"namespace": "kube-system", "name": "*"}}]
+_WHATEVER = [_resources(_ALL, _ALL, _ALL, cluster=True)]
+_WHEREVER = (_ALL, _ALL)
+_LEASES = ("coordination.k8s.io",), ("leases",)
+_BY_USER, _BY_NAMESPACE = "ByUser", "ByNamespace"
+# name -> level, precedence, what tells flows apart, whose requests, resources, and paths with their verbs
+_SCHEMAS: dict[str, tuple[str, int, str, list[Object], list[Object], tuple[list[str], list[str]] | None]] = {
+    "exempt": ("exempt", 1, "", _groups("system:masters"), _WHATEVER, _WHEREVER),
+    "probes": ("exempt", 2, "", _groups(*_EVERYBODY), [], (["get"], ["/healthz", "/readyz", "/livez"])),
+    "system-leader-election": (
+        "leader-election",
+        100,
+        _BY_USER,
+        [*_users(_MANAGER, _SCHEDULER), *_ACCOUNTS],
+        [_resources(("get", "create", "update"), *_LEASES, cluster=False)],
+        None,
+    ),
+    "system-node-high": (
+        "node-high",
+        400,
+        _BY_USER,
+        _groups("system:nodes"),
+        [_resources(_ALL, ("",), ("nodes", "nodes/status"), cluster=True), _resources(_ALL, *_LEASES, cluster=False)],
+        None,
+    ),
+    "system-nodes": ("system", 500, _BY_USER, _groups("system:nodes"), _WHATEVER, _WHEREVER),
+    "kube-controller-manager": ("workload-high", 800, _BY_NAMESPACE, _users(_MANAGER), _WHATEVER, _WHEREVER),
+    "kube-scheduler": ("workload-high", 800, _BY_NAMESPACE, _users(_SCHEDULER), _WHATEVER, _WHEREVER),
+    "kube-system-service-accounts": ("workload-high", 900, _BY_NAMESPACE, _ACCOUNTS, _WHATEVER, _WHEREVER),
+    "service-accounts": ("workload-low", 9000, _BY_USER, _groups("system:serviceaccounts"), _WHATEVER, _WHEREVER),
+    "global-default": ("global-default", 9900, _BY_USER, _groups(*_EVERYBODY), _WHATEVER, _WHEREVER),
+    "catch-all": ("catch-all", 10000, _BY_USER, _groups(*_EVERYBODY), _WHATEVER, _WHEREVER),
+}

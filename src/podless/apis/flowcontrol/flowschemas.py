@@ -1,0 +1,166 @@
+"""FlowSchema: which requests are of which priority. Source: Kubernetes' pkg/apis/flowcontrol/validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from podless.apis.flowcontrol import bootstrap, parts
+from podless.apis.shared import checks
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+FLOW_SCHEMA_SPEC = load_struct("flowcontrol/v1", "FlowSchemaSpec")
+
+_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch")
+_METHODS = ("ByNamespace", "ByUser")
+_SUBJECTS = {"Group": "group", "ServiceAccount": "serviceAccount", "User": "user"}
+_MOST = 10000
+_EXEMPT = "exempt"
+_ALL = "*"
+_NO_SUBJECTS = "subjects must contain at least one value"
+_NO_RULES = "at least one of resourceRules and nonResourceRules has to be non-empty"
+_NOWHERE = "resource rules that are not cluster scoped must supply at least one namespace"
+_NAMESPACE = "each member of this list must be '*' or a DNS-1123 label; "
+
+
+class FlowSchemaStrategy(parts.FlowStrategy):
+    """Rules of whom and what a schema is about."""
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Precedence, level and rules; two schemas are as they are."""
+        name, spec = obj["metadata"].get("name") or "", obj["spec"]
+        errors = [*_spec(spec, name)]
+        wanted = bootstrap.fixed(bootstrap.schemas(), name)
+        if wanted is not None and spec != wanted:
+            shown = gostructs.shown(FLOW_SCHEMA_SPEC, spec)
+            errors.append(field.invalid("spec", shown, f"spec of '{name}' must equal the fixed value"))
+        return [*errors, *parts.conditions(obj)]
+
+
+def _spec(spec: Object, name: str) -> Iterator[FieldError]:
+    path, precedence = "spec.matchingPrecedence", spec.get("matchingPrecedence") or 0
+    if precedence <= 0:
+        yield field.invalid(path, precedence, "must be a positive value")
+    if precedence > _MOST:
+        yield field.invalid(path, precedence, f"must not be greater than {_MOST}")
+    if precedence == 1 and name != _EXEMPT:
+        yield field.invalid(path, precedence, "only the schema named 'exempt' may have matchingPrecedence 1")
+    method = spec.get("distinguisherMethod")
+    if method is not None and method["type"] not in _METHODS:
+        yield field.not_supported("spec.distinguisherMethod.type", {"Type": method["type"]}, _METHODS)
+    path, level = "spec.priorityLevelConfiguration.name", spec["priorityLevelConfiguration"]["name"]
+    yield from checks.named(path, level, names.subdomain, "must reference a priority level")
+    for place, rule in enumerate(each(spec.get("rules") or [])):
+        yield from _rule(rule, f"spec.rules[{place}]")
+
+
+def _rule(rule: Object, path: str) -> Iterator[FieldError]:
+    subjects = rule.get("subjects") or []
+    if not subjects:
+        yield field.required(f"{path}.subjects", _NO_SUBJECTS)
+    for place, subject in enumerate(each(subjects)):
+        yield from _subject(subject, f"{path}.subjects[{place}]")
+    resources, others = rule.get("resourceRules") or [], rule.get("nonResourceRules") or []
+    if not resources and not others:
+        yield field.required(path, _NO_RULES)
+    for place, one in enumerate(each(resources)):
+        yield from _resources(one, f"{path}.resourceRules[{place}]")
+    for place, one in enumerate(each(others)):
+        yield from _urls(one, f"{path}.nonResourceRules[{place}]")
+
+
+def _subject(subject: Object, path: str) -> Iterator[FieldError]:
+    noun = subject.get("kind") or ""
+    wanted = _SUBJECTS.get(noun)
+    if wanted is None:
+        yield field.not_supported(f"{path}.kind", noun, _SUBJECTS)
+        return
+    given, where = subject.get(wanted), f"{path}.{wanted}"
+    if given is None:
+        yield field.required(where, f"{wanted} is required when subject kind is '{noun}'")
+    elif noun == "ServiceAccount":
+        yield from _account(given, where)
+    elif not given["name"]:
+        yield field.required(f"{where}.name")
+    for other, name in (("ServiceAccount", "serviceAccount"), ("User", "user"), ("Group", "group")):
+        if name != wanted and subject.get(name) is not None:
+            yield field.forbidden(f"{path}.{name}", f"{name} is forbidden when subject kind is not '{other}'")
+
+
+def _account(account: Object, path: str) -> Iterator[FieldError]:
+    name, space = account["name"], account["namespace"]
+    if name != _ALL:
+        yield from checks.named(f"{path}.name", name, names.subdomain)
+    yield from checks.named(f"{path}.namespace", space, missing="must specify namespace for service account")
+
+
+def _verbs(rule: Object, path: str) -> Iterator[FieldError]:
+    verbs = rule.get("verbs") or []
+    if not verbs:
+        yield field.required(f"{path}.verbs", "verbs must contain at least one value")
+    elif _ALL in verbs:
+        yield from _alone(verbs, f"{path}.verbs", "verbs")
+    elif not set(verbs) <= set(_VERBS):
+        yield field.not_supported(f"{path}.verbs", verbs, _VERBS)
+
+
+def _alone(values: Sequence[str], path: str, what: str) -> Iterator[FieldError]:
+    """Who means everything says nothing else."""
+    if _ALL in values and len(values) > 1:
+        yield field.invalid(path, values, f"if '*' is present, must not specify other {what}")
+
+
+def _resources(rule: Object, path: str) -> Iterator[FieldError]:
+    yield from _verbs(rule, path)
+    for name, one, many in (("apiGroups", "api group", "api groups"), ("resources", "resource", "resources")):
+        given = rule.get(name) or []
+        if not given:
+            yield field.required(f"{path}.{name}", f"resource rules must supply at least one {one}")
+        yield from _alone(given, f"{path}.{name}", many)
+    spaces = rule.get("namespaces") or []
+    if not spaces and not rule.get("clusterScope"):
+        yield field.required(f"{path}.namespaces", _NOWHERE)
+    elif _ALL in spaces:
+        yield from _alone(spaces, f"{path}.namespaces", "namespaces")
+    else:
+        for place, space in enumerate(each(spaces)):
+            where = f"{path}.namespaces[{place}]"
+            yield from (field.invalid(where, space, _NAMESPACE + text) for text in names.label(space))
+
+
+def _urls(rule: Object, path: str) -> Iterator[FieldError]:
+    yield from _verbs(rule, path)
+    urls, path = rule.get("nonResourceURLs") or [], f"{path}.nonResourceURLs"
+    if not urls:
+        yield field.required(path, "nonResourceURLs must contain at least one value")
+    elif _ALL in urls:
+        yield from _alone(urls, path, "non-resource URLs")
+    else:
+        for place, url in enumerate(each(urls)):
+            if fault := _url_fault(url):
+                yield field.invalid(f"{path}[{place}]", url, fault)
+
+
+def _url_fault(url: str) -> str:
+    """What is wrong with a path of no resource, "" for a good one."""
+    if not url:
+        return "must not be empty"
+    if url == "/":
+        return ""
+    if not url.startswith("/"):
+        return "must start with slash"
+    if " " in url:
+        return "must not contain white-space"
+    if "//" in url:
+        return "must not contain double slash"
+    if _ALL in url and (url.count(_ALL) > 1 or not url.endswith("/*")):
+        return "wildcard can only do suffix matching"
+    return ""
+
+
+STRATEGY = FlowSchemaStrategy()

@@ -1,0 +1,39 @@
+"""What both kinds of flow control have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podless.apis.shared import checks
+from podless.apis.shared.carried import keep_metadata
+from podless.apis.shared.typed import SpecStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+
+class FlowStrategy(SpecStrategy):
+    """The spec counts as a generation; the status has its own endpoint."""
+
+    rechecks = (1, 0)
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """The spec stays."""
+        super().prepare_status(version, obj, old)
+        keep_metadata(obj, old)
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Each condition once."""
+        return [*conditions(obj)]
+
+
+def conditions(obj: Object) -> Iterator[FieldError]:
+    """Conditions of different types."""
+    seen: set[str] = set()
+    for place, condition in enumerate(each((obj.get("status") or {}).get("conditions") or [])):
+        name, path = condition.get("type") or "", f"status.conditions[{place}].type"
+        yield from checks.once(path, name, seen)
+        if not name:
+            yield field.required(path)

@@ -1,0 +1,120 @@
+"""PriorityLevelConfiguration: how many requests of a priority are served at once.
+
+Source: Kubernetes' pkg/apis/flowcontrol/validation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from podless.apis.flowcontrol import bootstrap, parts
+from podless.apis.shared import checks
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field
+from podless.meta.field import FieldError
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+PRIORITY_LEVEL_CONFIGURATION_SPEC = load_struct("flowcontrol/v1", "PriorityLevelConfigurationSpec")
+
+_EXEMPT, _LIMITED = "Exempt", "Limited"
+_QUEUE, _REJECT = "Queue", "Reject"
+_MOST_QUEUES, _MOST_BITS = 10_000_000, 60
+_POSITIVE, _NOT_NEGATIVE = "must be positive", "must be a non-negative integer"
+
+
+class PriorityLevelStrategy(parts.FlowStrategy):
+    """A level has limits, or none."""
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Limits that make sense; two levels are as they are, but for shares of the one without limits."""
+        name, spec = obj["metadata"].get("name") or "", obj["spec"]
+        errors = [*_spec(spec, name)]
+        wanted = bootstrap.fixed(bootstrap.levels(), name)
+        text = ""
+        if wanted is not None and name == "exempt":
+            if {**spec, "exempt": None} != {**wanted, "exempt": None}:
+                text = "spec of 'exempt' except the 'spec.exempt' field must equal the fixed value"
+        elif wanted is not None and spec != wanted:
+            text = f"spec of '{name}' must equal the fixed value"
+        if text:
+            errors.append(field.invalid("spec", gostructs.shown(PRIORITY_LEVEL_CONFIGURATION_SPEC, spec), text))
+        return [*errors, *parts.conditions(obj)]
+
+
+def _spec(spec: Object, name: str) -> Iterator[FieldError]:
+    sort, limited, exempt = spec["type"], spec.get("limited"), spec.get("exempt")
+    if (name == "exempt") != (sort == _EXEMPT):
+        yield field.invalid("spec.type", sort, "must be 'Exempt' if and only if `name` is 'exempt'")
+    if sort == _EXEMPT:
+        if limited is not None:
+            yield field.forbidden("spec.limited", "must be nil if the type is not Limited")
+        if exempt is not None:
+            yield from _shares(exempt, "spec.exempt")
+            yield from _lent(exempt, "spec.exempt")
+    elif sort == _LIMITED:
+        if exempt is not None:
+            yield field.forbidden("spec.exempt", "must be nil if the type is Limited")
+        if limited is None:
+            yield field.required("spec.limited", "must not be empty when type is Limited")
+        else:
+            yield from _limits(limited, "spec.limited")
+    else:
+        yield field.not_supported("spec.type", sort, (_EXEMPT, _LIMITED))
+
+
+def _shares(given: Object, path: str) -> Iterator[FieldError]:
+    shares = given.get("nominalConcurrencyShares")
+    if shares is not None and shares < 0:
+        yield field.invalid(f"{path}.nominalConcurrencyShares", shares, _NOT_NEGATIVE)
+
+
+def _lent(given: Object, path: str) -> Iterator[FieldError]:
+    yield from checks.within(f"{path}.lendablePercent", given.get("lendablePercent"), 0, 100)
+
+
+def _limits(limited: Object, path: str) -> Iterator[FieldError]:
+    yield from _shares(limited, path)
+    yield from _answered(limited["limitResponse"], f"{path}.limitResponse")
+    yield from _lent(limited, path)
+    borrowed = limited.get("borrowingLimitPercent")
+    if borrowed is not None and borrowed < 0:
+        text = "if specified, must be a non-negative integer"
+        yield field.invalid(f"{path}.borrowingLimitPercent", borrowed, text)
+
+
+def _answered(response: Object, path: str) -> Iterator[FieldError]:
+    sort, queuing = response["type"], response.get("queuing")
+    if sort == _REJECT:
+        if queuing is not None:
+            text = "must be nil if limited.limitResponse.type is not Limited"
+            yield field.forbidden(f"{path}.queuing", text)
+    elif sort != _QUEUE:
+        yield field.not_supported(f"{path}.type", sort, (_QUEUE, _REJECT))
+    elif queuing is None:
+        text = "must not be empty if limited.limitResponse.type is Limited"
+        yield field.required(f"{path}.queuing", text)
+    else:
+        yield from _queues(queuing, f"{path}.queuing")
+
+
+def _queues(queuing: Object, path: str) -> Iterator[FieldError]:
+    length, queues, hand = queuing["queueLengthLimit"], queuing["queues"], queuing["handSize"]
+    if length <= 0:
+        yield field.invalid(f"{path}.queueLengthLimit", length, _POSITIVE)
+    if queues <= 0:
+        yield field.invalid(f"{path}.queues", queues, _POSITIVE)
+    elif queues > _MOST_QUEUES:
+        yield field.invalid(f"{path}.queues", queues, f"must not be greater than {_MOST_QUEUES}")
+    if hand <= 0:
+        yield field.invalid(f"{path}.handSize", hand, _POSITIVE)
+    elif hand > queues:
+        yield field.invalid(f"{path}.handSize", hand, f"should not be greater than queues ({queues})")
+    elif math.ceil(math.log2(queues) * hand) > _MOST_BITS:
+        text = f"required entropy bits of deckSize {queues} and handSize {hand} should not be greater than {_MOST_BITS}"
+        yield field.invalid(f"{path}.handSize", hand, text)
+
+
+STRATEGY = PriorityLevelStrategy()

@@ -1,0 +1,47 @@
+"""How built-in kinds lie in etcd: under kube-apiserver's names, and readable as it wrote them, in protobuf or JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.apis import builtin
+from podless.codec import serializer
+from podless.kinds import view
+from podless.kinds.kind import Kind
+from podless.store import Stored, keys
+from podless.store.etcd.layout import Layout, names
+from podless.structs import protobuf
+from podless.structs.wire import ProtobufError
+
+
+def layout(root: str) -> Layout:
+    """The layout below a prefix such as /registry."""
+    kinds = {kind.prefix: kind for kind in builtin.ALL if kind.home is None}
+
+    def decode(key: str, value: bytes) -> Stored | None:
+        kind = kinds.get(keys.prefix(key))
+        if kind is None or kind.struct is None:
+            return None
+        try:
+            return view.encode(kind, _stored(kind, _read(kind, value)))
+        except (ProtobufError, ValueError, LookupError, TypeError, AttributeError):
+            return None
+
+    return Layout(root, names({prefix: (kind.group, kind.plural) for prefix, kind in kinds.items()}), decode)
+
+
+def _read(kind: Kind, value: bytes) -> dict[str, Any]:
+    if not value.startswith(protobuf.PREFIX):
+        read: dict[str, Any] = serializer.decode_own(value)
+        return read
+    version = kind.by_version.get(protobuf.unwrap(value).api_version.rpartition("/")[2])
+    struct = kind.struct_of(version) if version is not None else kind.struct
+    assert struct is not None
+    return protobuf.read(value, struct)
+
+
+def _stored(kind: Kind, obj: dict[str, Any]) -> dict[str, Any]:
+    """The object in the version that is stored here; one that is not served has the fields of that."""
+    if obj["apiVersion"].rpartition("/")[2] in kind.by_version:
+        return kind.strategy.store(kind, obj)
+    return {**obj, "apiVersion": kind.api_version(kind.storage_version)}

@@ -1,0 +1,58 @@
+"""IngressClass. Source: Kubernetes' pkg/apis/networking (v1/defaults, validation)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.apis.shared import references
+from podless.apis.shared.immutable import stays
+from podless.apis.shared.typed import SpecStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, names
+from podless.meta.field import FieldError
+
+_MOST_CONTROLLER = 250  # bytes
+_CLUSTER, _NAMESPACE = "Cluster", "Namespace"
+
+
+class IngressClassStrategy(SpecStrategy):
+    """Who sees to ingresses of the class."""
+
+    rechecks = (1, 1)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Controller and parameters."""
+        return _check(obj["spec"])
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The same; the controller stays."""
+        given, before = (one["spec"].get("controller") or "" for one in (obj, old))
+        return [*stays("spec.controller", given, before), *_check(obj["spec"])]
+
+
+def _check(spec: Object) -> list[FieldError]:
+    controller, parameters = spec.get("controller") or "", spec.get("parameters")
+    errors = []
+    if len(controller.encode()) > _MOST_CONTROLLER:
+        errors.append(field.too_long("spec.controller", _MOST_CONTROLLER))
+    errors += references.domain_path(controller, "spec.controller")
+    return errors if parameters is None else [*errors, *_parameters(parameters, "spec.parameters")]
+
+
+def _parameters(parameters: Object, path: str) -> list[FieldError]:
+    errors = references.local(parameters, path)
+    scope: Any = parameters.get("scope")
+    namespace: Any = parameters.get("namespace")
+    if scope not in (_CLUSTER, _NAMESPACE):
+        errors.append(field.not_supported(f"{path}.scope", scope, (_CLUSTER, _NAMESPACE)))
+    elif scope == _NAMESPACE and namespace is None:
+        errors.append(field.required(f"{path}.namespace", "`parameters.scope` is set to 'Namespace'"))
+    elif scope == _NAMESPACE:
+        errors += field.invalids(f"{path}.namespace", namespace, names.label(namespace))
+    elif namespace is not None:
+        errors.append(field.forbidden(f"{path}.namespace", "`parameters.scope` is set to 'Cluster'"))
+    return errors
+
+
+STRATEGY = IngressClassStrategy()

@@ -1,0 +1,154 @@
+"""Ingress. Source: Kubernetes' pkg/apis/networking/validation and pkg/registry/networking/ingress."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from podless.apis.shared import checks, references
+from podless.apis.shared.typed import SpecStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import addresses, field, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+CLASS = "kubernetes.io/ingress.class"
+_DEPRECATED = f"annotation \"{CLASS}\" is deprecated, please use 'spec.ingressClassName' instead"
+_PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
+_BAD_PARTS, _BAD_ENDS = ("//", "/./", "/../", "%2f", "%2F"), ("/..", "/.")
+_NO_NAME = "must be a DNS name, not an IP address"
+
+
+class IngressStrategy(SpecStrategy):
+    """Hosts and paths, and the services behind them."""
+
+    rechecks = (1, 1)
+    blank: ClassVar[Object] = {"loadBalancer": {}}
+
+    def complete(self, obj: Object, given: Object) -> None:
+        """An empty list of rules is kept where there is nothing else, for the error shows it."""
+        if (given.get("spec") or {}).get("rules") == [] and obj["spec"].get("defaultBackend") is None:
+            obj["spec"]["rules"] = []
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Rules, hosts and backends; of one class only."""
+        errors = list(_check(obj["spec"]))
+        named, given = (obj["metadata"].get("annotations") or {}).get(CLASS), obj["spec"].get("ingressClassName")
+        if named is not None and given is not None and named != given:
+            text = "must match `ingressClassName` when both are specified"
+            errors.append(field.invalid(f"annotations.{CLASS}", named, text))
+        return errors
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Rules, hosts and backends."""
+        return list(_check(obj["spec"], old["spec"]))
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Addresses and names of balancers."""
+        return list(_balancers((obj["status"].get("loadBalancer") or {}).get("ingress") or []))
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """A class that is named as it used to be."""
+        named = CLASS in (obj["metadata"].get("annotations") or {})
+        return [_DEPRECATED] if old is None and named and obj["spec"].get("ingressClassName") is None else []
+
+
+def _check(spec: Object, old: Object | None = None) -> Iterator[FieldError]:
+    backend, rules = spec.get("defaultBackend"), spec.get("rules") or []
+    if not rules and backend is None:
+        text = "either `defaultBackend` or `rules` must be specified"
+        yield field.invalid("spec", spec.get("rules"), text)
+    if backend is not None:
+        yield from _backend(backend, "spec.defaultBackend")
+    for place, rule in enumerate(each(rules)):
+        yield from _rule(rule, f"spec.rules[{place}]")
+    lax = any(_secret(entry) for entry in each((old or {}).get("tls") or ()))
+    for place, entry in enumerate(each(spec.get("tls") or ())):
+        for number, host in enumerate(each(entry.get("hosts") or ())):
+            check = names.wildcard if "*" in host else names.subdomain
+            yield from field.invalids(f"spec.tls[{place}].hosts[{number}]", host, check(host))
+        for text in each([] if lax else _secret(entry)):
+            yield field.invalid(f"spec.tls[{place}].secretName", entry["secretName"], text)
+    name = spec.get("ingressClassName")
+    if name is not None:
+        yield from field.invalids("spec.ingressClassName", name, names.subdomain(name))
+
+
+def _secret(entry: Object) -> list[str]:
+    """What is wrong with the name of the secret of an entry in tls."""
+    name = entry.get("secretName")
+    return names.subdomain(name) if name else []
+
+
+def _rule(rule: Object, path: str) -> Iterator[FieldError]:
+    host = rule.get("host") or ""
+    if host:
+        if addresses.parse(host) is not None:
+            yield field.invalid(f"{path}.host", host, _NO_NAME)
+        check = names.wildcard if "*" in host else names.subdomain
+        yield from field.invalids(f"{path}.host", host, check(host))
+    http = rule.get("http")
+    if http is None:
+        return
+    if not http.get("paths"):
+        yield field.required(f"{path}.http.paths")
+    for place, one in enumerate(each(http.get("paths") or ())):
+        yield from _path(one, f"{path}.http.paths[{place}]")
+
+
+def _path(one: Object, path: str) -> Iterator[FieldError]:
+    kind, given = one.get("pathType"), one.get("path") or ""
+    where = f"{path}.path"
+    if kind is None:
+        yield field.required(f"{path}.pathType", "pathType must be specified")
+        return
+    if kind not in _PATH_TYPES:
+        yield field.not_supported(f"{path}.pathType", kind, _PATH_TYPES)
+    elif not given.startswith("/") and (given or kind != "ImplementationSpecific"):
+        yield field.invalid(where, given, "must be an absolute path")
+    if kind in ("Exact", "Prefix"):
+        yield from (field.invalid(where, given, f"must not contain '{bad}'") for bad in _BAD_PARTS if bad in given)
+        ends = (bad for bad in _BAD_ENDS if given.endswith(bad))
+        yield from (field.invalid(where, given, f"cannot end with '{bad}'") for bad in ends)
+    yield from _backend(one.get("backend") or {}, f"{path}.backend")
+
+
+def _backend(backend: Object, path: str) -> Iterator[FieldError]:
+    resource, service = backend.get("resource"), backend.get("service")
+    if resource is not None and service is not None:
+        yield field.invalid(path, "", "cannot set both resource and service backends")
+    elif resource is not None:
+        yield from references.local(resource, f"{path}.resource")
+    elif service is not None:
+        yield from _service(service, path)
+    else:
+        yield field.invalid(path, "", "resource or service backend is required")
+
+
+def _service(service: Object, path: str) -> Iterator[FieldError]:
+    port = service.get("port") or {}
+    yield from checks.named(f"{path}.service.name", service.get("name"))
+    named, number = port.get("name") or "", port.get("number") or 0
+    if named and number:
+        yield field.invalid(path, "", "cannot set both port name & port number")
+    elif named:
+        yield from field.invalids(f"{path}.service.port.name", named, names.port(named))
+    elif not number:
+        yield field.required(path, "port name or number is required")
+    else:
+        yield from checks.port_number(f"{path}.service.port.number", number)
+
+
+def _balancers(balancers: list[Object]) -> Iterator[FieldError]:
+    for place, one in enumerate(each(balancers)):
+        path, ip, host = f"status.loadBalancer.ingress[{place}]", one.get("ip") or "", one.get("hostname") or ""
+        if ip:
+            yield from field.invalids(f"{path}.ip", ip, addresses.faults(ip))
+        if host:
+            yield from field.invalids(f"{path}.hostname", host, names.subdomain(host))
+            if addresses.parse(host) is not None:
+                yield field.invalid(f"{path}.hostname", host, _NO_NAME)
+
+
+STRATEGY = IngressStrategy()

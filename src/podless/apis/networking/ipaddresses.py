@@ -1,0 +1,40 @@
+"""IPAddress: whose an address of services is. Source: Kubernetes' pkg/apis/networking/validation."""
+
+from __future__ import annotations
+
+from podless.apis.shared import checks
+from podless.apis.shared.immutable import stays
+from podless.apis.shared.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import addresses, field, names
+
+
+class IPAddressStrategy(TypedStrategy):
+    """Whose an address is."""
+
+    def name_errors(self, name: str, prefix: bool) -> list[str]:
+        """The name is the address."""
+        return addresses.canonical_faults(name)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """It is somebody's."""
+        parent, path = obj["spec"].get("parentRef"), "spec.parentRef"
+        if parent is None:
+            return [field.required(path)]
+        group, namespace = parent.get("group") or "", parent.get("namespace") or ""
+        errors = field.invalids(f"{path}.group", group, names.subdomain(group)) if group else []
+        for name in ("resource", "name"):
+            errors += checks.named(f"{path}.{name}", parent.get(name), names.path_segment)
+        faults = names.path_segment(namespace) if namespace else []
+        return [*errors, *field.invalids(f"{path}.namespace", namespace, faults)]
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """It stays whose it is."""
+        parent = obj["spec"].get("parentRef")
+        parts = ("group", "resource", "namespace", "name")
+        shown = parent and {name.capitalize(): parent.get(name) or "" for name in parts}
+        return stays("spec.parentRef", parent, old["spec"].get("parentRef"), shown)
+
+
+STRATEGY = IPAddressStrategy()

@@ -1,0 +1,129 @@
+"""NetworkPolicy. Source: Kubernetes' pkg/apis/networking (v1/defaults, validation)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podless.apis.shared import checks
+from podless.apis.shared.literal import LiteralStrategy
+from podless.apis.shared.typed import SpecStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import addresses, field, labelselector, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+_PROTOCOLS = ("TCP", "UDP", "SCTP")
+_TYPES = ("Ingress", "Egress")
+# what the rules of each direction call those at the other end
+_SIDES = (("ingress", "from"), ("egress", "to"))
+_SELECTED = ("matchLabels", "matchExpressions", "values")
+
+
+class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
+    """Who may talk to pods, and whom they may talk to."""
+
+    empties = frozenset({"ingress", "egress", "from", "to", "ports", "except", *_SELECTED})
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """The spec, as it is written."""
+        return self.differs(obj, old)
+
+    def default(self, version: Version, obj: Object) -> None:
+        """The directions that it is about."""
+        spec = obj["spec"]
+        if not spec.get("policyTypes"):
+            spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Selectors, ports and ranges of addresses."""
+        return list(_check(obj["spec"]))
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """Ranges of addresses that are not in their one form."""
+        found = []
+        for path, peer in _peers(obj["spec"]):
+            block = peer.get("ipBlock") or {}
+            if block.get("cidr"):
+                found += addresses.range_warnings(f"{path}.ipBlock.cidr", block["cidr"])
+            for place, text in enumerate(each(block.get("except") or ())):
+                found += addresses.range_warnings(f"{path}.ipBlock.except[{place}]", text)
+        return found
+
+
+def _peers(spec: Object) -> Iterator[tuple[str, Object]]:
+    for side, other in _SIDES:
+        for number, rule in enumerate(each(spec.get(side) or ())):
+            for place, peer in enumerate(each(rule.get(other) or ())):
+                yield f"spec.{side}[{number}].{other}[{place}]", peer
+
+
+def _check(spec: Object) -> Iterator[FieldError]:
+    yield from labelselector.errors(spec.get("podSelector") or {}, "spec.podSelector")
+    for side, _ in _SIDES:
+        for number, rule in enumerate(each(spec.get(side) or ())):
+            for place, port in enumerate(each(rule.get("ports") or ())):
+                yield from _port(port, f"spec.{side}[{number}].ports[{place}]")
+    for path, peer in _peers(spec):
+        yield from _peer(peer, path)
+    types = spec.get("policyTypes") or []
+    if len(types) > len(_TYPES):
+        yield field.invalid("spec.policyTypes", types, "may not specify more than two policyTypes")
+        return
+    for place, kind in enumerate(each(types)):
+        yield from field.one_of(f"spec.policyTypes[{place}]", kind, _TYPES)
+
+
+def _port(port: Object, path: str) -> Iterator[FieldError]:
+    protocol, number, end = port.get("protocol"), port.get("port"), port.get("endPort")
+    yield from field.one_of(f"{path}.protocol", protocol, _PROTOCOLS)
+    if number is None:
+        if end is not None:
+            yield field.invalid(f"{path}.endPort", end, "may not be specified when `port` is not specified")
+        return
+    if isinstance(number, str):
+        if end is not None:
+            yield field.invalid(f"{path}.endPort", end, "may not be specified when `port` is non-numeric")
+        yield from field.invalids(f"{path}.port", number, names.port(number))
+        return
+    yield from checks.port_number(f"{path}.port", number)
+    if end is not None and end < number:
+        yield field.invalid(f"{path}.endPort", number, "must be greater than or equal to `port`")
+    if end is not None:
+        yield from checks.port_number(f"{path}.endPort", end)
+
+
+def _peer(peer: Object, path: str) -> Iterator[FieldError]:
+    given = [name for name in ("podSelector", "namespaceSelector", "ipBlock") if peer.get(name) is not None]
+    for name in each(given):
+        if name == "ipBlock":
+            yield from _block(peer[name], f"{path}.ipBlock")
+        else:
+            yield from labelselector.errors(peer[name], f"{path}.{name}")
+    if not given:
+        yield field.required(path, "must specify a peer")
+    elif len(given) > 1 and "ipBlock" in given:
+        yield field.forbidden(path, "may not specify both ipBlock and another peer")
+
+
+def _block(block: Object, path: str) -> Iterator[FieldError]:
+    text = block.get("cidr") or ""
+    if not text:
+        yield field.required(f"{path}.cidr")
+        return
+    yield from field.invalids(f"{path}.cidr", text, addresses.range_faults(text))
+    whole = addresses.parse_range(text)
+    if whole is None:
+        return
+    for place, part in enumerate(each(block.get("except") or ())):
+        where = f"{path}.except[{place}]"
+        yield from field.invalids(where, part, addresses.range_faults(part))
+        inner = addresses.parse_range(part)
+        if inner is None:
+            continue
+        inside = inner.version == whole.version and inner.network_address in whole
+        if not inside or whole.prefixlen >= inner.prefixlen:
+            yield field.invalid(where, part, "must be a strict subset of `cidr`")
+
+
+STRATEGY = NetworkPolicyStrategy()

@@ -1,0 +1,61 @@
+"""ServiceCIDR: where addresses of services are taken from. Source: Kubernetes' pkg/apis/networking/validation."""
+
+from __future__ import annotations
+
+from podless.apis.shared.immutable import immutable
+from podless.apis.shared.typed import StatusStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import addresses, field
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+_PATH = "spec.cidrs"
+_MOST_RANGES = 2
+_SAME_FAMILY = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
+
+
+class ServiceCIDRStrategy(StatusStrategy):
+    """A range that addresses are taken from, one of each family at the most."""
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Ranges in their one form."""
+        return _ranges(obj["spec"].get("cidrs") or [])
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The ranges stay; one of the other family may come to one that is alone."""
+        given, before = (one["spec"].get("cidrs") or [] for one in (obj, old))
+        moved = [
+            immutable(f"{_PATH}[{place}]", text)
+            for place, (text, known) in enumerate(zip(each(given), before, strict=False))
+            if text != known
+        ]
+        if len(given) == len(before):
+            return moved
+        if (len(before), len(given)) == (1, 2):
+            return [*moved, *_ranges(given)]
+        return [immutable(_PATH, obj["spec"].get("cidrs"))]
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Nothing."""
+        return ()
+
+
+def _ranges(given: list[str]) -> list[FieldError]:
+    """Ranges in their one form, of different families."""
+    if not given:
+        return [field.required(_PATH, "at least one CIDR required")]
+    if len(given) > _MOST_RANGES:
+        return [field.invalid(_PATH, {"CIDRs": given}, f"may only hold up to {_MOST_RANGES} values")]
+    errors = [
+        field.invalid(f"{_PATH}[{place}]", text, fault)
+        for place, text in enumerate(each(given))
+        for fault in addresses.canonical_range_faults(text)
+    ]
+    families = [addresses.range_family(text) for text in each(given)]
+    if len(given) == _MOST_RANGES and families[0] and families[0] == families[1]:
+        errors.append(field.invalid(_PATH, given, _SAME_FAMILY))
+    return errors
+
+
+STRATEGY = ServiceCIDRStrategy()

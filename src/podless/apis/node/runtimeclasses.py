@@ -1,0 +1,85 @@
+"""RuntimeClass. Source: Kubernetes' pkg/apis/node/validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podless.apis.podspec import resources
+from podless.apis.shared import checks, nodelabels
+from podless.apis.shared.immutable import kept
+from podless.apis.shared.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+TOLERATION = load_struct("core/v1", "Toleration")
+
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_OPERATORS = ("Equal", "Exists")
+
+
+class RuntimeClassStrategy(TypedStrategy):
+    """How pods of the class are run stays; what that costs, and where, may change."""
+
+    unconditional = False
+    created_by_update = True
+    rechecks = (1, 1)
+    qualified = False
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """The handler, what it needs and where it is."""
+        errors = checks.named("handler", obj["handler"])
+        fixed = (obj.get("overhead") or {}).get("podFixed") or {}
+        errors += resources.check({"limits": fixed}, "overhead", set())
+        return [*errors, *_scheduling(obj.get("scheduling") or {})]
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """As a new one; the handler stays."""
+        return [*self.validate_create(kind, version, obj), *kept(obj, old, "handler")]
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """Labels of nodes that have become others."""
+        selector = (obj.get("scheduling") or {}).get("nodeSelector") or {}
+        path = "scheduling.nodeSelector"
+        return [f"{path}: {text}" for label in sorted(each(selector)) if (text := nodelabels.advice(label))]
+
+
+def _scheduling(scheduling: Object) -> Iterator[FieldError]:
+    for key, value in each(scheduling.get("nodeSelector") or {}).items():
+        path = "scheduling.nodeSelector"
+        yield from field.invalids(path, key, names.qualified_name(key))
+        yield from field.invalids(path, value, names.label_value(value))
+    seen: set[tuple[object, ...]] = set()
+    for place, one in enumerate(each(scheduling.get("tolerations") or [])):
+        path = f"scheduling.tolerations[{place}]"
+        yield from _toleration(one, path)
+        known = tuple(one.get(name) for name in ("key", "operator", "value", "effect", "tolerationSeconds"))
+        if known in seen:
+            yield field.duplicate(path, gostructs.shown(TOLERATION, one))
+        seen.add(known)
+
+
+def _toleration(one: Object, path: str) -> Iterator[FieldError]:
+    key, operator, value, effect = (one.get(name) or "" for name in ("key", "operator", "value", "effect"))
+    if key:
+        yield from field.invalids(f"{path}.key", key, names.qualified_name(key))
+    elif operator != "Exists":
+        text = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+        yield field.invalid(f"{path}.operator", operator, text)
+    if one.get("tolerationSeconds") is not None and effect != "NoExecute":
+        yield field.invalid(f"{path}.effect", effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
+    if operator == "Exists" and value:
+        yield field.invalid(f"{path}.operator", value, "value must be empty when `operator` is 'Exists'")
+    elif operator in ("", "Equal"):
+        yield from field.invalids(f"{path}.operator", value, names.label_value(value)[:1])
+    elif operator not in _OPERATORS:
+        yield field.not_supported(f"{path}.operator", operator, _OPERATORS)
+    if effect and effect not in _EFFECTS:
+        yield field.not_supported(f"{path}.effect", effect, _EFFECTS)
+
+
+STRATEGY = RuntimeClassStrategy()

@@ -1,0 +1,160 @@
+"""Kinds and objects without a server: a definition to its kind, and a body to what a create would make of it.
+
+The way is that of a request: the same decoding, pruning, defaults and rules. What only a server can know (other
+objects, admission, whether a name is taken) is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from podless.apis.apiextensions import definition as rules
+from podless.codec import gotext, serializer
+from podless.kinds import bodies, judgement
+from podless.kinds.bodies import Body
+from podless.kinds.compile import compile_kind
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Strategy
+from podless.meta import objectmeta
+from podless.meta.errors import BadRequest, Invalid
+from podless.meta.field import FieldError, forbidden
+from podless.runtime import clock
+from podless.structs import structs
+from podless.structs.structfiles import load_struct
+
+CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
+
+Object = dict[str, Any]
+
+
+class Made(NamedTuple):
+    """The kind that a definition makes, None where it has errors; and what a client would be told of the definition."""
+
+    kind: Kind | None
+    errors: Sequence[FieldError]
+    warnings: Sequence[str]
+
+
+class Checked(NamedTuple):
+    """An object as it would be stored but for what only a server says, None where the body is none.
+
+    refusal: why the body is no object of the kind, or "". findings: unknown and repeated fields. errors: what is wrong
+    with the object. warnings: what a client is told of it all the same.
+    """
+
+    obj: Object | None
+    refusal: str
+    findings: Sequence[str]
+    errors: Sequence[FieldError]
+    warnings: Sequence[str]
+
+
+def define(definition: Object) -> Made:
+    """The kind that a CustomResourceDefinition of v1 makes.
+
+    Raises structs.DecodeError where it does not have the form of one.
+    """
+    from podless.cel.rules import Definitions  # takes its time
+
+    unknown: list[str] = []
+    whole = structs.decode(CUSTOM_RESOURCE_DEFINITION, definition, unknown)
+    rules.defaults(whole)
+    rules.prepare_create(whole)
+    errors = objectmeta.validate(whole["metadata"], namespaced=False, name_check=Strategy().name_errors)
+    errors += rules.validate_create(whole, Definitions())
+    warnings = [*(f"unknown field {gotext.quote(path)}" for path in unknown), *rules.warnings(whole)]
+    return Made(None if errors else compile_kind(whole, serializer.encode(whole)), errors, warnings)
+
+
+def check(kind: Kind, version: Version, raw: bytes, content_type: str = "application/json") -> Checked:
+    """What a create of one object would say. raw: JSON or YAML, as content_type tells."""
+    body = Body(kind, version, raw, content_type)
+    try:
+        obj = bodies.read(body)
+    except BadRequest as refused:
+        return Checked(None, refused.message, body.warnings, (), ())
+    metadata = obj["metadata"]
+    lent = _lend(kind, metadata)
+    errors, warnings = _judged(kind, version, obj, body)
+    for name in lent:
+        metadata.pop(name, None)
+    return Checked(obj, "", body.warnings, errors, warnings)
+
+
+def _judged(kind: Kind, version: Version, obj: Object, body: Body) -> tuple[Sequence[FieldError], list[str]]:
+    """What is wrong with a new object, and what is warned of."""
+    metadata = obj["metadata"]
+    namespaced = kind.namespaced and bool(metadata.get("namespace"))
+    try:
+        kind.strategy.prepare_create(version, obj)
+    except Invalid as refused:
+        return refused.errors, []
+    warnings = objectmeta.dedupe_owners(metadata)
+    errors = judgement.of_type(kind, version, obj) or [
+        *_out_of_place(kind, metadata),
+        *judgement.of_new(kind, version, obj, body.floats, namespaced=namespaced),
+    ]
+    return errors, warnings if errors else warnings + _warnings(kind, version, obj, None)
+
+
+def change(kind: Kind, version: Version, raw: bytes, old: Object, content_type: str = "application/json") -> Checked:
+    """What an update of one object would say. old: the object before, as `check` gives it, of any of the versions."""
+    body = Body(kind, version, raw, content_type)
+    try:
+        obj = bodies.read(body)
+    except BadRequest as refused:
+        return Checked(None, refused.message, body.warnings, (), ())
+    old = kind.strategy.convert(kind, version, old)
+    metadata = obj["metadata"]
+    for name in ("uid", "creationTimestamp", "generation", "resourceVersion", "namespace"):
+        if name in old["metadata"] and not metadata.get(name):
+            metadata[name] = old["metadata"][name]
+    try:
+        kind.strategy.prepare_update(version, obj, old)
+    except Invalid as refused:
+        return Checked(obj, "", body.warnings, refused.errors, ())
+    warnings = objectmeta.dedupe_owners(metadata)
+    errors = judgement.of_type(kind, version, obj) or [
+        *_out_of_place(kind, metadata),
+        *judgement.of_change(
+            kind, version, obj, old, warnings, body.floats, namespaced=kind.namespaced and "namespace" in metadata
+        ),
+    ]
+    if not errors:
+        warnings += _warnings(kind, version, obj, old)
+    return Checked(obj, "", body.warnings, errors, warnings)
+
+
+def read(kind: Kind, version: Version, raw: bytes) -> Object | None:
+    """An object as it was accepted once, with its defaults; None where the text is none of the kind."""
+    try:
+        return bodies.read(Body(kind, version, raw))
+    except BadRequest:
+        return None
+
+
+def _lend(kind: Kind, metadata: Object) -> list[str]:
+    """Put in what a server says of a new object, for its rules count on it; returns what was put in."""
+    said: Object = {"uid": "00000000-0000-0000-0000-000000000000", "creationTimestamp": clock.now()}
+    if kind.strategy.generation:
+        said["generation"] = 1
+    if not metadata.get("name") and metadata.get("generateName"):
+        said["name"] = f"{metadata['generateName']}x"
+    metadata.update(said)
+    return list(said)
+
+
+def _out_of_place(kind: Kind, metadata: Object) -> list[FieldError]:
+    """A cluster-scoped object is in no namespace."""
+    if kind.namespaced or not metadata.pop("namespace", None) or kind.strategy.placed:
+        return []
+    return [forbidden("metadata.namespace", "not allowed on this type")]
+
+
+def _warnings(kind: Kind, version: Version, obj: Object, old: Object | None) -> list[str]:
+    found = [kind.deprecation(version)] if version.deprecated else []
+    found += kind.strategy.warnings(version, obj, old)
+    if kind.custom and obj["metadata"].get("finalizers"):
+        found += objectmeta.finalizer_warnings(obj["metadata"], old["metadata"] if old is not None else None)
+    return found

@@ -1,0 +1,20 @@
+"""PodSpec, the part that pods and all that makes pods share: its defaults, what it has to be, what is warned of."""
+
+from __future__ import annotations
+
+from podless.apis.podspec.claims import spec as claim_errors
+from podless.apis.podspec.defaults import default_claim_spec, default_pod, default_pod_spec, default_pod_template
+from podless.apis.podspec.disabled import drop_disabled
+from podless.apis.podspec.template import validate_pod_template
+from podless.apis.podspec.warnings import template as pod_template_warnings
+
+__all__ = [
+    "claim_errors",
+    "default_claim_spec",
+    "default_pod",
+    "default_pod_spec",
+    "default_pod_template",
+    "drop_disabled",
+    "pod_template_warnings",
+    "validate_pod_template",
+]

@@ -1,0 +1,150 @@
+"""Where pods want to be: with which nodes, near which pods, away from which. Source: pkg/apis/core/validation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podless.apis.podspec.options import Options
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.kinds.strategy import Object
+from podless.meta import field, labelselector, names
+from podless.runtime.meter import each
+
+TERMS = REQUIRED, PREFERRED = (
+    "requiredDuringSchedulingIgnoredDuringExecution",
+    "preferredDuringSchedulingIgnoredDuringExecution",
+)
+_SETS, _BARE, _COMPARED = ("In", "NotIn"), ("Exists", "DoesNotExist"), ("Gt", "Lt")
+_UNKNOWN = "not a valid selector operator"
+_WEIGHT = "must be in the range 1-100"
+_NO_SELECTOR = "must not be specified when labelSelector is not set"
+
+
+def check(given: Object, path: str, options: Options) -> Errors:
+    """The affinity of a pod."""
+    if (nodes := given.get("nodeAffinity")) is not None:
+        yield from _nodes(nodes, f"{path}.nodeAffinity", options)
+    for name in ("podAffinity", "podAntiAffinity"):
+        if (pods := given.get(name)) is not None:
+            yield from _pods(pods, f"{path}.{name}", options)
+
+
+def _nodes(given: Object, path: str, options: Options) -> Errors:
+    if (required := given.get(REQUIRED)) is not None:
+        yield from node_selector(required, f"{path}.{REQUIRED}", any_value=options.node_values)
+    for place, term in enumerate(each(given.get(PREFERRED) or ())):
+        where = f"{path}.{PREFERRED}[{place}]"
+        yield from _weight(term, where)
+        yield from node_term(term.get("preference") or {}, f"{where}.preference", any_value=True)
+
+
+def _weight(term: Object, path: str) -> Errors:
+    weight = term.get("weight") or 0
+    if not 0 < weight <= 100:
+        yield field.invalid(f"{path}.weight", weight, _WEIGHT)
+
+
+def node_selector(given: Object, path: str, *, any_value: bool = False) -> Errors:
+    """Terms that select nodes. any_value: whether values may be such that no label has them."""
+    terms = given.get("nodeSelectorTerms") or []
+    if not terms:
+        yield field.required(f"{path}.nodeSelectorTerms", "must have at least one node selector term")
+    for place, term in enumerate(each(terms)):
+        yield from node_term(term, f"{path}.nodeSelectorTerms[{place}]", any_value=any_value)
+
+
+def node_term(term: Object, path: str, *, any_value: bool) -> Errors:
+    """One term of a selector of nodes."""
+    for place, one in enumerate(each(term.get("matchExpressions") or ())):
+        yield from _expression(one, f"{path}.matchExpressions[{place}]", any_value)
+    for place, one in enumerate(each(term.get("matchFields") or ())):
+        yield from _field(one, f"{path}.matchFields[{place}]")
+
+
+def _expression(one: Object, path: str, any_value: bool) -> Errors:
+    operator, values, key = one.get("operator", ""), one.get("values") or [], one.get("key", "")
+    where = f"{path}.values"
+    if operator in _SETS:
+        if not values:
+            yield field.required(where, "must be specified when `operator` is 'In' or 'NotIn'")
+    elif operator in _BARE:
+        if values:
+            yield field.forbidden(where, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
+    elif operator in _COMPARED:
+        if len(values) != 1:
+            yield field.required(where, "must be specified single value when `operator` is 'Lt' or 'Gt'")
+    else:
+        yield field.invalid(f"{path}.operator", operator, _UNKNOWN)
+    yield from checks.label_key(f"{path}.key", key)
+    if not any_value:
+        for place, value in enumerate(each(values)):
+            yield from field.invalids(f"{where}[{place}]", value, names.label_value(value))
+
+
+def _field(one: Object, path: str) -> Errors:
+    operator, values, key = one.get("operator", ""), one.get("values") or [], one.get("key", "")
+    if operator not in _SETS:
+        yield field.invalid(f"{path}.operator", operator, _UNKNOWN)
+    elif len(values) != 1:
+        why = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+        yield field.required(f"{path}.values", why)
+    if key != "metadata.name":
+        yield field.invalid(f"{path}.key", key, "not a valid field selector key")
+        return
+    for place, value in enumerate(each(values)):
+        yield from field.invalids(f"{path}.values[{place}]", value, names.subdomain(value))
+
+
+def _pods(given: Object, path: str, options: Options) -> Errors:
+    for place, term in enumerate(each(given.get(REQUIRED) or ())):
+        yield from _pod_term(term, f"{path}.{REQUIRED}[{place}]", options)
+    for place, term in enumerate(each(given.get(PREFERRED) or ())):
+        where = f"{path}.{PREFERRED}[{place}]"
+        yield from _weight(term, where)
+        yield from _pod_term(term.get("podAffinityTerm") or {}, f"{where}.podAffinityTerm", options)
+
+
+def _pod_term(term: Object, path: str, options: Options) -> Errors:
+    for name in ("labelSelector", "namespaceSelector"):
+        if (selector := term.get(name)) is not None:
+            yield from selector_errors(selector, f"{path}.{name}", any_value=options.selector_values)
+    for namespace in each(term.get("namespaces") or ()):
+        yield from field.invalids(f"{path}.namespace", namespace, names.label(namespace))
+    selector = term.get("labelSelector")
+    yield from label_keys(path, term.get("matchLabelKeys") or (), term.get("mismatchLabelKeys") or (), selector)
+    key = term.get("topologyKey", "")
+    if not key:
+        yield field.required(f"{path}.topologyKey", "can not be empty")
+    yield from checks.label_key(f"{path}.topologyKey", key)
+
+
+def selector_errors(selector: Object, path: str, *, any_value: bool) -> Errors:
+    """A selector of labels. any_value: whether values in expressions may be such that no label has them."""
+    for error in labelselector.errors(selector, path):
+        if not (any_value and ".values[" in error.field):
+            yield error
+
+
+def label_keys(path: str, same: Sequence[str], other: Sequence[str], selector: Object | None) -> Errors:
+    """Keys of labels in which pods are to be alike, or to differ."""
+    for name, keys in (("matchLabelKeys", same), ("mismatchLabelKeys", other)):
+        if keys and selector is None:
+            yield field.forbidden(f"{path}.{name}", _NO_SELECTOR)
+        elif keys:
+            for place, key in enumerate(each(keys)):
+                yield from checks.label_key(f"{path}.{name}[{place}]", key)
+    if selector is not None and same:
+        places = {key: place for place, key in enumerate(each(same))}
+        seen = set(selector.get("matchLabels") or ())
+        for expression in each(selector.get("matchExpressions") or ()):
+            key = expression.get("key", "")
+            if key in places and key in seen:
+                why = "exists in both matchLabelKeys and labelSelector"
+                yield field.invalid(f"{path}[{places[key]}]", key, why)
+            seen.add(key)
+    others = set(other)
+    for place, key in enumerate(each(same)):
+        if key in others:
+            why = "exists in both matchLabelKeys and mismatchLabelKeys"
+            yield field.invalid(f"{path}.matchLabelKeys[{place}]", key, why)

@@ -1,0 +1,105 @@
+"""Sums of resources: what the containers of a pod ask for together.
+
+Init containers run one after the other and those that stay (sidecars) beside all that follow. Source: Kubernetes'
+component-helpers/resource and pkg/apis/core/v1/helper/qos.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from podless.codec import quantity
+from podless.kinds.strategy import Object
+from podless.runtime.meter import charge, each
+
+Amounts = dict[str, int]  # in billionths
+HUGE_PAGES = "hugepages-"
+_COMPUTE = ("cpu", "memory")
+_QUANTITY = 4  # steps that reading a quantity takes
+
+
+def sidecar(container: Object) -> bool:
+    """Whether an init container stays while the pod runs."""
+    return container.get("restartPolicy") == "Always"
+
+
+def total(spec: Object, part: str) -> dict[str, str]:
+    """What all containers ask for together. part: "requests" or "limits"."""
+    read = _reader(part)
+    sums: Amounts = {}
+    formats: dict[str, str] = {}
+    for container in each(spec.get("containers") or ()):
+        _add(sums, read(container, formats))
+    stay: Amounts = {}
+    most: Amounts = {}
+    for container in each(spec.get("initContainers") or ()):
+        asked = read(container, formats)
+        if sidecar(container):
+            _add(sums, asked)
+            _add(stay, asked)
+            _reach(most, {name: stay[name] for name in asked})  # what stays of other names was reached before
+        else:
+            _reach(most, {name: amount + stay.get(name, 0) for name, amount in asked.items()})
+    _reach(sums, most)
+    return {name: written(amount, formats[name]) for name, amount in sums.items()}
+
+
+def written(amount: int, like: str) -> str:
+    """An amount in billionths as a quantity with suffixes of the kind that another one has."""
+    whole, part = divmod(amount, quantity.NANO)
+    if not like.endswith("i") or part:
+        return quantity.written(amount, "")
+    kibi, rest = divmod(whole, 1024)
+    return str(whole) if rest else quantity.canonical(f"{kibi}Ki")
+
+
+def _reader(part: str) -> Callable[[Object, dict[str, str]], Amounts]:
+    def read(container: Object, formats: dict[str, str]) -> Amounts:
+        asked = (container.get("resources") or {}).get(part) or {}
+        found = {}
+        for name, text in asked.items():
+            charge(_QUANTITY)
+            formats.setdefault(name, text)
+            found[name] = quantity.nanos(text)
+        return found
+
+    return read
+
+
+def _add(sums: Amounts, more: Amounts) -> None:
+    for name, amount in each(more).items():
+        sums[name] = sums.get(name, 0) + amount
+
+
+def _reach(most: Amounts, asked: Amounts) -> None:
+    for name, amount in each(asked).items():
+        if name not in most or amount > most[name]:
+            most[name] = amount
+
+
+def quality(spec: Object) -> str:
+    """The quality of service class of a pod."""
+    own = spec.get("resources")
+    if own is not None:
+        holders = [own]
+    else:
+        containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+        holders = [container.get("resources") or {} for container in each(containers)]
+    requests: Amounts = {}
+    limits: Amounts = {}
+    guaranteed = True
+    for resources in holders:
+        _add(requests, _compute(resources.get("requests")))
+        found = _compute(resources.get("limits"))
+        _add(limits, found)
+        guaranteed = guaranteed and len(found) == len(_COMPUTE)
+    if not requests and not limits:
+        return "BestEffort"
+    if guaranteed and all(limits.get(name) == amount for name, amount in requests.items()):
+        return "Guaranteed" if len(requests) == len(limits) else "Burstable"
+    return "Burstable"
+
+
+def _compute(amounts: dict[str, str] | None) -> Amounts:
+    found = {name: quantity.nanos(amounts[name]) for name in _COMPUTE if name in amounts} if amounts else {}
+    return {name: amount for name, amount in found.items() if amount > 0}

@@ -1,0 +1,108 @@
+"""Claims for volumes, and the templates that they are made from.
+
+Source: Kubernetes' pkg/apis/core/validation (ValidatePersistentVolumeClaimSpec).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podless.apis.podspec import resources
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.codec import quantity
+from podless.kinds.strategy import Object
+from podless.meta import field, labelselector, names, objectmeta
+from podless.runtime.meter import each
+
+_ACCESS = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+_ONCE = "ReadWriteOncePod"
+_MODES = ("Block", "Filesystem")
+_CLAIM = "PersistentVolumeClaim"
+_SOURCES = ("dataSource", "dataSourceRef")
+
+
+def template(given: Object, path: str) -> Errors:
+    """A template of claims: of the metadata it has labels and annotations."""
+    metadata = given.get("metadata") or {}
+    where = f"{path}.metadata"
+    yield from objectmeta.check_annotations(metadata.get("annotations") or {}, f"{where}.annotations")
+    yield from objectmeta.check_labels(metadata.get("labels") or {}, f"{where}.labels")
+    for name, value in each(metadata).items():
+        if value and name not in ("annotations", "labels"):
+            shown = {"uid": "uID"}.get(name, name)
+            yield field.forbidden(f"{where}.{shown}", "cannot be set")
+    yield from spec(given.get("spec") or {}, f"{path}.spec")
+
+
+def spec(given: Object, path: str, old: Object | None = None) -> Errors:
+    """What is wanted of a volume. old: what was, of a claim that is there."""
+    modes = given.get("accessModes") or []
+    if not modes:
+        yield field.required(f"{path}.accessModes", "at least 1 access mode is required")
+    if given.get("selector") is not None:
+        yield from labelselector.errors(given["selector"], f"{path}.selector")
+    yield from access(modes, f"{path}.accessModes")
+    yield from _storage(((given.get("resources") or {}).get("requests") or {}).get("storage"), path)
+    yield from _class(given, path, "storageClassName")
+    yield from volume_mode(given, path)
+    before = [(old or {}).get(name) or {} for name in _SOURCES]
+    yield from _sources(given, path, any_group=any(one.get("apiGroup") is not None for one in each(before)))
+    yield from _class(given, path, "volumeAttributesClassName")
+
+
+def access(modes: Sequence[str], path: str) -> Errors:
+    """How a volume may be used."""
+    for mode in each(modes):
+        yield from checks.word(path, mode, _ACCESS, needed=False)
+    if _ONCE in modes and not set(modes).isdisjoint(_ACCESS[:3]):
+        yield field.forbidden(path, "may not use ReadWriteOncePod with other access modes")
+
+
+def volume_mode(given: Object, path: str) -> Errors:
+    """Whether a volume is a device or has a file system."""
+    mode = given.get("volumeMode")
+    if mode is not None:
+        yield from checks.word(f"{path}.volumeMode", mode, _MODES, needed=False)
+
+
+def _class(given: Object, path: str, name: str) -> Errors:
+    if value := given.get(name):
+        yield from field.invalids(f"{path}.{name}", value, names.subdomain(value))
+
+
+def _storage(amount: str | None, path: str) -> Errors:
+    where = f"{path}.resources[storage]"
+    if amount is None:
+        yield field.required(where)
+    elif quantity.parse(amount) <= 0:
+        yield field.invalid(where, amount, checks.POSITIVE)
+    else:
+        yield from resources.quantity_errors("storage", amount, where)
+
+
+def _sources(given: Object, path: str, *, any_group: bool) -> Errors:
+    """What a volume is to begin with, said in one field or in two that agree. any_group: whatever the group is."""
+    source, ref = given.get("dataSource"), given.get("dataSourceRef")
+    for name, one in zip(_SOURCES, (source, ref), strict=True):
+        if one is not None:
+            yield from _reference(one, f"{path}.{name}", any_group)
+    elsewhere = (ref or {}).get("namespace")
+    if ref is not None and elsewhere:
+        yield from field.invalids(f"{path}.dataSourceRef.namespace", elsewhere, names.label(elsewhere))
+    if source is None or ref is None:
+        return
+    if elsewhere:
+        yield field.invalid(path, {}, "may not be specified when dataSourceRef.namespace is specified")
+    elif any(source.get(name) != ref.get(name) for name in ("apiGroup", "kind", "name")):
+        yield field.invalid(path, {}, "must match dataSourceRef")
+
+
+def _reference(ref: Object, path: str, any_group: bool) -> Errors:
+    yield from checks.needed(ref, path, "name", "kind")
+    group, kind = ref.get("apiGroup") or "", ref.get("kind", "")
+    if not group and kind != _CLAIM:
+        why = f"must be '{_CLAIM}' when referencing the default apiGroup"
+        yield field.invalid(path, kind, why)
+    if group and not any_group:
+        yield from field.invalids(f"{path}.apiGroup", group, names.subdomain(group))

@@ -1,0 +1,220 @@
+"""The containers of a pod: what runs in it, before it, and beside it for a look.
+
+Source: Kubernetes' pkg/apis/core/validation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+
+from podless.apis.podspec import amounts, env, mounts, probes, resources, security
+from podless.apis.podspec.options import Options
+from podless.apis.podspec.probes import Around
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.kinds.strategy import Object
+from podless.meta import field
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+_MESSAGES = ("File", "FallbackToLogsOnError")
+_PROTOCOLS = ("SCTP", "TCP", "UDP")
+_PULLS = ("Always", "IfNotPresent", "Never")
+_RESIZED, _RESIZES = ("cpu", "memory"), ("NotRequired", "RestartContainer")
+_RESTARTS = ("Always", "Never", "OnFailure")
+_ACTIONS = ("Restart", "RestartAllContainers")
+_MOST_RULES, _MOST_CODES = 20, 255
+_NOT_INIT = "may not be set for init containers without restartPolicy=Always"
+_NOT_EPHEMERAL = "cannot be set for an Ephemeral Container"
+# what containers for a look may not have
+_REFUSED = (
+    "ports", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules", "livenessProbe", "readinessProbe",
+    "startupProbe", "lifecycle",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """What containers are judged by: of the pod, its sound volumes by name, the names of its claims, its policy."""
+
+    volumes: Mapping[str, Object]
+    claims: Set[str]
+    restart: str
+    host_users: bool
+    around: Around
+    options: Options
+
+
+def visit(spec: Object, path: str) -> list[tuple[Object, str]]:
+    """All containers with their paths, in the order in which errors about all of them come."""
+    found: list[tuple[Object, str]] = []
+    for part in ("initContainers", "containers", "ephemeralContainers"):
+        if given := spec.get(part):
+            found += [(container, f"{path}.{part}[{place}]") for place, container in enumerate(each(given))]
+    return found
+
+
+def regular(given: list[Object], path: str, pod: Pod) -> Errors:
+    """The containers that the pod is for."""
+    if not given:
+        yield field.required(path)
+        return
+    seen: set[str] = set()
+    for place, container in enumerate(each(given)):
+        where, name = f"{path}[{place}]", container.get("name", "")
+        yield from _common(container, where, pod)
+        yield from checks.once(f"{where}.name", name, seen)
+        if container.get("lifecycle") is not None:
+            yield from probes.lifecycle(container["lifecycle"], f"{where}.lifecycle", pod.around)
+        yield from probes.probes(container, where, pod.around)
+        yield from _restart(container, where)
+    yield from _host_ports(given, path)
+
+
+def init(given: list[Object], path: str, pod: Pod, regulars: list[Object]) -> Errors:
+    """The containers that run before those, and those of them that stay."""
+    seen = {container.get("name", "") for container in each(regulars)}
+    for place, container in enumerate(each(given)):
+        where, name = f"{path}[{place}]", container.get("name", "")
+        yield from _common(container, where, pod)
+        yield from _restart(container, where, first=True)
+        if name in seen:
+            yield field.duplicate(f"{where}.name", name)
+        elif name:
+            seen.add(name)
+        yield from _host_ports([container], path)
+        stays = amounts.sidecar(container)
+        if not stays:
+            for refused in ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe"):
+                if container.get(refused) is not None:
+                    yield field.forbidden(f"{where}.{refused}", _NOT_INIT)
+        else:
+            if container.get("lifecycle") is not None:
+                yield from probes.lifecycle(container["lifecycle"], f"{where}.lifecycle", pod.around)
+            yield from probes.probes(container, where, pod.around)
+        if not stays and not pod.options.restarting:
+            yield from _never_restarted(container, where)
+
+
+def _never_restarted(container: Object, path: str) -> Errors:
+    for place, policy in enumerate(each(container.get("resizePolicy") or ())):
+        if policy.get("restartPolicy") == "RestartContainer":
+            why = "must not be set to 'RestartContainer' for non-sidecar initContainers"
+            yield field.invalid(f"{path}.resizePolicy[{place}].restartPolicy", "RestartContainer", why)
+
+
+def ephemeral(given: list[Object], path: str, pod: Pod, others: list[Object]) -> Errors:
+    """Containers that are added for a look at a running pod."""
+    known = {container.get("name", "") for container in each(others)}
+    seen = set(known)
+    for place, container in enumerate(each(given)):
+        where, name = f"{path}[{place}]", container.get("name", "")
+        yield from _common(container, where, pod)
+        yield from untrimmed(container, where)
+        yield from checks.once(f"{where}.name", name, seen)
+        target = container.get("targetContainerName")
+        if target and target not in known:
+            yield FieldError("FieldValueNotFound", f"{where}.targetContainerName", target)
+        for refused in _REFUSED:
+            if container.get(refused) or (refused == "lifecycle" and refused in container):
+                yield field.forbidden(f"{where}.{refused}", _NOT_EPHEMERAL)
+        for index, mount in enumerate(each(container.get("volumeMounts") or ())):
+            for sub in ("subPath", "subPathExpr"):
+                if mount.get(sub):
+                    yield field.forbidden(f"{where}.volumeMounts[{index}].{sub}", _NOT_EPHEMERAL)
+
+
+def untrimmed(container: Object, path: str) -> Errors:
+    """Pods do not have spaces around names of images; templates may."""
+    image = container.get("image", "")
+    if image.strip() != image:
+        yield field.invalid(f"{path}.image", image, "must not have leading or trailing whitespace")
+
+
+def _common(container: Object, path: str, pod: Pod) -> Errors:
+    """What all containers obey."""
+    yield from checks.named(f"{path}.name", container.get("name", ""))
+    yield from checks.needed(container, path, "image")
+    message = container.get("terminationMessagePolicy")
+    yield from checks.word(f"{path}.terminationMessagePolicy", message, _MESSAGES)
+    if container.get("ports"):
+        yield from _ports(container["ports"], f"{path}.ports")
+    if container.get("env"):
+        yield from env.variables(container["env"], f"{path}.env")
+    if container.get("envFrom"):
+        yield from env.sources(container["envFrom"], f"{path}.envFrom")
+    yield from mounts.check(container, path, pod.volumes)
+    yield from checks.word(f"{path}.imagePullPolicy", container.get("imagePullPolicy"), _PULLS)
+    if container.get("resources"):
+        indivisible = pod.options.indivisible
+        yield from resources.check(container["resources"], f"{path}.resources", pod.claims, indivisible=indivisible)
+    if container.get("resizePolicy"):
+        yield from _resize(container["resizePolicy"], f"{path}.resizePolicy", pod.restart)
+    yield from security.container(container.get("securityContext"), f"{path}.securityContext", pod.host_users)
+
+
+def _ports(given: list[Object], path: str) -> Errors:
+    seen: set[str] = set()
+    for place, port in enumerate(each(given)):
+        where, name = f"{path}[{place}]", port.get("name")
+        if name:
+            found = list(checks.port(f"{where}.name", name))
+            yield from found
+            if not found and name in seen:
+                yield field.duplicate(f"{where}.name", name)
+            seen.add(name)
+        if not port.get("containerPort"):
+            yield field.required(f"{where}.containerPort")
+        else:
+            yield from checks.port_number(f"{where}.containerPort", port["containerPort"])
+        if port.get("hostPort"):
+            yield from checks.port_number(f"{where}.hostPort", port["hostPort"])
+        yield from checks.word(f"{where}.protocol", port.get("protocol"), _PROTOCOLS)
+
+
+def _host_ports(containers: list[Object], path: str) -> Errors:
+    """No two containers have the same port of the host."""
+    seen: set[str] = set()
+    for place, container in enumerate(each(containers)):
+        for index, port in enumerate(each(container.get("ports") or ())):
+            if not port.get("hostPort"):
+                continue
+            shown = f"{port.get('protocol', '')}/{port.get('hostIP', '')}/{port['hostPort']}"
+            yield from checks.once(f"{path}[{place}].ports[{index}].hostPort", shown, seen)
+
+
+def _resize(given: list[Object], path: str, restart: str) -> Errors:
+    seen: set[str] = set()
+    for place, one in enumerate(each(given)):
+        name, policy = one.get("resourceName", ""), one.get("restartPolicy", "")
+        yield from checks.once(f"{path}[{place}]", name, seen)
+        yield from checks.word(path, name, _RESIZED)
+        yield from checks.word(path, policy, _RESIZES)
+        if restart == "Never" and policy != "NotRequired":
+            yield field.invalid(path, policy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'")
+
+
+def _restart(container: Object, path: str, *, first: bool = False) -> Errors:
+    """The restart policy of a container, and its rules. first: of an init container."""
+    policy, rules = container.get("restartPolicy"), container.get("restartPolicyRules") or []
+    if policy is None:
+        if not rules:
+            return
+        yield field.required(f"{path}.restartPolicy", "must specify restartPolicy when restart rules are used")
+        if first:
+            return
+    else:
+        yield from checks.word(f"{path}.restartPolicy", policy, _RESTARTS, needed=False)
+    where = f"{path}.restartPolicyRules"
+    if len(rules) > _MOST_RULES:
+        yield field.too_many(where, len(rules), _MOST_RULES)
+    for place, rule in enumerate(each(rules)):
+        at, codes = f"{where}[{place}]", rule.get("exitCodes")
+        yield from checks.word(f"{at}.action", rule.get("action"), _ACTIONS, needed=False)
+        if codes is None:
+            yield field.required(f"{at}.exitCodes", "must be specified")
+            continue
+        yield from checks.word(f"{at}.exitCodes.operator", codes.get("operator"), ("In", "NotIn"), needed=False)
+        if len(codes.get("values") or ()) > _MOST_CODES:
+            yield field.too_many(f"{at}.exitCodes.values", len(codes["values"]), _MOST_CODES)

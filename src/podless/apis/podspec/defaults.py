@@ -1,0 +1,139 @@
+"""What a pod leaves out, filled in: the defaults of PodSpec, alike in pods and in templates, and those of pods alone.
+
+What is the same whatever else a pod says is stated in its table (structs/defaults.py), and was filled in before. The
+functions change what they are given. Source: Kubernetes' pkg/apis/core/v1 (defaults, conversion).
+"""
+
+from __future__ import annotations
+
+from podless.apis.podspec import amounts, images
+from podless.codec import quantity
+from podless.kinds.strategy import Object
+from podless.runtime.meter import each
+from podless.runtime.sorting import by_name
+
+_CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
+# annotations that older servers kept init containers in
+_DROPPED_ANNOTATIONS = frozenset(
+    f"pod.{stage}.kubernetes.io/{what}"
+    for stage in ("beta", "alpha")
+    for what in ("init-containers", "init-container-statuses")
+)
+
+
+def default_pod(obj: Object) -> None:
+    """A pod, with its metadata and status."""
+    spec = obj["spec"]
+    _requests(spec)
+    spec.setdefault("enableServiceLinks", True)
+    if spec.get("hostNetwork"):
+        for container in each((*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))):
+            for port in each(container.get("ports") or ()):
+                if not port.get("hostPort") and port.get("containerPort"):
+                    port["hostPort"] = port["containerPort"]
+    default_pod_spec(spec)
+    if spec["terminationGracePeriodSeconds"] < 0:
+        spec["terminationGracePeriodSeconds"] = 1
+    _drop_annotations(obj["metadata"])
+    _status(obj.get("status") or {})
+
+
+def default_pod_template(template: Object) -> None:
+    """The template of pods in another object: metadata and spec."""
+    _drop_annotations(template.setdefault("metadata", {}))
+    default_pod_spec(template.setdefault("spec", {}))
+
+
+def default_pod_spec(spec: Object) -> None:
+    """What every PodSpec gets, be it a pod's or a template's."""
+    account = spec.get("serviceAccountName") or spec.get("serviceAccount")
+    if account:
+        spec["serviceAccountName"] = spec["serviceAccount"] = account
+    for volume in each(spec.get("volumes") or ()):
+        _volume(volume)
+    for part in _CONTAINERS:
+        for container in each(spec.get(part) or ()):
+            _container(container)
+    quantity.rounded(spec.get("overhead"))
+    _round(spec.get("resources"))
+
+
+def default_claim_spec(spec: Object) -> None:
+    """The spec of a claim for a volume."""
+    _round(spec.get("resources"))
+
+
+def _round(resources: Object | None) -> None:
+    for part in ("limits", "requests"):
+        quantity.rounded((resources or {}).get(part))
+
+
+def _drop_annotations(metadata: Object) -> None:
+    annotations = metadata.get("annotations")
+    if annotations and not _DROPPED_ANNOTATIONS.isdisjoint(annotations):
+        kept = {name: value for name, value in each(annotations).items() if name not in _DROPPED_ANNOTATIONS}
+        metadata["annotations"] = kept
+        if not kept:
+            del metadata["annotations"]
+
+
+def _requests(spec: Object) -> None:
+    """What is limited is asked for, too."""
+    for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
+        resources = container.get("resources") or {}
+        if limits := resources.get("limits"):
+            resources["requests"] = by_name({**limits, **(resources.get("requests") or {})})
+    own = spec.get("resources")
+    if not own or not (own.get("limits") or own.get("requests")):
+        return
+    limits, requests = dict(own.get("limits") or {}), dict(own.get("requests") or {})
+    for name, amount in amounts.total(spec, "limits").items():
+        if name.startswith(amounts.HUGE_PAGES) and name not in requests:
+            limits.setdefault(name, amount)
+    if limits:
+        own["limits"] = by_name(limits)
+        for name, amount in amounts.total(spec, "requests").items():
+            if name in ("cpu", "memory"):
+                requests.setdefault(name, amount)
+        for name, amount in each(limits).items():
+            if name in ("cpu", "memory") or name.startswith(amounts.HUGE_PAGES):
+                requests.setdefault(name, amount)
+    if requests:
+        own["requests"] = by_name(requests)
+
+
+def _volume(volume: Object) -> None:
+    if len(volume) == 0 or (len(volume) == 1 and "name" in volume):
+        volume["emptyDir"] = {}
+        return
+    image = volume.get("image")
+    if image is not None and not image.get("pullPolicy"):
+        image["pullPolicy"] = _pull_policy(image.get("reference", ""))
+    template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
+    if template is not None:
+        default_claim_spec(template["spec"])
+
+
+def _pull_policy(image: str) -> str:
+    return "Always" if images.is_latest(image) else "IfNotPresent"
+
+
+def _container(container: Object) -> None:
+    if not container.get("imagePullPolicy"):
+        container["imagePullPolicy"] = _pull_policy(container.get("image", ""))
+    _round(container.get("resources"))
+
+
+def _status(status: Object) -> None:
+    """The status of a pod: its first address in both fields, amounts rounded."""
+    ip, ips = status.get("podIP"), status.get("podIPs")
+    if ip and (not ips or ips[0].get("ip", "") != ip):
+        status["podIPs"] = [{"ip": ip}]
+    elif ips and ips[0].get("ip"):
+        status["podIP"] = ips[0]["ip"]
+    for part in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"):
+        for container in each(status.get(part) or ()):
+            quantity.rounded(container.get("allocatedResources"))
+            _round(container.get("resources"))
+    quantity.rounded(status.get("allocatedResources"))
+    _round(status.get("resources"))

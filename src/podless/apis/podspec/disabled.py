@@ -1,0 +1,40 @@
+"""Fields of PodSpec that a server as it is installed does not know yet: they are dropped from what is new.
+
+Who has one already keeps it. Source: Kubernetes' pkg/api/pod (DropDisabledTemplateFields) and its feature gates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podless.apis.podspec import containers
+from podless.kinds.strategy import Object
+from podless.runtime.meter import each
+
+_PROJECTIONS = ("clusterTrustBundle", "podCertificate")
+
+
+def drop_disabled(spec: Object, old: Object | None = None) -> None:
+    """Take away what is not served. old: the spec as it was."""
+    known = old or {}
+    if known.get("schedulingGroup") is None:
+        spec.pop("schedulingGroup", None)
+    for name in _PROJECTIONS:
+        if not any(source.get(name) is not None for source in _sources(known)):
+            for source in _sources(spec):
+                source.pop(name, None)
+    if not any("stopSignal" in hooks for hooks, _ in _hooks(known)):
+        for hooks, container in _hooks(spec):
+            if hooks.pop("stopSignal", None) is not None and not hooks:
+                del container["lifecycle"]
+
+
+def _sources(spec: Object) -> Iterator[Object]:
+    for volume in each(spec.get("volumes") or ()):
+        yield from each((volume.get("projected") or {}).get("sources") or ())
+
+
+def _hooks(spec: Object) -> Iterator[tuple[Object, Object]]:
+    for container, _ in containers.visit(spec, ""):
+        if container.get("lifecycle") is not None:
+            yield container["lifecycle"], container

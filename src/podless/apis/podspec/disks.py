@@ -1,0 +1,209 @@
+"""Volumes on disks and in clouds: what each of their types needs. Persistent volumes have most of them, too.
+
+Source: Kubernetes' pkg/apis/core/validation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.kinds.strategy import Object
+from podless.meta import field, names
+from podless.runtime.meter import each
+
+_MOST_PORTAL = 64
+_PORTAL = (
+    "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is "
+    "specified."
+)
+_FORMS = {
+    "iqn": re.compile(r"iqn\.[0-9]{4}-[0-9]{2}\.[A-Za-z0-9.-]++:[^,;*&$|\s]++"),
+    "eui": re.compile(r"eui.[A-Za-z0-9]{16}"),
+    "naa": re.compile(r"naa.[A-Za-z0-9]{32}"),
+}
+_FORM = "must be valid format"
+_START = "must be valid format starting with iqn, eui, or naa"
+_PAIRS = "must be a host:port pair or multiple pairs separated by commas"
+_CACHING = ("None", "ReadOnly", "ReadWrite")
+_AZURE = ("Dedicated", "Managed", "Shared")
+_MANAGED = "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"
+_BLOB = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"
+_RESERVED = (".kubernetes.io", ".k8s.io")
+_MOST_DRIVER = 63
+_MOST_LUN = 255
+
+Check = Callable[[Object, str], Errors]
+
+
+def partitioned(key: str) -> Check:
+    """A disk that is found by what key says, and may have partitions."""
+
+    def check(source: Object, path: str) -> Errors:
+        yield from checks.needed(source, path, key)
+        part = source.get("partition") or 0
+        if part:  # 0 is none
+            yield from checks.within(f"{path}.partition", part, 1, 255)
+
+    return check
+
+
+def nfs(source: Object, path: str) -> Errors:
+    """A share of NFS."""
+    yield from checks.needed(source, path, "server", "path")
+    place = source.get("path", "")
+    if not place.startswith("/"):
+        yield field.invalid(f"{path}.path", place, "must be an absolute path")
+
+
+def iscsi(source: Object, path: str) -> Errors:
+    """A disk of iSCSI."""
+    yield from checks.needed(source, path, "targetPortal")
+    yield from _target(source, path, _START)
+    yield from _initiator(source, path, _START)
+
+
+def persistent_iscsi(source: Object, path: str, volume: str) -> Errors:
+    """A disk of iSCSI that a persistent volume of this name stands for."""
+    yield from checks.needed(source, path, "targetPortal")
+    if _too_long(source, volume):
+        yield field.invalid(f"{path}.targetportal", source.get("targetPortal", ""), _PORTAL)
+    yield from _target(source, path, _FORM)
+    yield from secret_ref(source, path)
+    yield from _initiator(source, path, _FORM)
+
+
+def _target(source: Object, path: str, unknown: str) -> Errors:
+    """unknown: what is said of a name that begins as none does."""
+    yield from checks.needed(source, path, "iqn")
+    if source.get("iqn"):
+        yield from _qualified(source["iqn"], f"{path}.iqn", unknown)
+    yield from checks.within(f"{path}.lun", source.get("lun"), 0, _MOST_LUN)
+    if (source.get("chapAuthDiscovery") or source.get("chapAuthSession")) and source.get("secretRef") is None:
+        yield field.required(f"{path}.secretRef")
+
+
+def _initiator(source: Object, path: str, unknown: str) -> Errors:
+    if (name := source.get("initiatorName")) is not None:
+        yield from _qualified(name, f"{path}.initiatorname", unknown)
+
+
+def _too_long(source: Object, volume: str) -> bool:
+    length = len(f"{volume}:{source.get('targetPortal', '')}".encode())
+    return source.get("initiatorName") is not None and length > _MOST_PORTAL
+
+
+def portal(volume: Object, source: Object, path: str) -> Errors:
+    """The names of a volume and of where it is are not too long together."""
+    name = volume.get("name", "")
+    if _too_long(source, name):
+        yield field.invalid(f"{path}.name", name, _PORTAL)
+
+
+def _qualified(name: str, path: str, unknown: str) -> Errors:
+    form = _FORMS.get(name[:3])
+    if form is None:
+        yield field.invalid(path, name, unknown)
+    elif not form.fullmatch(name):
+        yield field.invalid(path, name, _FORM)
+
+
+def flocker(source: Object, path: str) -> Errors:
+    """A dataset of Flocker."""
+    name, uuid = source.get("datasetName", ""), source.get("datasetUUID", "")
+    if not name and not uuid:
+        yield field.required(path, "one of datasetName and datasetUUID is required")
+    if name and uuid:
+        yield field.invalid(path, "resource", "datasetName and datasetUUID can not be specified simultaneously")
+    if "/" in name:
+        yield field.invalid(f"{path}.datasetName", name, "must not contain '/'")
+
+
+def cinder(source: Object, path: str) -> Errors:
+    """A disk of OpenStack."""
+    yield from checks.needed(source, path, "volumeID")
+    yield from secret_ref(source, path)
+
+
+def secret_ref(source: Object, path: str, *parts: str) -> Errors:
+    """A secret has a name, and the other parts that are named, where it is given."""
+    if (ref := source.get("secretRef")) is not None:
+        yield from checks.needed(ref, f"{path}.secretRef", "name", *parts)
+
+
+def quobyte(source: Object, path: str) -> Errors:
+    """A volume of Quobyte."""
+    registry = source.get("registry", "")
+    if not registry:
+        yield field.required(f"{path}.registry", _PAIRS)
+    elif len(source.get("tenant", "").encode()) > 64:
+        yield field.required(f"{path}.tenant", "must be a UUID and may not exceed a length of 64 characters")
+    else:
+        wrong = sum(not _is_pair(pair) for pair in each(registry.split(",")))
+        yield from [field.invalid(f"{path}.registry", registry, _PAIRS)] * min(wrong, 100)
+    yield from checks.needed(source, path, "volume")
+
+
+def _is_pair(pair: str) -> bool:
+    """Whether a text is a host and a port, as Go splits them."""
+    host, colon, port = pair.rpartition(":")
+    if host.startswith("["):
+        return host.endswith("]") and "[" not in host[1:] and "]" not in host[:-1] and "[" not in port
+    return bool(colon) and not any(char in host for char in ":[]") and not any(char in port for char in "[]")
+
+
+def fibre_channel(source: Object, path: str) -> Errors:
+    """A disk of Fibre Channel."""
+    targets, wwids = source.get("targetWWNs") or [], source.get("wwids") or []
+    where = f"{path}.targetWWNs"
+    if not targets and not wwids:
+        yield field.required(where, "must specify either targetWWNs or wwids, but not both")
+    if targets and wwids:
+        yield field.invalid(where, targets, "targetWWNs and wwids can not be specified simultaneously")
+    if targets:
+        if source.get("lun") is None:
+            yield field.required(f"{path}.lun", "lun is required if targetWWNs is specified")
+        else:
+            yield from checks.within(f"{path}.lun", source["lun"], 0, _MOST_LUN)
+
+
+def flex(source: Object, path: str) -> Errors:
+    """A volume of a driver on the nodes; options of Kubernetes' own are not for users."""
+    yield from checks.needed(source, path, "driver")
+    for name in each(source.get("options") or ()):
+        if f".{name.partition('/')[0].lower()}".endswith(_RESERVED):
+            yield field.invalid(f"{path}.options[{name}]", name, "kubernetes.io and k8s.io namespaces are reserved")
+
+
+def azure(source: Object, path: str) -> Errors:
+    """A disk of Azure."""
+    yield from checks.needed(source, path, "diskName", "diskURI")
+    kind, uri, caching = source.get("kind"), source.get("diskURI", ""), source.get("cachingMode")
+    if caching is not None:
+        yield from checks.word(f"{path}.cachingMode", caching, _CACHING, needed=False)
+    if kind is None:
+        return
+    yield from checks.word(f"{path}.kind", kind, _AZURE, needed=False)
+    start, form = ("/subscriptions/", _MANAGED) if kind == "Managed" else ("https://", _BLOB)
+    if not uri.startswith(start):
+        yield field.not_supported(f"{path}.diskURI", uri, (form,))
+
+
+def storage_os(source: Object, path: str) -> Errors:
+    """A volume of StorageOS."""
+    yield from checks.named(f"{path}.volumeName", source.get("volumeName", ""))
+    if space := source.get("volumeNamespace"):
+        yield from field.invalids(f"{path}.volumeNamespace", space, names.label(space))
+    yield from secret_ref(source, path)
+
+
+def driver_name(name: str, path: str) -> Errors:
+    """The name of a CSI driver."""
+    if not name:
+        yield field.required(path)
+        return
+    if len(name.encode()) > _MOST_DRIVER:
+        yield field.too_long(path, _MOST_DRIVER)
+    yield from field.invalids(path, name, names.subdomain(name.lower()))

@@ -1,0 +1,175 @@
+"""The environment of containers, and what is read of the pod into it or into files.
+
+Source: Kubernetes' pkg/apis/core/validation and pkg/apis/core/pods.
+"""
+
+from __future__ import annotations
+
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.kinds.strategy import Object
+from podless.meta import field, names
+from podless.runtime.meter import each
+
+_BYTES = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")
+_OF_PODS = frozenset(
+    {
+        "metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid",
+        "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "status.hostIP",
+        "status.hostIPs", "status.phase", "status.podIP", "status.podIPs",
+    }
+)  # fmt: skip
+# which fields of the pod may be read into variables, and into files
+VARIABLES = (
+    "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
+    "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs",
+)  # fmt: skip
+FILES = ("metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid")
+_RESOURCES = (
+    "limits.cpu", "limits.ephemeral-storage", "limits.memory",
+    "requests.cpu", "requests.ephemeral-storage", "requests.memory",
+)  # fmt: skip
+_HUGE = ("limits.hugepages-", "requests.hugepages-")
+_LABELLED = ("metadata.annotations", "metadata.labels")
+_SOURCES = "`fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"
+
+
+def variables(env: list[Object], path: str) -> Errors:
+    """The variables of a container."""
+    for place, one in enumerate(each(env)):
+        where = f"{path}[{place}]"
+        name = one.get("name", "")
+        yield from checks.named(f"{where}.name", name, names.variable)
+        if (source := one.get("valueFrom")) is not None:
+            yield from _value_from(source, f"{where}.valueFrom", one.get("value", ""))
+
+
+def _value_from(source: Object, path: str, value: str) -> Errors:
+    count = 0
+    for name, check in _KINDS.items():
+        if source.get(name) is not None:
+            count += 1
+            yield from check(source[name], f"{path}.{name}")
+    if not count:
+        yield field.invalid(path, "", f"must specify one of: {_SOURCES}")
+    elif value:
+        yield field.invalid(path, "", "may not be specified when `value` is not empty")
+    elif count > 1:
+        yield field.invalid(path, "", "may not have more than one field specified at a time")
+
+
+def field_ref(ref: Object, path: str, allowed: tuple[str, ...]) -> Errors:
+    """A field of the pod. allowed: sorted."""
+    version, label = ref.get("apiVersion", ""), ref.get("fieldPath", "")
+    if not version:
+        yield field.required(f"{path}.apiVersion")
+        return
+    if not label:
+        yield field.required(f"{path}.fieldPath")
+        return
+    where, key, quoted = _subscript(label)
+    why = ""
+    if version != "v1":
+        why = f"unsupported pod version: {version}"
+    elif quoted and where not in _LABELLED:
+        why = f"field label does not support subscript: {label}"
+    elif not quoted and label not in _OF_PODS and label != "spec.host":
+        why = f"field label not supported: {label}"
+    if why:
+        yield field.invalid(f"{path}.fieldPath", label, f"error converting fieldPath: {why}")
+    elif quoted:
+        key = key.lower() if where == "metadata.annotations" else key
+        yield from checks.label_key(path, key)
+    else:
+        where = "spec.nodeName" if label == "spec.host" else label
+        yield from field.one_of(f"{path}.fieldPath", where, allowed)
+
+
+def _subscript(label: str) -> tuple[str, str, bool]:
+    """The field, the key in brackets behind it, and whether there is one."""
+    head, quoted, key = label.removesuffix("']").partition("['")
+    if not label.endswith("']") or not quoted or not head:
+        return label, "", False
+    return head, key, True
+
+
+def resource_ref(ref: Object, path: str, *, volume: bool = False) -> Errors:
+    """The resources of a container. volume: read into a file, which needs the container's name."""
+    name = ref.get("resource", "")
+    if volume and not ref.get("containerName"):
+        yield field.required(f"{path}.containerName")
+    elif not name:
+        yield field.required(f"{path}.resource")
+    elif name not in _RESOURCES and not name.startswith(_HUGE):
+        yield field.not_supported(f"{path}.resource", name, _RESOURCES)
+    divisor = ref.get("divisor") or "0"
+    if divisor != "0":
+        yield from _divisor(name, divisor, f"{path}.divisor")
+
+
+def _divisor(name: str, divisor: str, path: str) -> Errors:
+    what = name.partition(".")[2] if name in _RESOURCES else "hugepages" if name.startswith(_HUGE) else ""
+    if what == "cpu":
+        if divisor not in ("1", "1m"):
+            yield field.invalid(path, name, "only divisor's values 1m and 1 are supported with the cpu resource")
+    elif what and divisor not in _BYTES:
+        shown = "local ephemeral storage" if what == "ephemeral-storage" else what
+        yield field.invalid(
+            path, name, f"only divisor's values {', '.join(_BYTES)} are supported with the {shown} resource"
+        )
+
+
+def _variable_field(ref: Object, path: str) -> Errors:
+    return field_ref(ref, path, VARIABLES)
+
+
+def _key(ref: Object, path: str) -> Errors:
+    name, key = ref.get("name", ""), ref.get("key", "")
+    yield from field.invalids(f"{path}.name", name, names.subdomain(name))
+    yield from checks.named(f"{path}.key", key, names.config_key)
+
+
+def _file(ref: Object, path: str) -> Errors:
+    key, volume, file = (ref.get(name, "") for name in ("key", "volumeName", "path"))
+    yield from checks.named(f"{path}.key", key, names.variable)
+    yield from checks.named(f"{path}.volumeName", volume)
+    yield from checks.no_backsteps(f"{path}.path", file) if file else (field.required(f"{path}.path"),)
+
+
+_KINDS = {
+    "fieldRef": _variable_field,
+    "resourceFieldRef": resource_ref,
+    "configMapKeyRef": _key,
+    "secretKeyRef": _key,
+    "fileKeyRef": _file,
+}
+
+
+def sources(env_from: list[Object], path: str) -> Errors:
+    """What variables of a container are read from as a whole."""
+    for place, one in enumerate(each(env_from)):
+        where = f"{path}[{place}]"
+        if prefix := one.get("prefix"):
+            yield from field.invalids(f"{where}.prefix", prefix, names.variable(prefix))
+        given = [name for name in ("configMapRef", "secretRef") if one.get(name) is not None]
+        for name in each(given):
+            yield from checks.named(f"{where}.{name}.name", one[name].get("name", ""), names.subdomain_prefix)
+        if not given:
+            yield field.invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
+        elif len(given) > 1:
+            yield field.invalid(path, "", "may not have more than one field specified at a time")
+
+
+def files(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
+    """Variables that are read from files, which are in volumes that the pod begins empty."""
+    volumes = {volume.get("name", ""): volume for volume in each(spec.get("volumes") or ())}
+    for container, where in each(containers):
+        for place, one in enumerate(each(container.get("env") or ())):
+            ref = (one.get("valueFrom") or {}).get("fileKeyRef")
+            if ref is None:
+                continue
+            name, at = ref.get("volumeName", ""), f"{where}.env[{place}].valueFrom.fileKeyRef.volumeName"
+            if name not in volumes:
+                yield field.FieldError("FieldValueNotFound", at, name)
+            elif volumes[name].get("emptyDir") is None:
+                yield field.invalid(at, name, "referenced volume must be of type emptyDir")

@@ -1,0 +1,58 @@
+"""What may change of a pod that waits at a scheduling gate: it may be sent to fewer nodes.
+
+Source: Kubernetes' pkg/apis/core/validation.
+"""
+
+from __future__ import annotations
+
+from podless.apis.podspec.affinity import REQUIRED
+from podless.apis.shared.carried import put
+from podless.apis.shared.checks import Errors
+from podless.kinds.strategy import Object
+from podless.meta import field
+from podless.runtime.meter import each
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+NODE_SELECTOR_TERM = load_struct("core/v1", "NodeSelectorTerm")
+
+_WHERE = f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms"
+
+
+def fit(spec: Object, old: Object) -> Errors:
+    """What is wrong with selectors of nodes; they become those of the old spec, so that the rest can be compared."""
+    given, before = spec.get("nodeSelector") or {}, old.get("nodeSelector") or {}
+    if given != before:
+        if any(given.get(key) != value for key, value in each(before).items()):
+            why = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
+            yield field.invalid("spec.nodeSelector", spec.get("nodeSelector"), why)
+        put(spec, "nodeSelector", old.get("nodeSelector"))
+    nodes, known = (((one.get("affinity") or {}).get("nodeAffinity")) for one in (spec, old))
+    if nodes == known:
+        return
+    yield from _terms(nodes or {}, known or {})
+    others = {name: value for name, value in each(spec.get("affinity") or {}).items() if name != "nodeAffinity"}
+    if known is not None:
+        spec["affinity"] = {"nodeAffinity": known, **others}
+    else:
+        put(spec, "affinity", others or old.get("affinity"))
+
+
+def _terms(given: Object, before: Object) -> Errors:
+    known = (before.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
+    terms = (given.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
+    if known and len(known) != len(terms):
+        why = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
+        yield field.invalid(_WHERE, gostructs.listed(NODE_SELECTOR_TERM, terms or None), why)
+        return
+    for place, (term, old) in enumerate(zip(each(terms), known, strict=False)):
+        if not _adds(term, old):
+            shown = gostructs.shown(NODE_SELECTOR_TERM, term)
+            yield field.invalid(f"{_WHERE}[{place}]", shown, "only additions are allowed (no mutations or deletions)")
+
+
+def _adds(term: Object, old: Object) -> bool:
+    parts = ("matchExpressions", "matchFields")
+    if not any(old.get(part) for part in parts):
+        return not any(term.get(part) for part in parts)
+    return all((term.get(part) or [])[: len(old.get(part) or [])] == (old.get(part) or []) for part in parts)

@@ -1,0 +1,129 @@
+"""Annotations of pods and templates that mean something. Source: Kubernetes' pkg/apis/core/validation."""
+
+from __future__ import annotations
+
+from podless.apis.podspec import containers, scheduling
+from podless.apis.podspec.options import DELETION_COST, Options, deletion_cost_fault
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.codec import gotext, serializer
+from podless.kinds.strategy import Object
+from podless.meta import field
+from podless.runtime.meter import each
+
+MIRROR = "kubernetes.io/config.mirror"
+APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/"
+SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod"
+SECCOMP = "container.seccomp.security.alpha.kubernetes.io/"
+_TOLERATIONS = "scheduler.alpha.kubernetes.io/tolerations"
+_RUNTIME, _DOCKER, _FREE, _LOCAL = "runtime/default", "docker/default", "unconfined", "localhost/"
+
+
+def check(annotations: dict[str, str], spec: Object, path: str, options: Options) -> Errors:
+    """The annotations of a pod, or of a template."""
+    if not annotations:
+        return
+    if MIRROR in annotations and not spec.get("nodeName"):
+        why = "must set spec.nodeName if mirror pod annotation is set"
+        yield field.invalid(f"{path}[{MIRROR}]", annotations[MIRROR], why)
+    if annotations.get(_TOLERATIONS):
+        yield from _tolerations(annotations[_TOLERATIONS], path)
+    if not options.deletion_cost and deletion_cost_fault(annotations) is not None:
+        yield field.invalid(f"{path}[{DELETION_COST}]", annotations[DELETION_COST], "must be a 32bit integer")
+    for key, profile in each(annotations).items():
+        if key == SECCOMP_POD or key.startswith(SECCOMP):
+            yield from _seccomp(profile, f"{path}.{key}")
+    yield from _app_armor(annotations, spec, path)
+
+
+def _tolerations(given: str, path: str) -> Errors:
+    try:
+        found = serializer.decode_json(given.encode())
+    except serializer.JSONError as error:
+        yield field.invalid(path, _TOLERATIONS, str(error))
+        return
+    if isinstance(found, list):
+        plain = [one for one in each(found) if isinstance(one, dict)]
+        yield from scheduling.tolerations(plain, f"{path}.{_TOLERATIONS}")
+
+
+def _seccomp(profile: str, path: str) -> Errors:
+    if profile in (_RUNTIME, _DOCKER, _FREE):
+        return
+    if profile.startswith(_LOCAL):
+        yield from checks.descending(path, profile.removeprefix(_LOCAL))
+    else:
+        yield field.invalid(path, profile, "must be a valid seccomp profile")
+
+
+def _app_armor(annotations: dict[str, str], spec: Object, path: str) -> Errors:
+    given = [key for key in annotations if key.startswith(APP_ARMOR)]
+    known = {container.get("name", "") for container, _ in containers.visit(spec, "")} if given else set()
+    for key in given:
+        name, profile = key.removeprefix(APP_ARMOR), annotations[key]
+        if name not in known:
+            yield field.invalid(f"{path}[{key}]", name, "container not found")
+        if profile not in ("", _RUNTIME, _FREE) and not profile.startswith(_LOCAL):
+            why = f"invalid AppArmor profile name: {gotext.quote(profile)}"
+            yield field.invalid(f"{path}[{key}]", profile, why)
+
+
+def changes(annotations: dict[str, str], old: dict[str, str], path: str) -> Errors:
+    """What may not change."""
+    for key, value in each(old).items():
+        if annotations.get(key) == value:
+            continue
+        if key.startswith(APP_ARMOR):
+            yield field.forbidden(f"{path}[{key}]", "may not remove or update AppArmor annotations")
+        if key == MIRROR:
+            yield field.forbidden(f"{path}[{key}]", "may not remove or update mirror pod annotation")
+    for key in each(annotations):
+        if key in old:
+            continue
+        if key.startswith(APP_ARMOR):
+            yield field.forbidden(f"{path}[{key}]", "may not add AppArmor annotations")
+        if key == MIRROR:
+            yield field.forbidden(f"{path}[{key}]", "may not add mirror pod annotation")
+
+
+def agree(annotations: dict[str, str], spec: Object, path: str) -> Errors:
+    """Annotations and fields that say the same thing say it alike."""
+    if not annotations:
+        return
+    context = spec.get("securityContext") or {}
+    where = containers.visit(spec, path)
+    if context.get("seccompProfile") is not None and SECCOMP_POD in annotations:
+        at = f"{path}.securityContext.seccompProfile"
+        yield from _same(annotations[SECCOMP_POD], context["seccompProfile"], at, "seccomp")
+    for container, at in where:
+        profile = (container.get("securityContext") or {}).get("seccompProfile")
+        given = annotations.get(SECCOMP + container.get("name", ""))
+        if profile is not None and given is not None:
+            yield from _same(given, profile, f"{at}.securityContext.seccompProfile", "seccomp")
+    if (spec.get("os") or {}).get("name") == "windows":
+        return
+    for container, at in where:
+        own = (container.get("securityContext") or {}).get("appArmorProfile")
+        profile = context.get("appArmorProfile") if own is None else own
+        given = annotations.get(APP_ARMOR + container.get("name", ""))
+        if profile is not None and given is not None:
+            yield from _same(given, profile, f"{at}.securityContext.appArmorProfile", "apparmor")
+
+
+def _same(given: str, profile: Object, path: str, what: str) -> Errors:
+    kind, local = profile.get("type", ""), profile.get("localhostProfile")
+    runtime = (_RUNTIME, _DOCKER) if what == "seccomp" else (_RUNTIME,)
+    alike = {"Unconfined": given == _FREE, "RuntimeDefault": given in runtime, "Localhost": given.startswith(_LOCAL)}
+    if not alike.get(kind, True):
+        yield field.forbidden(f"{path}.type", f"{what} type in annotation and field must match")
+    elif kind == "Localhost" and given.removeprefix(_LOCAL) != local:
+        yield field.forbidden(f"{path}.localhostProfile", f"{what} profile in annotation and field must match")
+
+
+def profile_of(annotation: str) -> Object | None:
+    """The AppArmor profile that an annotation of a container means; None for one that means nothing."""
+    kinds = {_FREE: "Unconfined", _RUNTIME: "RuntimeDefault"}
+    if annotation in kinds:
+        return {"type": kinds[annotation]}
+    local = annotation.removeprefix(_LOCAL)
+    return {"type": "Localhost", "localhostProfile": local} if local and local != annotation else None

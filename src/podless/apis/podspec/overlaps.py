@@ -1,0 +1,96 @@
+"""Files of a volume that are in each other's way: one is where the other has a folder, or both are in one place.
+
+Source: Kubernetes' pkg/api/pod (warnings.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from podless.codec.gotext import quote
+from podless.kinds.strategy import Object
+from podless.runtime.meter import each
+
+_MOST = 256  # findings that are told of a volume
+
+
+class File(NamedTuple):
+    """A file, and where it comes from."""
+
+    path: str
+    source: str
+
+    def __str__(self) -> str:
+        return f"{quote(self.path)} ({self.source})" if self.source else quote(self.path)
+
+
+def overlaps(spec: Object) -> Iterator[str]:
+    """What is said of each volume."""
+    for volume in spec.get("volumes") or ():
+        name = quote(volume.get("name", ""))
+        for kind, key, shown in (("configMap", "name", "ConfigMap"), ("secret", "secretName", "Secret")):
+            source = volume.get(kind)
+            if source is not None:
+                described = f"{shown} {quote(source.get(key, ''))}"
+                yield from _clashes(_files(source, ""), f"volume {name} ({described})")
+        if volume.get("downwardAPI") is not None:
+            yield from _clashes(_files(volume["downwardAPI"], ""), f"volume {name} (DownwardAPI)")
+        if volume.get("projected") is not None:
+            sources = volume["projected"].get("sources") or ()
+            for one in each(sources):
+                if not any(value is not None for value in one.values()):
+                    yield f"volume {name} (Projected) has no sources provided"
+            files = [file for one in sources for file in _projected(one)]
+            yield from _clashes(files, f"volume {name} (Projected)")
+
+
+def _files(source: Object, named: str) -> list[File]:
+    return [File(item.get("path", ""), named) for item in each(source.get("items") or ())]
+
+
+def _projected(source: Object) -> list[File]:
+    for kind, shown in (("configMap", "ConfigMap"), ("secret", "Secret")):
+        given = source.get(kind)
+        if given is not None and given.get("items"):
+            return _files(given, f"{shown} {quote(given.get('name', ''))}")
+    if (source.get("downwardAPI") or {}).get("items"):
+        return _files(source["downwardAPI"], "DownwardAPI")
+    token = source.get("serviceAccountToken")
+    return [File(token.get("path", ""), "ServiceAccountToken")] if token is not None else []
+
+
+class _Folder:
+    """What there is of files at one place. here: those that are it, below: those and the ones in it, by their order."""
+
+    __slots__ = ("below", "here", "inner")
+
+    def __init__(self) -> None:
+        self.here: list[int] = []
+        self.below: list[int] = []
+        self.inner: dict[str, _Folder] = {}
+
+
+def _clashes(given: list[File], head: str) -> Iterator[str]:
+    files = [File(file.path.rstrip("/"), file.source) for file in given]
+    top, left = _Folder(), _MOST
+    for place, file in enumerate(files):
+        if not file.path:
+            continue
+        for other in _place(top, file.path, place)[:left]:
+            yield f"{head}: overlapping paths: {file} with {files[other]}"
+            left -= 1
+
+
+def _place(top: _Folder, path: str, place: int) -> list[int]:
+    """Put a file where it belongs. Returns those before it that are in its way."""
+    found: list[int] = []
+    folder = top
+    for step in each(path.split("/")):
+        found += folder.here
+        folder.below.append(place)
+        folder = folder.inner.setdefault(step, _Folder())
+    found += folder.below
+    folder.below.append(place)
+    folder.here.append(place)
+    return sorted(found)

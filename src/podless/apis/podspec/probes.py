@@ -1,0 +1,112 @@
+"""Probes and hooks of containers. Source: Kubernetes' pkg/apis/core/validation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.kinds.strategy import Object
+from podless.meta import field, names
+from podless.runtime.meter import each
+
+_SCHEMES = ("HTTP", "HTTPS")
+_ORDER = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
+_NUMBERS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
+_LATEST = "terminationGracePeriodSeconds"
+_SIGNALS = """
+ABRT ALRM BUS CHLD CLD CONT FPE HUP ILL INT IO IOT KILL PIPE POLL PROF PWR QUIT SEGV STKFLT STOP SYS TERM TRAP TSTP
+TTIN TTOU URG USR1 USR2 VTALRM WINCH XCPU XFSZ RTMIN RTMAX
+"""
+_REAL_TIME = (*(f"RTMIN+{number}" for number in range(1, 16)), *(f"RTMAX-{number}" for number in range(1, 15)))
+_STOP_SIGNALS = {
+    "linux": tuple(sorted(f"SIG{name}" for name in (*_SIGNALS.split(), *_REAL_TIME))),
+    "windows": ("SIGKILL", "SIGTERM"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What probes and hooks are judged by: the grace period of the pod and its operating system, None if not said."""
+
+    grace: int | None
+    system: Object | None
+
+
+def probes(container: Object, path: str, around: Around) -> Errors:
+    """The three probes of a container."""
+    for name in ("livenessProbe", "readinessProbe", "startupProbe"):
+        probe = container.get(name)
+        if probe is None:
+            continue
+        where = f"{path}.{name}"
+        yield from _probe(probe, where, around)
+        if name == "readinessProbe":
+            if (given := probe.get(_LATEST)) is not None:
+                yield field.invalid(f"{where}.{_LATEST}", given, "must not be set for readinessProbes")
+        elif probe.get("successThreshold", 0) != 1:
+            yield field.invalid(f"{where}.successThreshold", probe.get("successThreshold", 0), "must be 1")
+
+
+def _probe(probe: Object, path: str, around: Around) -> Errors:
+    yield from _handler(probe, path, around)
+    yield from checks.all_nonnegative(probe, path, _NUMBERS)
+    grace = probe.get(_LATEST)
+    if grace is not None and grace <= 0:
+        yield field.invalid(f"{path}.{_LATEST}", grace, "must be greater than 0")
+
+
+def lifecycle(hooks: Object, path: str, around: Around) -> Errors:
+    """What is done after the start of a container and before its end."""
+    for name in ("postStart", "preStop"):
+        if hooks.get(name) is not None:
+            yield from _handler(hooks[name], f"{path}.{name}", around)
+    signal = hooks.get("stopSignal")
+    if signal is None:
+        return
+    if around.system is None:
+        yield field.forbidden(f"{path}.stopSignal", "may not be set for containers with empty `spec.os.name`")
+    else:
+        allowed = _STOP_SIGNALS.get(around.system.get("name", ""), (signal,))
+        yield from checks.word(f"{path}.stopSignal", signal, allowed, needed=False)
+
+
+def _handler(handler: Object, path: str, around: Around) -> Errors:
+    given = [name for name in _ORDER if handler.get(name) is not None]
+    if not given:
+        yield field.required(path, "must specify a handler type")
+        return
+    yield from _KINDS[given[0]](handler[given[0]], f"{path}.{given[0]}", around)
+    for name in each(given[1:]):
+        yield field.forbidden(f"{path}.{name}", "may not specify more than 1 handler type")
+
+
+def _exec(action: Object, path: str, around: Around) -> Errors:
+    return checks.needed(action, path, "command")
+
+
+def _http(action: Object, path: str, around: Around) -> Errors:
+    yield from checks.needed(action, path, "path")
+    yield from checks.port(f"{path}.port", action.get("port"))
+    yield from checks.word(f"{path}.scheme", action.get("scheme"), _SCHEMES, needed=False)
+    for header in each(action.get("httpHeaders") or ()):
+        name = header.get("name", "")
+        yield from field.invalids(f"{path}.httpHeaders", name, names.header(name))
+
+
+def _tcp(action: Object, path: str, around: Around) -> Errors:
+    return checks.port(f"{path}.port", action.get("port"))
+
+
+def _grpc(action: Object, path: str, around: Around) -> Errors:
+    yield from checks.port_number(f"{path}.port", action.get("port") or 0)
+
+
+def _sleep(action: Object, path: str, around: Around) -> Errors:
+    seconds = action.get("seconds") or 0
+    if around.grace is not None and not 0 <= seconds <= around.grace:
+        text = f"must be non-negative and less than terminationGracePeriodSeconds ({around.grace})"
+        yield field.invalid(path, seconds, text)
+
+
+_KINDS = {"exec": _exec, "httpGet": _http, "tcpSocket": _tcp, "grpc": _grpc, "sleep": _sleep}

@@ -1,0 +1,107 @@
+"""Files that volumes are made of: keys of secrets and config maps, fields of the pod, tokens.
+
+Source: Kubernetes' pkg/apis/core/validation.
+"""
+
+from __future__ import annotations
+
+from podless.apis.podspec import env
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.kinds.strategy import Object
+from podless.meta import field
+from podless.runtime.meter import each
+
+_LEAST, _MOST = 600, 1 << 32  # seconds
+_TWICE = "conflicting duplicate paths"
+
+
+def items(source: Object, path: str) -> Errors:
+    """The keys that become files, and their permissions."""
+    yield from checks.mode(source, path)
+    for place, item in enumerate(each(source.get("items") or ())):
+        yield from _item(item, f"{path}.items[{place}]")
+
+
+def _item(item: Object, path: str) -> Errors:
+    yield from checks.needed(item, path, "key", "path")
+    yield from checks.unreserved(f"{path}.path", item.get("path", ""))
+    yield from checks.mode(item, path, "mode")
+
+
+def downward_file(file: Object, path: str) -> Errors:
+    """A field of the pod, or a resource of a container, as a file."""
+    yield from checks.needed(file, path, "path")
+    yield from checks.unreserved(f"{path}.path", file.get("path", ""))
+    ref, resource = file.get("fieldRef"), file.get("resourceFieldRef")
+    if ref is not None:
+        yield from env.field_ref(ref, f"{path}.fieldRef", env.FILES)
+        if resource is not None:
+            yield field.invalid(path, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously")
+    elif resource is not None:
+        yield from env.resource_ref(resource, f"{path}.resourceFieldRef", volume=True)
+    else:
+        yield field.required(path, "one of fieldRef and resourceFieldRef is required")
+    yield from checks.mode(file, path, "mode")
+
+
+def check(source: Object, path: str, *, far: bool) -> Errors:
+    """Several sources in one volume. far: whether tokens may be put anywhere."""
+    yield from checks.mode(source, path)
+    seen: set[str] = set()
+    for place, one in enumerate(each(source.get("sources") or ())):
+        where = f"{path}.sources[{place}]"
+        count = 0
+        for kind in ("secret", "configMap"):
+            if one.get(kind) is not None:
+                count += 1
+                yield from _keys(one[kind], f"{where}.{kind}", path, seen)
+        if one.get("downwardAPI") is not None:
+            count += 1
+            for file in each(one["downwardAPI"].get("items") or ()):
+                yield from downward_file(file, f"{where}.downwardAPI")
+                yield from _once(file.get("path", ""), file.get("path", ""), path, seen)
+        if one.get("serviceAccountToken") is not None:
+            count += 1
+            yield from _token(one["serviceAccountToken"], f"{where}.serviceAccountToken", path, far)
+        if count > 1:
+            yield field.forbidden(where, "may not specify more than 1 volume type per source")
+
+
+def _keys(source: Object, where: str, path: str, seen: set[str]) -> Errors:
+    name = source.get("name", "")
+    if not name:
+        yield field.required(f"{where}.name")
+    for place, item in enumerate(each(source.get("items") or ())):
+        yield from _item(item, f"{where}.items[{place}]")
+        yield from _once(item.get("path", ""), name, path, seen)
+
+
+def _once(file: str, shown: str, path: str, seen: set[str]) -> Errors:
+    """No two files are in one place."""
+    if file and file in seen:
+        yield field.invalid(path, shown, _TWICE)
+    seen.add(file)
+
+
+def _token(token: Object, where: str, path: str, far: bool) -> Errors:
+    seconds, place = token.get("expirationSeconds") or 0, token.get("path", "")
+    if seconds < _LEAST:
+        yield field.invalid(f"{where}.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")
+    if seconds > _MOST:
+        why = "may not specify a duration larger than 2^32 seconds"
+        yield field.invalid(f"{where}.expirationSeconds", seconds, why)
+    if not place:
+        yield field.required(f"{path}.path")
+    elif not far:
+        yield from checks.unreserved(f"{path}.path", place)
+
+
+def far_tokens(spec: Object) -> bool:
+    """Whether a pod has tokens outside of their volumes already."""
+    for volume in each(spec.get("volumes") or ()):
+        for source in (volume.get("projected") or {}).get("sources") or ():
+            token = source.get("serviceAccountToken")
+            if token is not None and any(True for _ in checks.unreserved("", token.get("path", ""))):
+                return True
+    return False

@@ -1,0 +1,218 @@
+"""What containers ask for and are limited to. Source: Kubernetes' pkg/apis/core/validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Set
+
+from podless.apis.podspec import amounts
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.codec import quantity
+from podless.kinds.strategy import Object
+from podless.meta import field, names
+from podless.meta.field import FieldError
+from podless.meta.objectmeta import NONNEGATIVE
+from podless.runtime.bounded import bounded_cache
+from podless.runtime.meter import charge, each
+
+_OF_CONTAINERS = frozenset({"cpu", "ephemeral-storage", "memory"})
+_WHOLE = frozenset(
+    {
+        "configmaps", "persistentvolumeclaims", "pods", "replicationcontrollers", "resourcequotas", "secrets",
+        "services", "services.loadbalancers", "services.nodeports",
+    }
+)  # fmt: skip
+_COMPUTE = frozenset(
+    f"{part}{name}" for part in ("", "limits.", "requests.") for name in ("cpu", "ephemeral-storage", "memory")
+)
+_STANDARD = _WHOLE | _COMPUTE | {"requests.storage", "storage"}
+_HUGE = amounts.HUGE_PAGES
+_OF_PODS = ("cpu", _HUGE, "memory")
+_REQUESTS = "requests."
+_NATIVE = "kubernetes.io/"
+_AMOUNT = 16  # steps that the checks of an amount take
+_NOT_FOUND = "must be one of the names in pod.spec.resourceClaims"
+
+NameCheck = Callable[[str, str], Errors]
+
+
+def extended(name: str) -> bool:
+    """Whether a resource is one of somebody else's domain."""
+    if native(name) or name.startswith(_REQUESTS):
+        return False
+    return not names.qualified_name(_REQUESTS + name)
+
+
+def native(name: str) -> bool:
+    """Whether a resource is one of Kubernetes' own."""
+    return "/" not in name or _NATIVE in name
+
+
+def overcommitted(name: str) -> bool:
+    """Whether containers may be limited to more of a resource than they ask for."""
+    return native(name) and not name.startswith(_HUGE)
+
+
+def check(resources: Object, path: str, claims: Set[str], *, indivisible: bool = False) -> Errors:
+    """The resources of a container. claims: the names of the pod's claims. indivisible: any amount of huge pages."""
+    return _requirements(resources, path, claims, container_name, indivisible)
+
+
+def _requirements(resources: Object, path: str, claims: Set[str], name_check: NameCheck, indivisible: bool) -> Errors:
+    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
+    for name, text in limits.items():
+        charge(_AMOUNT)
+        where = f"{path}.limits[{name}]"
+        yield from name_check(name, where)
+        yield from quantity_errors(name, text, where)
+        yield from _pages(name, text, where, indivisible)
+    for name, text in requests.items():
+        charge(_AMOUNT)
+        where = f"{path}.requests[{name}]"
+        yield from name_check(name, where)
+        yield from quantity_errors(name, text, where)
+        yield from _within(name, text, limits.get(name), path)
+        yield from _pages(name, text, where, indivisible)
+    both = limits.keys() | requests.keys()
+    if any(name.startswith(_HUGE) for name in both) and both.isdisjoint(("cpu", "memory")):
+        yield field.forbidden(path, "HugePages require cpu or memory")
+    if resources.get("claims"):
+        yield from _claims(resources["claims"], f"{path}.claims", claims)
+
+
+def _within(name: str, text: str, limit: str | None, path: str) -> Errors:
+    if limit is None:
+        if not overcommitted(name):
+            yield field.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
+        return
+    asked, most = quantity.nanos(text), quantity.nanos(limit)
+    if asked != most and not overcommitted(name):
+        yield field.invalid(f"{path}.requests", text, f"must be equal to {name} limit of {limit}")
+    elif asked > most:
+        yield field.invalid(f"{path}.requests", text, f"must be less than or equal to {name} limit of {limit}")
+
+
+def quantity_errors(name: str, text: str, path: str) -> Errors:
+    """An amount of a resource."""
+    amount = quantity.nanos(text)
+    if amount < 0:
+        yield field.invalid(path, text, NONNEGATIVE)
+    if amount % quantity.NANO and (name in _WHOLE or extended(name)):
+        yield field.invalid(path, text, "must be an integer")
+
+
+def _pages(name: str, text: str, path: str, indivisible: bool) -> Errors:
+    if not name.startswith(_HUGE) or indivisible:
+        return
+    try:
+        size, part = divmod(quantity.nanos(name.removeprefix(_HUGE)), quantity.NANO)
+    except quantity.QuantityError:
+        size, part = 0, 0
+    if size <= 0 or part or -(-quantity.nanos(text) // quantity.NANO) % size:
+        yield field.invalid(path, text, f"{text} is not positive integer multiple of {name}")
+
+
+def indivisible_pages(spec: Object) -> bool:
+    """Whether containers of a pod have parts of huge pages already."""
+    for container in each((*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))):
+        resources = container.get("resources") or {}
+        for part in ("limits", "requests"):
+            if any(True for name, text in (resources.get(part) or {}).items() for _ in _pages(name, text, "", False)):
+                return True
+    return False
+
+
+def resource_name(name: str, path: str) -> Errors:
+    """The name of a resource: one of Kubernetes' own, or one below a domain."""
+    found = names.qualified_name(name)
+    if found:
+        yield from field.invalids(path, name, found)
+    elif "/" not in name and name not in _STANDARD and not name.startswith((_HUGE, _REQUESTS + _HUGE)):
+        yield field.invalid(path, name, "must be a standard resource type or fully qualified")
+
+
+def container_name(name: str, path: str) -> Errors:
+    """The name of a resource that containers use."""
+    if name not in _OF_CONTAINERS and not _fits_containers(name):
+        yield from _container_name(name, path)
+
+
+@bounded_cache(4096)
+def _fits_containers(name: str) -> bool:
+    """Whether containers may use such a resource; the containers of a pod often have the same ones."""
+    return not any(_container_name(name, ""))
+
+
+def _container_name(name: str, path: str) -> Errors:
+    yield from resource_name(name, path)
+    if "/" not in name:
+        if not name.startswith(_HUGE):
+            yield field.invalid(path, name, "must be a standard resource for containers")
+    elif not native(name) and not extended(name):
+        yield field.invalid(path, name, "doesn't follow extended resource name standard")
+
+
+def _pod_name(name: str, path: str) -> Errors:
+    found = list(resource_name(name, path))
+    yield from found
+    if not found and name not in _OF_PODS and not name.startswith(_HUGE):
+        yield checks.unsupported(path, name, _OF_PODS)
+
+
+def _claims(given: list[Object], path: str, known: Set[str]) -> Errors:
+    seen: set[str] = set()
+    parts: dict[str, int] = {}  # claim -> how many of its requests were named
+    for place, claim in enumerate(each(given)):
+        name, request, where = claim.get("name", ""), claim.get("request") or "", f"{path}[{place}]"
+        if not name:
+            yield field.required(where)
+            continue
+        key = f"{name}/{request}" if request else name
+        if name in seen:
+            yield field.duplicate(where, name)
+        else:
+            if request:
+                yield from field.invalids(f"{where}.request", request, names.label(request))
+            if key in seen:
+                yield field.duplicate(where, key)
+            elif not request:
+                yield from (field.duplicate(where, name) for _ in range(parts.get(name, 0)))
+            if "/" in key:
+                whole = key.partition("/")[0]
+                parts[whole] = parts.get(whole, 0) + 1
+            seen.add(key)
+        if name not in known:
+            rest = f": {', '.join(sorted(known))}" if known else " which is empty"
+            yield FieldError("FieldValueNotFound", where, name, f"{_NOT_FOUND}{rest}")
+
+
+def check_pod(spec: Object, path: str, claims: Set[str], *, indivisible: bool = False) -> Errors:
+    """What a pod as a whole asks for. claims: the names of its claims."""
+    own = spec.get("resources")
+    if own is None:
+        return
+    where = f"{path}.resources"
+    if (spec.get("os") or {}).get("name") == "windows":
+        yield field.forbidden(where, "may not be set for a windows pod")
+        return
+    if own.get("claims") is not None:
+        yield field.forbidden(f"{where}.claims", "claims may not be set for Resources at pod-level")
+    yield from _requirements(own, where, claims, _pod_name, indivisible)
+    yield from _consistent(spec, own, where)
+
+
+def _consistent(spec: Object, own: Object, path: str) -> Errors:
+    """What containers ask for together is not more than the pod does."""
+    limits = own.get("limits") or {}
+    for part, given in (("requests", own.get("requests") or {}), ("limits", limits)):
+        for name, text in each(amounts.total(spec, part)).items():
+            if name not in given or (part == "limits" and not name.startswith(_HUGE)):
+                continue
+            if quantity.nanos(text) > quantity.nanos(given[name]):
+                why = f"must be greater than or equal to aggregate container {part} of {text}"
+                yield field.invalid(f"{path}.{part}[{name}]", given[name], why)
+    for place, container in enumerate(each(spec.get("containers") or ())):
+        for name, text in each((container.get("resources") or {}).get("limits") or {}).items():
+            if name in limits and quantity.nanos(text) > quantity.nanos(limits[name]):
+                why = f"must be less than or equal to pod limits of {limits[name]}"
+                yield field.invalid(f"{path}.containers[{place}][{name}].limits", text, why)

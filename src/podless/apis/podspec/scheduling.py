@@ -1,0 +1,134 @@
+"""When and where pods are scheduled: tolerations, gates, and how they are spread.
+
+Source: Kubernetes' pkg/apis/core/validation.
+"""
+
+from __future__ import annotations
+
+from podless.apis.podspec import affinity
+from podless.apis.podspec.options import Options
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.kinds.strategy import Object
+from podless.meta import field, labelselector, names
+from podless.runtime.meter import each
+
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
+_POLICIES = ("Honor", "Ignore")
+_NUMERIC = ("Lt", "Gt")
+_NO_KEY = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+
+
+def tolerations(given: list[Object], path: str) -> Errors:
+    """What taints of nodes do not keep the pod away."""
+    for place, one in enumerate(each(given)):
+        yield from _toleration(one, f"{path}[{place}]")
+
+
+def _toleration(one: Object, path: str) -> Errors:
+    key, operator, value, effect = (one.get(name) or "" for name in ("key", "operator", "value", "effect"))
+    if key:
+        yield from checks.label_key(f"{path}.key", key)
+    elif operator != "Exists":
+        yield field.invalid(f"{path}.operator", operator, _NO_KEY)
+    if one.get("tolerationSeconds") is not None and effect != "NoExecute":
+        why = "effect must be 'NoExecute' when `tolerationSeconds` is set"
+        yield field.invalid(f"{path}.effect", effect, why)
+    where = f"{path}.operator"
+    if operator in ("Equal", ""):
+        if found := names.label_value(value):
+            yield field.invalid(where, value, ";".join(found))
+    elif operator == "Exists":
+        if value:
+            yield field.invalid(where, value, "value must be empty when `operator` is 'Exists'")
+    else:
+        known = ("Equal", "Exists", *(_NUMERIC if operator in _NUMERIC else ()))
+        yield checks.unsupported(where, operator, known)
+    if effect:
+        yield from taint_effect(effect, f"{path}.effect")
+
+
+def taint_effect(effect: str, path: str) -> Errors:
+    """What a taint does to pods."""
+    return checks.word(path, effect, _EFFECTS)
+
+
+def gates(given: list[Object], path: str) -> Errors:
+    """What has to happen before the pod may be scheduled."""
+    seen: set[str] = set()
+    for place, one in enumerate(each(given)):
+        name, where = one.get("name", ""), f"{path}[{place}]"
+        yield from checks.label_key(where, name)
+        yield from checks.once(where, name, seen)
+
+
+def spread(given: list[Object], path: str, options: Options) -> Errors:
+    """How pods that are alike are spread over nodes."""
+    last = {_pair(one): place for place, one in enumerate(given)}
+    for place, one in enumerate(each(given)):
+        where, action = f"{path}[{place}]", one.get("whenUnsatisfiable", "")
+        skew = one.get("maxSkew") or 0
+        if skew <= 0:
+            yield field.invalid(f"{where}.maxSkew", skew, checks.POSITIVE)
+        if not one.get("topologyKey"):
+            yield field.required(f"{where}.topologyKey", "can not be empty")
+        yield from checks.word(f"{where}.whenUnsatisfiable", action, _ACTIONS, needed=False)
+        if last[_pair(one)] > place:
+            shown = f"{{{one.get('topologyKey', '')}, {action}}}"
+            yield field.duplicate(f"{where}.{{topologyKey, whenUnsatisfiable}}", shown)
+        yield from _domains(one.get("minDomains"), action, f"{where}.minDomains")
+        for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
+            if (policy := one.get(name)) is not None:
+                yield from checks.word(f"{where}.{name}", policy, _POLICIES, needed=False)
+        keys, selector = one.get("matchLabelKeys") or [], one.get("labelSelector")
+        yield from (
+            _legacy(where, keys, selector) if options.spread_keys else affinity.label_keys(where, keys, (), selector)
+        )
+        if selector is not None and not options.spread_selectors:
+            yield from labelselector.errors(selector, f"{where}.labelSelector")
+
+
+def _pair(one: Object) -> tuple[str, str]:
+    return one.get("topologyKey", ""), one.get("whenUnsatisfiable", "")
+
+
+def _domains(least: int | None, action: str, path: str) -> Errors:
+    if least is None:
+        return
+    if least <= 0:
+        yield field.invalid(path, least, checks.POSITIVE)
+    if action != "DoNotSchedule":
+        why = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}"
+        yield field.invalid(path, least, why)
+
+
+def _legacy(path: str, keys: list[str], selector: Object | None) -> Errors:
+    """Keys of labels as they were judged before they became a part of the selector."""
+    if not keys:
+        return
+    where = f"{path}.matchLabelKeys"
+    if selector is None:
+        yield field.forbidden(where, "must not be specified when labelSelector is not set")
+    known = set((selector or {}).get("matchLabels") or ())
+    known |= {one.get("key", "") for one in each((selector or {}).get("matchExpressions") or ())}
+    for place, key in enumerate(each(keys)):
+        yield from checks.label_key(f"{where}[{place}]", key)
+        if key in known:
+            yield field.invalid(f"{where}[{place}]", key, "exists in both matchLabelKeys and labelSelector")
+
+
+def bad_selectors(spec: Object) -> bool:
+    """Whether a pod is spread over pods by bad selectors already."""
+    given = spec.get("topologySpreadConstraints") or ()
+    return any(
+        one.get("labelSelector") is not None and labelselector.errors(one["labelSelector"], "") for one in each(given)
+    )
+
+
+def bad_keys(spec: Object) -> bool:
+    """Whether a pod has keys of labels already that would be refused now."""
+    return any(
+        any(True for _ in affinity.label_keys("", one.get("matchLabelKeys") or [], (), one.get("labelSelector")))
+        for one in each(spec.get("topologySpreadConstraints") or ())
+    )

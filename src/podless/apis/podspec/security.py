@@ -1,0 +1,164 @@
+"""Security contexts of pods and containers. Source: Kubernetes' pkg/apis/core/validation."""
+
+from __future__ import annotations
+
+import re
+
+from podless.apis.podspec import windows
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.kinds.strategy import Object
+from podless.meta import field
+from podless.runtime.meter import each
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+SECCOMP_PROFILE = load_struct("core/v1", "SeccompProfile")
+SECURITY_CONTEXT = load_struct("core/v1", "SecurityContext")
+
+_PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")
+_LONGEST_PROFILE = 4095
+_GROUP_CHANGES = ("Always", "OnRootMismatch")
+_GROUP_POLICIES = ("Merge", "Strict")
+_LABEL_CHANGES = ("Recursive",)
+_MASKS = ("Default", "Unmasked")
+_SEGMENT = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_SYSCTL = rf"^({_SEGMENT}[\./])*{_SEGMENT}$"
+_PART = "[a-z0-9]++(?:[-_]++[a-z0-9]++)*+"
+_IS_SYSCTL = re.compile(rf"{_PART}(?:[./]{_PART})*+")
+_MOST_SYSCTL = 253
+_IPC = ("kernel.shm", "kernel.msg", "fs.mqueue.")
+_SWAPPED = str.maketrans("./", "/.")
+_SYSTEM_ADMIN = "CAP_SYS_ADMIN"
+_NO_ESCALATION = "cannot set `allowPrivilegeEscalation` to false and "
+
+
+def container(given: Object | None, path: str, host_users: bool) -> Errors:
+    """The security context of a container. host_users: whether users are those of the host."""
+    if given is None:
+        return
+    if given.get("privileged"):
+        yield field.forbidden(f"{path}.privileged", "disallowed by cluster policy")
+    yield from checks.identity(given, path, "runAsUser", "runAsGroup")
+    mask = given.get("procMount")
+    if mask is not None:
+        yield from checks.word(f"{path}.procMount", mask, _MASKS, needed=False)
+        if host_users and mask == "Unmasked":
+            yield field.invalid(f"{path}.procMount", mask, "`hostUsers` must be false to use `Unmasked`")
+    yield from seccomp(given.get("seccompProfile"), f"{path}.seccompProfile")
+    if given.get("allowPrivilegeEscalation") is False:
+        yield from _escalation(given, path)
+    yield from windows.options(given.get("windowsOptions"), f"{path}.windowsOptions")
+    yield from app_armor(given.get("appArmorProfile"), f"{path}.appArmorProfile")
+
+
+def _escalation(given: Object, path: str) -> Errors:
+    if given.get("privileged"):
+        why = f"{_NO_ESCALATION}`privileged` to true"
+        yield field.invalid(path, gostructs.shown(SECURITY_CONTEXT, given), why)
+    for capability in each((given.get("capabilities") or {}).get("add") or ()):
+        if capability == _SYSTEM_ADMIN:
+            why = f"{_NO_ESCALATION}`capabilities.Add` {_SYSTEM_ADMIN}"
+            yield field.invalid(path, gostructs.shown(SECURITY_CONTEXT, given), why)
+
+
+def pod(spec: Object, path: str, *, host_sysctls: bool = False) -> Errors:
+    """The security context of a pod. host_sysctls: whether parameters of the host's namespaces may stay."""
+    given = spec.get("securityContext") or {}
+    yield from checks.identity(given, path, "fsGroup", "runAsUser", "runAsGroup")
+    yield from checks.identities(given, path)
+    if spec.get("shareProcessNamespace") and spec.get("hostPID"):
+        why = "ShareProcessNamespace and HostPID cannot both be enabled"
+        yield field.invalid(f"{path}.shareProcessNamespace", True, why)
+    if given.get("sysctls"):
+        yield from _sysctls(given["sysctls"], f"{path}.sysctls", spec, host_sysctls)
+    yield from _word(given, path, "fsGroupChangePolicy", _GROUP_CHANGES)
+    yield from seccomp(given.get("seccompProfile"), f"{path}.seccompProfile")
+    yield from windows.options(given.get("windowsOptions"), f"{path}.windowsOptions")
+    yield from app_armor(given.get("appArmorProfile"), f"{path}.appArmorProfile")
+    yield from _word(given, path, "supplementalGroupsPolicy", _GROUP_POLICIES)
+    yield from _word(given, path, "seLinuxChangePolicy", _LABEL_CHANGES)
+
+
+def _word(given: Object, path: str, name: str, words: tuple[str, ...]) -> Errors:
+    if (value := given.get(name)) is not None:
+        yield from checks.word(f"{path}.{name}", value, words, needed=False)
+
+
+def _sysctls(given: list[Object], path: str, spec: Object, host: bool) -> Errors:
+    seen: set[str] = set()
+    for place, one in enumerate(each(given)):
+        name, where = one.get("name", ""), f"{path}[{place}].name"
+        if not name:
+            yield field.required(where)
+        elif len(name) > _MOST_SYSCTL or not _IS_SYSCTL.fullmatch(name):
+            yield field.invalid(where, name, f"must have at most {_MOST_SYSCTL} characters and match regex {_SYSCTL}")
+        elif name in seen:
+            yield field.duplicate(where, name)
+        if not host and (why := _of_host(name, spec)):
+            yield field.invalid(where, name, why)
+        seen.add(name)
+
+
+def _of_host(name: str, spec: Object) -> str:
+    """Why a kernel parameter cannot be set: it is one of a namespace that is the host's."""
+    first = next((char for char in each(name) if char in "./"), ".")
+    plain = (name if first == "." else name.translate(_SWAPPED)).partition("*")[0]
+    if spec.get("hostNetwork") and plain.startswith("net."):
+        return "may not be specified when 'hostNetwork' is true"
+    if spec.get("hostIPC") and (plain == "kernel.sem" or plain.startswith(_IPC)):
+        return "may not be specified when 'hostIPC' is true"
+    return ""
+
+
+def host_sysctls(spec: Object) -> bool:
+    """Whether a pod has parameters of the host's namespaces already."""
+    given = (spec.get("securityContext") or {}).get("sysctls") or ()
+    return any(_of_host(one.get("name", ""), spec) for one in each(given))
+
+
+def seccomp(profile: Object | None, path: str) -> Errors:
+    """Which system calls may be made."""
+    if profile is None:
+        return
+    kind, local = profile.get("type", ""), profile.get("localhostProfile")
+    if not kind:
+        yield field.required(f"{path}.type", "type is required when seccompProfile is set")
+    elif kind not in _PROFILES:
+        yield checks.unsupported(f"{path}.type", kind, _PROFILES)
+    where = f"{path}.localhostProfile"
+    if kind != "Localhost":
+        if local is not None:
+            shown = gostructs.shown(SECCOMP_PROFILE, profile)
+            yield field.invalid(where, shown, "can only be set when seccomp type is Localhost")
+    elif local is None:
+        yield field.required(where, "must be set when seccomp type is Localhost")
+    else:
+        yield from checks.descending(where, local)
+
+
+def app_armor(profile: Object | None, path: str) -> Errors:
+    """The AppArmor profile."""
+    if profile is None:
+        return
+    kind, local = profile.get("type", ""), profile.get("localhostProfile")
+    where = f"{path}.localhostProfile"
+    if kind == "Localhost":
+        yield from _local(local, where)
+    elif kind in _PROFILES:
+        if local is not None:
+            yield field.invalid(where, local, "can only be set when AppArmor type is Localhost")
+    elif not kind:
+        yield field.required(f"{path}.type", "type is required when appArmorProfile is set")
+    else:
+        yield checks.unsupported(f"{path}.type", kind, _PROFILES)
+
+
+def _local(profile: str | None, path: str) -> Errors:
+    if not profile:
+        yield field.required(path, "must be set when AppArmor type is Localhost")
+        return
+    if profile.strip() != profile:
+        yield field.invalid(path, profile, "must not be padded with whitespace")
+    if len(profile.encode()) > _LONGEST_PROFILE:
+        yield field.too_long(path, _LONGEST_PROFILE)

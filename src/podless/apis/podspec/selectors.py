@@ -1,0 +1,69 @@
+"""What a new pod says of itself in its selectors and contexts, because it asks for that elsewhere.
+
+Source: Kubernetes' pkg/registry/core/pod (strategy.go).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podless.apis.podspec import containers, marks, security
+from podless.apis.podspec.affinity import TERMS
+from podless.kinds.strategy import Object
+from podless.runtime.meter import each
+
+_KEYS = {"matchLabelKeys": "In", "mismatchLabelKeys": "NotIn"}
+
+
+def complete(spec: Object, labels: dict[str, str]) -> None:
+    """Keys of labels in which pods are to be alike become a part of the selectors. labels: of the pod."""
+    for term in _terms(spec):
+        selector = term.get("labelSelector")
+        if selector is None:
+            continue
+        for name, operator in _KEYS.items():
+            for key in each(term.get(name) or ()):
+                if key in labels:
+                    added = {"key": key, "operator": operator, "values": [labels[key]]}
+                    selector.setdefault("matchExpressions", []).append(added)
+
+
+def _terms(spec: Object) -> Iterator[Object]:
+    affinity = spec.get("affinity") or {}
+    for name in ("podAffinity", "podAntiAffinity") if affinity else ():
+        for part in TERMS:
+            for term in each((affinity.get(name) or {}).get(part) or ()):
+                yield term.get("podAffinityTerm") or term
+    yield from each(spec.get("topologySpreadConstraints") or ())
+
+
+def confine(obj: Object) -> None:
+    """AppArmor profiles that annotations name become fields."""
+    for container, _, profile in _unconfined(obj):
+        if profile is not None:
+            container["securityContext"] = {**(container.get("securityContext") or {}), "appArmorProfile": profile}
+
+
+def confined_by(obj: Object) -> list[str]:
+    """The annotations that name profiles of containers which have no such field."""
+    return [key for _, key, _ in _unconfined(obj)]
+
+
+def _unconfined(obj: Object) -> Iterator[tuple[Object, str, Object | None]]:
+    """Containers without a profile of their own, their annotation, and the profile that it means, if any."""
+    annotations, spec = obj["metadata"].get("annotations") or {}, obj["spec"]
+    if not any(key.startswith(marks.APP_ARMOR) for key in each(annotations)):
+        return
+    if (spec.get("os") or {}).get("name") == "windows":
+        return
+    of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
+    for container, _ in containers.visit(spec, ""):
+        key = marks.APP_ARMOR + container.get("name", "")
+        given = annotations.get(key)
+        if given is None or (container.get("securityContext") or {}).get("appArmorProfile") is not None:
+            continue
+        profile = marks.profile_of(given)
+        if profile is not None and any(True for _ in security.app_armor(profile, "")):
+            profile = None
+        if profile is None or profile != of_pod:
+            yield container, key, profile

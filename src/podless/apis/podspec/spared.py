@@ -1,0 +1,63 @@
+"""What a former state of a pod had already, and may therefore keep.
+
+Source: Kubernetes' pkg/api/pod (GetValidationOptionsFromPodSpecAndMeta).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.apis.podspec import projected, resources, scheduling, security
+from podless.apis.podspec.affinity import TERMS
+from podless.apis.podspec.options import Options, deletion_cost_fault
+from podless.kinds.strategy import Object
+from podless.meta import names
+from podless.runtime.meter import each
+
+
+def of(spec: Object, metadata: Object, *, pod: bool) -> Options:
+    """How a changed PodSpec is judged. spec, metadata: as they were."""
+    in_namespace = spec.get("hostUsers") is False
+    return Options(
+        pod=pod,
+        deletion_cost=bool(deletion_cost_fault(metadata.get("annotations") or {})),
+        selector_values=_selector_values(spec.get("affinity") or {}),
+        node_values=_node_values(spec.get("affinity") or {}),
+        spread_selectors=scheduling.bad_selectors(spec),
+        spread_keys=scheduling.bad_keys(spec),
+        indivisible=resources.indivisible_pages(spec),
+        far_tokens=projected.far_tokens(spec),
+        host_sysctls=security.host_sysctls(spec),
+        restarting=any(_restarts(container) for container in each(spec.get("initContainers") or ())),
+        host_devices=in_namespace and any(one.get("volumeDevices") for one in each(spec.get("containers") or ())),
+        host_network=in_namespace and bool(spec.get("hostNetwork")),
+    )
+
+
+def _restarts(container: Object) -> bool:
+    policies = container.get("resizePolicy") or ()
+    return container.get("restartPolicy") != "Always" and any(
+        one.get("restartPolicy") == "RestartContainer" for one in policies
+    )
+
+
+def _bad(expressions: Any) -> bool:
+    return any(names.label_value(value) for one in each(expressions or ()) for value in each(one.get("values") or ()))
+
+
+def _selector_values(affinity: Object) -> bool:
+    if not affinity:
+        return False
+    for name in ("podAffinity", "podAntiAffinity"):
+        for part in TERMS:
+            for term in each((affinity.get(name) or {}).get(part) or ()):
+                inner = term.get("podAffinityTerm") or term
+                for selector in ("labelSelector", "namespaceSelector"):
+                    if _bad((inner.get(selector) or {}).get("matchExpressions")):
+                        return True
+    return False
+
+
+def _node_values(affinity: Object) -> bool:
+    required = (affinity.get("nodeAffinity") or {}).get(TERMS[0]) or {}
+    return any(_bad(term.get("matchExpressions")) for term in each(required.get("nodeSelectorTerms") or ()))

@@ -1,0 +1,219 @@
+"""What a PodSpec has to be, part by part, in the order of a real server's errors.
+
+Source: Kubernetes' pkg/apis/core/validation (ValidatePodSpec).
+"""
+
+from __future__ import annotations
+
+from podless.apis.podspec import affinity, containers, env, marks, resources, scheduling, security, volumes, windows
+from podless.apis.podspec.containers import Pod
+from podless.apis.podspec.options import Options
+from podless.apis.podspec.probes import Around
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.kinds.strategy import Object
+from podless.meta import addresses, field, names
+from podless.runtime.meter import each
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+POD_RESOURCE_CLAIM = load_struct("core/v1", "PodResourceClaim")
+
+_RESTARTS = ("Always", "OnFailure", "Never")
+_DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+_PREEMPTIONS = ("PreemptLowerPriority", "Never")
+_MOST_SERVERS, _MOST_PATHS, _MOST_CHARACTERS = 3, 32, 2048
+_MOST_HOSTNAME = 64
+_MOST_SECONDS = (1 << 31) - 1
+_HIDDEN = "when `hostUsers` is false"
+
+
+def check(spec: Object, path: str, options: Options, metadata: Object | None = None) -> Errors:
+    """All that is wrong with a spec that has its defaults. metadata: of the pod; None for a template."""
+    where = containers.visit(spec, path)
+    yield from _contents(spec, path, options, metadata)
+    yield from _network(spec, path, options)
+    yield from checks.word(f"{path}.restartPolicy", spec.get("restartPolicy"), _RESTARTS)
+    yield from checks.word(f"{path}.dnsPolicy", spec.get("dnsPolicy"), _DNS)
+    for key, value in each(spec.get("nodeSelector") or {}).items():
+        yield from checks.label_key(f"{path}.nodeSelector", key)
+        yield from field.invalids(f"{path}.nodeSelector", value, names.label_value(value))
+    yield from security.pod(spec, f"{path}.securityContext", host_sysctls=options.host_sysctls)
+    if spec.get("affinity") is not None:
+        yield from affinity.check(spec["affinity"], f"{path}.affinity", options)
+    yield from _dns(spec, f"{path}.dnsConfig")
+    for place, gate in enumerate(each(spec.get("readinessGates") or ())):
+        yield from checks.label_key(f"{path}.readinessGates[{place}].conditionType", gate.get("conditionType", ""))
+    if spec.get("schedulingGates"):
+        yield from scheduling.gates(spec["schedulingGates"], f"{path}.schedulingGates")
+    if spec.get("topologySpreadConstraints"):
+        at = f"{path}.topologySpreadConstraints"
+        yield from scheduling.spread(spec["topologySpreadConstraints"], at, options)
+    yield from windows.host_processes(spec, path, where)
+    yield from _users(spec, path, options, where)
+    yield from _hostname(spec, path)
+    yield from _names(spec, path)
+    if spec.get("tolerations"):
+        yield from scheduling.tolerations(spec["tolerations"], f"{path}.tolerations")
+    yield from _aliases(spec, path)
+    yield from _classes(spec, path, options)
+    yield from windows.system(spec, path, where)
+    yield from env.files(spec, path, where)
+
+
+def _contents(spec: Object, path: str, options: Options, metadata: Object | None) -> Errors:
+    """Volumes, claims, containers, and what they ask for."""
+    sound: dict[str, Object] = {}
+    if spec.get("volumes"):
+        yield from volumes.check(spec["volumes"], f"{path}.volumes", metadata, sound, far=options.far_tokens)
+    if spec.get("resourceClaims"):
+        yield from _claims(spec["resourceClaims"], f"{path}.resourceClaims", metadata)
+    pod = Pod(
+        volumes=sound,
+        claims={claim["name"] for claim in each(spec.get("resourceClaims") or ()) if claim.get("name")},
+        restart=spec.get("restartPolicy", ""),
+        host_users=spec.get("hostUsers") is not False,
+        around=Around(spec.get("terminationGracePeriodSeconds"), spec.get("os")),
+        options=options,
+    )
+    regular, first = spec.get("containers") or [], spec.get("initContainers") or []
+    yield from containers.regular(regular, f"{path}.containers", pod)
+    if first:
+        yield from containers.init(first, f"{path}.initContainers", pod, regular)
+    if spec.get("ephemeralContainers"):
+        others = [*regular, *first]
+        yield from containers.ephemeral(spec["ephemeralContainers"], f"{path}.ephemeralContainers", pod, others)
+    yield from resources.check_pod(spec, path, pod.claims, indivisible=options.indivisible)
+
+
+def _claims(given: list[Object], path: str, metadata: Object | None) -> Errors:
+    mirror = marks.MIRROR in ((metadata or {}).get("annotations") or {})
+    seen: set[str] = set()
+    for place, claim in enumerate(each(given)):
+        if mirror:
+            yield field.forbidden("[]", "static pods do not support resource claims")
+            continue
+        where, name = f"{path}[{place}]", claim.get("name", "")
+        if name in seen:
+            yield field.duplicate(f"{where}.name", name)
+        else:
+            yield from checks.named(f"{where}.name", name)
+        if name:
+            seen.add(name)
+        own, made = claim.get("resourceClaimName"), claim.get("resourceClaimTemplateName")
+        if own is not None and made is not None:
+            why = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
+            yield field.invalid(where, gostructs.shown(POD_RESOURCE_CLAIM, claim), why)
+        if own is None and made is None:
+            why = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
+            yield field.invalid(where, gostructs.shown(POD_RESOURCE_CLAIM, claim), why)
+        for key in ("resourceClaimName", "resourceClaimTemplateName"):
+            if (value := claim.get(key)) is not None:
+                yield from field.invalids(f"{where}.{key}", value, names.subdomain(value))
+
+
+def _network(spec: Object, path: str, options: Options) -> Errors:
+    """On the network of the host, ports of containers are those of the host."""
+    if not spec.get("hostNetwork"):
+        return
+    for place, container in enumerate(each(spec.get("containers") or ())):
+        for index, port in enumerate(each(container.get("ports") or ())):
+            given = port.get("hostPort") or 0
+            if (options.pod or given) and given != (port.get("containerPort") or 0):
+                why = "must match `containerPort` when `hostNetwork` is true"
+                yield field.invalid(f"{path}.containers[{place}].ports[{index}].hostPort", given, why)
+
+
+def _dns(spec: Object, path: str) -> Errors:
+    config = spec.get("dnsConfig")
+    servers = (config or {}).get("nameservers") or []
+    if spec.get("dnsPolicy") == "None":
+        if config is None:
+            yield field.required(path, "must provide `dnsConfig` when `dnsPolicy` is None")
+            return
+        if not servers:
+            why = "must provide at least one DNS nameserver when `dnsPolicy` is None"
+            yield field.required(f"{path}.nameservers", why)
+            return
+    if config is None:
+        return
+    if len(servers) > _MOST_SERVERS:
+        yield field.invalid(f"{path}.nameservers", servers, f"must not have more than {_MOST_SERVERS} nameservers")
+    for place, server in enumerate(each(servers)):
+        yield from field.invalids(f"{path}.nameservers[{place}]", server, addresses.faults(server))
+    yield from _searches(config.get("searches") or [], f"{path}.searches")
+    for place, option in enumerate(each(config.get("options") or ())):
+        if not option.get("name"):
+            yield field.required(f"{path}.options[{place}]", "must not be empty")
+
+
+def _searches(given: list[str], path: str) -> Errors:
+    if len(given) > _MOST_PATHS:
+        yield field.invalid(path, given, f"must not have more than {_MOST_PATHS} search paths")
+    if len(" ".join(given).encode()) > _MOST_CHARACTERS:
+        why = f"must not have more than {_MOST_CHARACTERS} characters (including spaces) in the search list"
+        yield field.invalid(path, given, why)
+    for place, search in enumerate(each(given)):
+        if search != ".":
+            plain = search.removesuffix(".")
+            yield from field.invalids(f"{path}[{place}]", plain, names.underscored(plain))
+
+
+def _users(spec: Object, path: str, options: Options, where: list[tuple[Object, str]]) -> Errors:
+    """Who has users of its own has little of the host."""
+    if spec.get("hostUsers") is not False:
+        return
+    if spec.get("hostNetwork") and not options.host_network:
+        yield field.forbidden(f"{path}.hostNetwork", _HIDDEN)
+    if spec.get("hostPID"):
+        yield field.forbidden(f"{path}.HostPID", _HIDDEN)
+    if spec.get("hostIPC"):
+        yield field.forbidden(f"{path}.HostIPC", _HIDDEN)
+    if not options.host_devices:
+        for container, at in each(where):
+            if container.get("volumeDevices"):
+                yield field.forbidden(f"{at}.volumeDevices", _HIDDEN)
+
+
+def _hostname(spec: Object, path: str) -> Errors:
+    given = spec.get("hostnameOverride")
+    if given is None:
+        return
+    where = f"{path}.hostnameOverride"
+    if spec.get("setHostnameAsFQDN"):
+        yield field.forbidden(where, "may not be specified when setHostnameAsFQDN is true")
+    if spec.get("hostNetwork"):
+        yield field.forbidden(where, "may not be specified when hostNetwork is true")
+    if len(given.encode()) > _MOST_HOSTNAME:
+        yield field.too_long(where, _MOST_HOSTNAME)
+    yield from field.invalids(where, given, names.subdomain(given))
+
+
+def _names(spec: Object, path: str) -> Errors:
+    for key in ("serviceAccountName", "nodeName"):
+        if value := spec.get(key):
+            yield from field.invalids(f"{path}.{key}", value, names.subdomain(value))
+    yield from checks.within(f"{path}.activeDeadlineSeconds", spec.get("activeDeadlineSeconds"), 1, _MOST_SECONDS)
+    for key in ("hostname", "subdomain"):
+        if value := spec.get(key):
+            yield from field.invalids(f"{path}.{key}", value, names.label(value))
+
+
+def _aliases(spec: Object, path: str) -> Errors:
+    for place, alias in enumerate(each(spec.get("hostAliases") or ())):
+        where, address = f"{path}.hostAliases[{place}]", alias.get("ip", "")
+        yield from field.invalids(f"{where}.ip", address, addresses.faults(address))
+        for index, name in enumerate(each(alias.get("hostnames") or ())):
+            yield from field.invalids(f"{where}.hostnames[{index}]", name, names.subdomain(name))
+
+
+def _classes(spec: Object, path: str, options: Options) -> Errors:
+    if priority := spec.get("priorityClassName"):
+        yield from field.invalids(f"{path}.priorityClassName", priority, names.subdomain(priority))
+    if (runtime := spec.get("runtimeClassName")) is not None:
+        yield from field.invalids(f"{path}.runtimeClassName", runtime, names.subdomain(runtime))
+    if (preemption := spec.get("preemptionPolicy")) is not None:
+        yield from checks.word(f"{path}.preemptionPolicy", preemption, _PREEMPTIONS)
+    if spec.get("overhead") is not None:
+        limits = {"limits": spec["overhead"]}
+        yield from resources.check(limits, f"{path}.overhead", set(), indivisible=options.indivisible)

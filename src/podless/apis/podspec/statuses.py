@@ -1,0 +1,108 @@
+"""What the status of a pod may say. Source: Kubernetes' pkg/apis/core/validation (ValidatePodStatusUpdate)."""
+
+from __future__ import annotations
+
+from podless.apis.podspec import reports, updates
+from podless.apis.podspec.reports import EPHEMERAL
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.apis.shared.immutable import stays
+from podless.kinds.strategy import Object
+from podless.meta import addresses, field, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+HOST_IP = load_struct("core/v1", "HostIP")
+POD_IP = load_struct("core/v1", "PodIP")
+
+_SYSTEM = ("PodScheduled", "Ready", "Initialized")
+_NOT_NEGATIVE = "must be a non-negative integer"
+_RESTARTS = "may not be transitioned to non-terminated state"
+_FAMILIES = "may specify no more than one IP for each IP family"
+
+
+def check(obj: Object, old: Object) -> list[FieldError]:
+    """What is wrong with a changed status."""
+    return [*updates.status_marks(obj, old), *_status(obj, old)]
+
+
+def _status(obj: Object, old: Object) -> Errors:
+    status, before, spec = obj.get("status") or {}, old.get("status") or {}, old["spec"]
+    for place, condition in enumerate(each(status.get("conditions") or ())):
+        where, kind = f"status.conditions[{place}]", condition.get("type", "")
+        if condition.get("observedGeneration", 0) < 0:
+            yield field.invalid(f"{where}.observedGeneration", condition["observedGeneration"], _NOT_NEGATIVE)
+        if kind not in _SYSTEM:
+            yield from checks.label_key(f"{where}.Type", kind)
+    yield from _nominated(status, before, spec)
+    if status.get("observedGeneration", 0) < 0:
+        yield field.invalid("status.observedGeneration", status["observedGeneration"], _NOT_NEGATIVE)
+    yield from stays("status.qosClass", status.get("qosClass", ""), before.get("qosClass", ""))
+    for part, containers in (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")):
+        yield from _transitions(status.get(part) or [], before.get(part) or [], part, spec, containers)
+    running = {
+        one.get("name", "")
+        for one in each(status.get(EPHEMERAL) or ())
+        if not (one.get("state") or {}).get("terminated")
+    }
+    for place, one in enumerate(each(before.get(EPHEMERAL) or ())):
+        if (one.get("state") or {}).get("terminated") is not None and one.get("name", "") in running:
+            yield field.forbidden(f"status.{EPHEMERAL}[{place}].state", _RESTARTS)
+    yield from reports.check(status, obj["spec"])
+    yield from _addresses(status, before)
+
+
+def _nominated(status: Object, before: Object, spec: Object) -> Errors:
+    name = status.get("nominatedNodeName")
+    if not name or name == before.get("nominatedNodeName"):
+        return
+    yield from field.invalids("status.nominatedNodeName", name, names.subdomain(name))
+    if spec.get("nodeName"):
+        yield field.forbidden("status.nominatedNodeName", "may not be set on pods that are already bound to a node")
+
+
+def _transitions(given: list[Object], before: list[Object], part: str, spec: Object, containers: str) -> Errors:
+    """What has ended stays so, unless it is to be restarted."""
+    every = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    if any(
+        rule.get("action") == "RestartAllContainers"
+        for one in each(every)
+        for rule in each(one.get("restartPolicyRules") or ())
+    ):
+        return
+    now = {one.get("name", ""): one for one in reversed(each(given))}
+    known = {one.get("name", ""): one for one in reversed(each(spec.get(containers) or []))}
+    for place, status in enumerate(each(before)):
+        ended, name = (status.get("state") or {}).get("terminated"), status.get("name", "")
+        if ended is None or name not in now or (now[name].get("state") or {}).get("terminated") is not None:
+            continue
+        if name not in known or not _restarted(known[name], spec, ended.get("exitCode", 0), containers):
+            yield field.forbidden(f"status.{part}[{place}].state", _RESTARTS)
+
+
+def _restarted(container: Object, spec: Object, code: int, containers: str) -> bool:
+    """Whether a container that has ended runs again."""
+    policy = container.get("restartPolicy")
+    for rule in each(container.get("restartPolicyRules") or ()):
+        codes = rule.get("exitCodes") or {}
+        inside = code in (codes.get("values") or ())
+        if inside == (codes.get("operator") == "In"):
+            return bool(rule.get("action") == "Restart")
+    policy = policy or spec.get("restartPolicy", "Always")
+    return bool(policy == "Always" or (policy == "OnFailure" and code))
+
+
+def _addresses(status: Object, before: Object) -> Errors:
+    host = status.get("hostIPs") or []
+    if host and status.get("hostIP", "") != host[0].get("ip", ""):
+        yield field.invalid("status.hostIPs[0].ip", host[0].get("ip", ""), "must be equal to `hostIP`")
+    for part, struct in (("podIPs", POD_IP), ("hostIPs", HOST_IP)):
+        given = [one.get("ip", "") for one in each(status.get(part) or ())]
+        known = {one.get("ip", "") for one in each(before.get(part) or ())}
+        for place, text in enumerate(each(given)):
+            if text not in known:
+                yield from field.invalids(f"status.{part}[{place}]", text, addresses.faults(text))
+        if len(given) > 2 or (len(given) == 2 and not addresses.dual(given)):
+            yield field.invalid(f"status.{part}", gostructs.listed(struct, status[part]), _FAMILIES)

@@ -1,0 +1,64 @@
+"""Pods and templates of pods as a whole. Source: Kubernetes' pkg/apis/core/validation."""
+
+from __future__ import annotations
+
+from podless.apis.podspec import containers, marks, spared, spec
+from podless.apis.podspec.options import STRICT, STRICT_POD, Options
+from podless.apis.shared.checks import Errors
+from podless.kinds.strategy import Object
+from podless.meta import field, objectmeta
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+
+def validate_pod_template(template: Object, path: str, old: Object | None = None) -> list[FieldError]:
+    """What is wrong with a template that has its defaults. old: as it was, where it is changed."""
+    judged = STRICT if old is None else spared.of(old.get("spec") or {}, old.get("metadata") or {}, pod=False)
+    return list(_template(template, path, judged))
+
+
+def _template(template: Object, path: str, judged: Options) -> Errors:
+    metadata, given = template.get("metadata") or {}, template.get("spec") or {}
+    notes, where = metadata.get("annotations") or {}, f"{path}.spec"
+    yield from objectmeta.check_labels(metadata.get("labels") or {}, f"{path}.labels")
+    yield from objectmeta.check_annotations(notes, f"{path}.annotations")
+    yield from marks.check(notes, given, f"{path}.annotations", judged)
+    yield from spec.check(given, where, judged)
+    yield from marks.agree(notes, given, where)
+    if given.get("ephemeralContainers"):
+        yield field.forbidden(f"{where}.ephemeralContainers", "ephemeral containers not allowed in pod template")
+
+
+def validate_pod(obj: Object, old: Object | None = None) -> list[FieldError]:
+    """What is wrong with a pod beside its metadata, be it new or changed. old: as it was."""
+    judged = STRICT_POD if old is None else spared.of(old["spec"], old["metadata"], pod=True)
+    return list(_pod(obj, judged))
+
+
+def validate_new_pod(obj: Object) -> list[FieldError]:
+    """What is wrong with a new pod beside its metadata."""
+    return [*_pod(obj, STRICT_POD), *_new(obj)]
+
+
+def _pod(obj: Object, judged: Options) -> Errors:
+    metadata, given = obj["metadata"], obj["spec"]
+    yield from marks.check(metadata.get("annotations") or {}, given, "metadata.annotations", judged)
+    yield from spec.check(given, "spec", judged, metadata)
+    if not given.get("serviceAccountName"):
+        for place, volume in enumerate(each(given.get("volumes") or ())):
+            for index, source in enumerate(each((volume.get("projected") or {}).get("sources") or ())):
+                if source.get("serviceAccountToken") is not None:
+                    where = f"spec.volumes[{place}].projected.sources[{index}].serviceAccountToken"
+                    yield field.forbidden(where, "must not be specified when serviceAccountName is not set")
+    for part in ("containers", "initContainers"):
+        for place, container in enumerate(given.get(part) or ()):
+            yield from containers.untrimmed(container, f"spec.{part}[{place}]")
+
+
+def _new(obj: Object) -> Errors:
+    given = obj["spec"]
+    if given.get("ephemeralContainers"):
+        yield field.forbidden("spec.ephemeralContainers", "cannot be set on create")
+    if given.get("nodeName") and given.get("schedulingGates"):
+        yield field.forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
+    yield from marks.agree(obj["metadata"].get("annotations") or {}, given, "spec")

@@ -1,0 +1,275 @@
+"""How pods may change: hardly at all; by whom containers are added for a look, and how resources are changed.
+
+Source: Kubernetes' pkg/apis/core/validation (ValidatePodUpdate and its like).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from podless.apis.podspec import amounts, gates, marks, scheduling
+from podless.apis.podspec.template import validate_pod
+from podless.apis.shared import checks
+from podless.apis.shared.carried import put
+from podless.apis.shared.checks import Errors
+from podless.codec.gotext import quote
+from podless.kinds.strategy import Object
+from podless.meta import field
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+EPHEMERAL_CONTAINER = load_struct("core/v1", "EphemeralContainer")
+POD_SPEC = load_struct("core/v1", "PodSpec")
+
+_CHANGEABLE = (
+    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
+    "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
+    "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n"
+)
+_DEADLINE, _GRACE = "activeDeadlineSeconds", "terminationGracePeriodSeconds"
+_MOST = (1 << 31) - 1
+_COMPUTE = ("cpu", "memory")
+_ONLY = "only cpu and memory resources are mutable"
+
+
+def update(obj: Object, old: Object) -> list[FieldError]:
+    """What is wrong with a changed pod beside its metadata."""
+    return [*validate_pod(obj, old), *_marks(obj, old), *_update(obj["spec"], old["spec"])]
+
+
+def _marks(obj: Object, old: Object) -> Errors:
+    notes, before = (one["metadata"].get("annotations") or {} for one in (obj, old))
+    if not notes and not before:
+        return
+    yield from marks.changes(notes, before, "metadata.annotations")
+    yield from validate_marks(obj, old)
+
+
+def validate_marks(obj: Object, old: Object) -> Errors:
+    """The annotations of a changed pod."""
+    from podless.apis.podspec.spared import of
+
+    notes = obj["metadata"].get("annotations") or {}
+    judged = of(old["spec"], old["metadata"], pod=True)
+    return marks.check(notes, obj["spec"], "metadata.annotations", judged)
+
+
+def status_marks(obj: Object, old: Object) -> Errors:
+    """The annotations of a pod whose status is written."""
+    return _marks(obj, old)
+
+
+def _update(spec: Object, old: Object) -> Errors:
+    for part in ("containers", "initContainers"):
+        given = spec.get(part) or []
+        if len(given) != len(old.get(part) or []):
+            yield field.forbidden(f"spec.{part}", "pod updates may not add or remove containers")
+            return
+        for place, container in enumerate(each(given)):
+            where, image = f"spec.{part}[{place}].image", container.get("image", "")
+            if not image:
+                yield field.required(where)
+            if image.strip() != image:
+                yield field.invalid(where, image, "must not have leading or trailing whitespace")
+    wrong = _deadline(spec.get(_DEADLINE), old.get(_DEADLINE))
+    if wrong is not None:
+        yield wrong
+        if spec.get(_DEADLINE) is not None:
+            return
+    yield from _tolerations(spec.get("tolerations") or [], old.get("tolerations") or [])
+    yield from _gates(spec.get("schedulingGates") or [], old.get("schedulingGates") or [])
+    if spec == old:
+        return
+    munged = _munged(spec, old)
+    if old.get("schedulingGates"):
+        yield from gates.fit(munged, old)
+    if not same(munged, old):
+        yield field.forbidden("spec", _CHANGEABLE + gostructs.diff(POD_SPEC, old, munged))
+
+
+def _deadline(given: int | None, before: int | None) -> FieldError | None:
+    where = f"spec.{_DEADLINE}"
+    if given is None:
+        if before is None:
+            return None
+        return field.invalid(where, None, "must not update from a positive integer to nil value")
+    if wrong := checks.within(where, given, 0, _MOST):
+        return wrong[0]
+    if before is not None and before < given:
+        return field.invalid(where, given, "must be less than or equal to previous value")
+    return None
+
+
+def _tolerations(given: list[Object], before: list[Object]) -> Errors:
+    known = {_toleration(one) for one in each(given)}
+    if any(_toleration(one) not in known for one in each(before)):
+        yield field.forbidden(
+            "spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"
+        )
+        return
+    yield from scheduling.tolerations(given, "spec.tolerations")
+
+
+def _toleration(one: Object) -> tuple[Any, ...]:
+    return tuple(one.get(name) or "" for name in ("key", "operator", "value", "effect"))
+
+
+def _gates(given: list[Object], before: list[Object]) -> Errors:
+    known = {one.get("name", "") for one in each(before)}
+    last = {one.get("name", ""): place for place, one in enumerate(each(given))}
+    for name, place in last.items():
+        if name not in known:
+            why = f"only deletion is allowed, but found new scheduling gate '{name}'"
+            yield field.forbidden(f"spec.schedulingGates[{place}].name", why)
+
+
+def _munged(spec: Object, old: Object) -> Object:
+    """The spec as it would be if nothing had changed that may change."""
+    out = dict(spec)
+    for part in ("containers", "initContainers"):
+        if spec.get(part):
+            pairs = zip(spec[part], old[part], strict=True)
+            out[part] = [{**container, "image": before.get("image", "")} for container, before in pairs]
+    for name in (_DEADLINE, "schedulingGates", "tolerations"):
+        put(out, name, old.get(name))
+    if (old.get(_GRACE) or 0) < 0 and out.get(_GRACE) == 1:
+        out[_GRACE] = old[_GRACE]
+    return out
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values mean the same: what is empty is as good as what is not there."""
+    return one == other or _plain(one) == _plain(other)
+
+
+def _plain(value: Any) -> str:
+    return json.dumps(_kept(value), sort_keys=True)
+
+
+def _kept(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: kept for name, item in each(value).items() if (kept := _kept(item)) not in ([], {}, "", None)}
+    return [_kept(item) for item in each(value)] if isinstance(value, list) else value
+
+
+def ephemeral(obj: Object, old: Object) -> list[FieldError]:
+    """What is wrong with containers that are added for a look."""
+    if marks.MIRROR in (old["metadata"].get("annotations") or {}):
+        return [field.forbidden("[]", "static pods do not support ephemeral containers")]
+    found = [*validate_pod(obj, old), *_marks(obj, old)]
+    where = "spec.ephemeralContainers"
+    now = {one.get("name", ""): one for one in each(obj["spec"].get("ephemeralContainers") or ())}
+    for before in each(old["spec"].get("ephemeralContainers") or ()):
+        name = before.get("name", "")
+        if name not in now:
+            found.append(field.forbidden(where, f"existing ephemeral containers {quote(name)} may not be removed\n"))
+        elif not same(before, now[name]):
+            shown = gostructs.diff(EPHEMERAL_CONTAINER, before, now[name])
+            text = f"existing ephemeral containers {quote(name)} may not be changed\n{shown}"
+            found.append(field.forbidden(where, text))
+    return found
+
+
+def resize(obj: Object, old: Object) -> list[FieldError]:
+    """What is wrong with changed resources."""
+    spec, before = obj["spec"], old["spec"]
+    if marks.MIRROR in (old["metadata"].get("annotations") or {}):
+        return [field.forbidden("[]", "static pods cannot be resized")]
+    if (before.get("os") or {}).get("name") == "windows":
+        return [field.forbidden("[]", "windows pods cannot be resized")]
+    found = validate_pod(obj, old)
+    kind = old["status"].get("qosClass") or amounts.quality(before)
+    if kind != amounts.quality(spec):
+        given = (obj.get("status") or {}).get("qosClass") or ""
+        found.append(field.invalid("spec", given, "Pod QOS Class may not change as a result of resizing"))
+    running = [
+        one for one in each(old["status"].get("containerStatuses") or ()) if (one.get("state") or {}).get("running")
+    ]
+    if running and running[0].get("resources") is None:
+        found.append(field.forbidden("spec", "Pod running on node without support for resize"))
+    found += _own(spec, before)
+    order = list(_order(spec, before))
+    return found + (order or list(_resized(spec, before, bool(found))))
+
+
+def _own(spec: Object, old: Object) -> Errors:
+    """What the pod as a whole asks for."""
+    given, before = spec.get("resources"), old.get("resources")
+    if before is not None and given is None and any(before.values()):
+        yield field.forbidden("spec.resources", "pod-level resources cannot be removed")
+        return
+    for part in ("requests", "limits"):
+        if _removed(given, before, part):
+            yield field.forbidden(f"spec.resources.{part}", f"pod-level resource {part} cannot be removed")
+    if not same(_without(given), _without(before)):
+        yield field.forbidden("spec", f"{_ONLY} at pod-level")
+
+
+def _order(spec: Object, old: Object) -> Errors:
+    for part in ("containers", "initContainers"):
+        given, before = spec.get(part) or [], old.get(part) or []
+        if len(given) != len(before):
+            yield field.forbidden(f"spec.{part}", f"{part} may not be added or removed on resize")
+            continue
+        for place, container in enumerate(each(before)):
+            if given[place].get("name") != container.get("name"):
+                text = f"{part} may not be renamed or reordered on resize"
+                yield field.forbidden(f"spec.{part}[{place}].name", text)
+
+
+def _resized(spec: Object, old: Object, wrong: bool) -> Errors:
+    count = 0
+    for part in ("initContainers", "containers"):
+        for place, (container, before) in enumerate(zip(each(spec.get(part) or ()), old.get(part) or (), strict=True)):
+            for kind in ("requests", "limits"):
+                if _removed(container.get("resources"), before.get("resources"), kind):
+                    count += 1
+                    yield field.forbidden(
+                        f"spec.{part}[{place}].resources.{kind}", f"resource {kind} cannot be removed"
+                    )
+    for part in ("containers", "initContainers"):
+        for place, (container, before) in enumerate(zip(each(spec.get(part) or ()), old.get(part) or (), strict=True)):
+            for error in _changed(container, before, part, place):
+                count += 1
+                yield error
+    rest = [
+        {name: value for name, value in each(one).items() if name not in ("containers", "initContainers", "resources")}
+        for one in (spec, old)
+    ]
+    if not wrong and not count and not same(*rest):
+        yield field.forbidden("spec", _ONLY)
+
+
+def _changed(container: Object, before: Object, part: str, place: int) -> Errors:
+    amounts_now = {part: given for part, given in each(container.get("resources") or {}).items() if part != "claims"}
+    now = {**container, "resources": _without(amounts_now)}
+    kept = same(now, {**before, "resources": _without(before.get("resources"))})
+    if part == "containers":
+        if not kept:
+            yield field.forbidden("spec", _ONLY)
+        return
+    where = f"spec.{part}[{place}]"
+    if not kept:
+        yield field.forbidden(where, "only cpu and memory resources for init or sidecar containers are mutable")
+    if not same(container, before) and not amounts.sidecar(container):
+        for policy in each(container.get("resizePolicy") or ()):
+            if policy.get("restartPolicy") == "RestartContainer":
+                text = "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"
+                yield field.forbidden(where, text)
+
+
+def _removed(given: Object | None, before: Object | None, part: str) -> bool:
+    return not ((before or {}).get(part) or {}).keys() <= ((given or {}).get(part) or {}).keys()
+
+
+def _without(resources: Object | None) -> Object:
+    """Resources without what may change."""
+    return {
+        part: {name: text for name, text in each(given).items() if name not in _COMPUTE}
+        if isinstance(given, dict)
+        else given
+        for part, given in each(resources or {}).items()
+    }

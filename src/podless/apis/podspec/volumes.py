@@ -1,0 +1,182 @@
+"""The volumes of a pod: one type each, and what each type needs. Source: Kubernetes' pkg/apis/core/validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from podless.apis.podspec import claims, disks, projected
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.kinds.strategy import Object
+from podless.meta import field, names
+from podless.runtime.meter import each
+
+_HOST_PATHS = (
+    "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket",
+)  # fmt: skip
+_PULLS = ("Always", "IfNotPresent", "Never")
+_MORE = "may not specify more than 1 volume type"
+_OWN_CLAIM = "must not reference a PVC that gets created for an ephemeral volume"
+
+Check = Callable[[Object, str], Errors]
+
+
+def check(given: list[Object], path: str, metadata: Object | None, sound: dict[str, Object], *, far: bool) -> Errors:
+    """All volumes. metadata: of the pod, None for a template. sound: gets those without faults, by name.
+
+    far: whether tokens may be put anywhere.
+    """
+    pod = (metadata or {}).get("name", "")
+    made = {f"{pod}-{volume.get('name', '')}" for volume in each(given) if pod and volume.get("ephemeral") is not None}
+    for place, volume in enumerate(given):
+        where, name = f"{path}[{place}]", volume.get("name", "")
+        found = [*_source(volume, where, far=far, pod=metadata is not None), *_claim_name(volume, where, metadata)]
+        found += checks.named(f"{where}.name", name)
+        if name in sound:
+            found.append(field.duplicate(f"{where}.name", name))
+        if found:
+            yield from found
+        else:
+            sound[name] = volume
+        claim = volume.get("persistentVolumeClaim")
+        if claim is not None and claim.get("claimName", "") in made:
+            yield field.invalid(f"{where}.persistentVolumeClaim.claimName", claim.get("claimName", ""), _OWN_CLAIM)
+
+
+def _source(volume: Object, path: str, *, far: bool, pod: bool) -> Errors:
+    count = 0
+    for kind, (check, shown) in _KINDS.items():
+        source = volume.get(kind)
+        if source is None:
+            continue
+        if count:
+            yield field.forbidden(f"{path}.{_REFUSED.get(kind, kind)}", _MORE)
+        elif kind == "projected":
+            yield from projected.check(source, f"{path}.projected", far=far)
+        else:
+            if kind == "image" and pod:
+                yield from checks.needed(source, f"{path}.image", "reference")
+            yield from check(source, f"{path}.{shown}")
+        count += 1
+        if kind == "iscsi":
+            yield from disks.portal(volume, source, path)
+    if not count:
+        yield field.required(path, "must specify a volume type")
+
+
+def _claim_name(volume: Object, path: str, metadata: Object | None) -> Errors:
+    """The claim that is made for a volume has a good name."""
+    pod, name = (metadata or {}).get("name"), volume.get("name")
+    if not pod or not name or volume.get("ephemeral") is None or next(iter(_given(volume))) != "ephemeral":
+        return
+    for text in names.subdomain(f"{pod}-{name}"):
+        yield field.invalid(f"{path}.name", name, f'PVC name "{pod}-{name}": {text}')
+
+
+def _given(volume: Object) -> list[str]:
+    return [kind for kind in _KINDS if volume.get(kind) is not None]
+
+
+def _empty(source: Object, path: str) -> Errors:
+    if str(source.get("sizeLimit") or "").startswith("-"):
+        yield field.forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")
+
+
+def host_path(source: Object, path: str) -> Errors:
+    """A file or folder of the node."""
+    if not source.get("path"):
+        yield field.required(f"{path}.path")
+        return
+    yield from checks.no_backsteps(f"{path}.path", source["path"])
+    kind = source.get("type")
+    if kind is not None:
+        yield from checks.word(f"{path}.type", kind, _HOST_PATHS, needed=False)
+
+
+def _git(source: Object, path: str) -> Errors:
+    yield from checks.needed(source, path, "repository")
+    yield from checks.descending(f"{path}.directory", source.get("directory", ""))
+
+
+def _downward(source: Object, path: str) -> Errors:
+    yield from checks.mode(source, path)
+    for file in each(source.get("items") or ()):
+        yield from projected.downward_file(file, path)
+
+
+def _csi(source: Object, path: str) -> Errors:
+    yield from disks.driver_name(source.get("driver", ""), f"{path}.driver")
+    ref = source.get("nodePublishSecretRef")
+    if ref is not None:
+        if not ref.get("name"):
+            yield field.required(f"{path}.nodePublishSecretRef.name")
+        else:
+            yield from field.invalids(f"{path}.name", ref["name"], names.subdomain(ref["name"]))
+
+
+def _ephemeral(source: Object, path: str) -> Errors:
+    template = source.get("volumeClaimTemplate")
+    if template is None:
+        yield field.required(f"{path}.volumeClaimTemplate")
+    else:
+        yield from claims.template(template, f"{path}.volumeClaimTemplate")
+
+
+def _image(source: Object, path: str) -> Errors:
+    return checks.word(f"{path}.pullPolicy", source.get("pullPolicy"), _PULLS)
+
+
+def _keyed(key: str) -> Check:
+    """The keys of an object as files; key: what the object is named by."""
+
+    def check(source: Object, path: str) -> Errors:
+        yield from checks.needed(source, path, key)
+        yield from projected.items(source, path)
+
+    return check
+
+
+def needs(*keys: str) -> Check:
+    """A type of which only these fields are looked at: they must not be empty."""
+    return lambda source, path: checks.needed(source, path, *keys)
+
+
+def _projected(source: Object, path: str) -> Errors:
+    return projected.check(source, path, far=False)
+
+
+# in the order of errors: type -> its check, and what it is called in paths
+_KINDS: dict[str, tuple[Check, str]] = {
+    "emptyDir": (_empty, "emptyDir"),
+    "hostPath": (host_path, "hostPath"),
+    "gitRepo": (_git, "gitRepo"),
+    "gcePersistentDisk": (disks.partitioned("pdName"), "persistentDisk"),
+    "awsElasticBlockStore": (disks.partitioned("volumeID"), "awsElasticBlockStore"),
+    "secret": (_keyed("secretName"), "secret"),
+    "nfs": (disks.nfs, "nfs"),
+    "iscsi": (disks.iscsi, "iscsi"),
+    "glusterfs": (needs("endpoints", "path"), "glusterfs"),
+    "flocker": (disks.flocker, "flocker"),
+    "persistentVolumeClaim": (needs("claimName"), "persistentVolumeClaim"),
+    "rbd": (needs("monitors", "image"), "rbd"),
+    "cinder": (disks.cinder, "cinder"),
+    "cephfs": (needs("monitors"), "cephfs"),
+    "quobyte": (disks.quobyte, "quobyte"),
+    "downwardAPI": (_downward, "downwardAPI"),
+    "fc": (disks.fibre_channel, "fc"),
+    "flexVolume": (disks.flex, "flexVolume"),
+    "configMap": (_keyed("name"), "configMap"),
+    "azureFile": (needs("secretName", "shareName"), "azureFile"),
+    "vsphereVolume": (needs("volumePath"), "vsphereVolume"),
+    "photonPersistentDisk": (needs("pdID"), "photonPersistentDisk"),
+    "portworxVolume": (needs("volumeID"), "portworxVolume"),
+    "azureDisk": (disks.azure, "azureDisk"),
+    "storageos": (disks.storage_os, "storageos"),
+    "projected": (_projected, "projected"),
+    "scaleIO": (needs("gateway", "system", "volumeName"), "scaleIO"),
+    "csi": (_csi, "csi"),
+    "ephemeral": (_ephemeral, "ephemeral"),
+    "image": (_image, "image"),
+}
+# what errors call a type that is one too many, where that is something else
+_REFUSED = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}

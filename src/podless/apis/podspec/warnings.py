@@ -1,0 +1,246 @@
+"""What a client should know of a pod, or a template, that is accepted.
+
+Source: Kubernetes' pkg/api/pod (warnings.go) and pkg/api/node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from podless.apis.podspec import containers, marks
+from podless.apis.podspec.affinity import PREFERRED, REQUIRED
+from podless.apis.podspec.overlaps import overlaps
+from podless.apis.shared import nodelabels
+from podless.codec import quantity
+from podless.codec.gotext import quote
+from podless.kinds.strategy import Object
+from podless.meta import addresses, names
+from podless.runtime.meter import each
+
+_LABELS = {
+    **{label: nodelabels.advice(label) for label in nodelabels.RENAMED},
+    "app.kubernetes.io/created-by": "deprecated since v1.9",
+    "scheduler.alpha.kubernetes.io/preferAvoidPods": "deprecated since v1.22; use Taints and Tolerations instead",
+    "node-role.kubernetes.io/master": 'use "node-role.kubernetes.io/control-plane" instead',
+}
+_ANNOTATIONS = {
+    "scheduler.alpha.kubernetes.io/critical-pod": 'non-functional in v1.16+; use the "priorityClassName" field instead',
+    "security.alpha.kubernetes.io/sysctls": 'non-functional in v1.11+; use the "sysctls" field instead',
+    "security.alpha.kubernetes.io/unsafe-sysctls": 'non-functional in v1.11+; use the "sysctls" field instead',
+}
+# volume type -> how errors call it, and what is said of it
+_VOLUMES = {
+    "photonPersistentDisk": ("photonPersistentDisk", "deprecated in v1.11, non-functional in v1.16+"),
+    "gitRepo": ("gitRepo", "deprecated in v1.11, and disabled by default in v1.33+"),
+    "scaleIO": ("scaleIO", "deprecated in v1.16, non-functional in v1.22+"),
+    "flocker": ("flocker", "deprecated in v1.22, non-functional in v1.25+"),
+    "storageos": ("storageOS", "deprecated in v1.22, non-functional in v1.25+"),
+    "quobyte": ("quobyte", "deprecated in v1.22, non-functional in v1.25+"),
+    "glusterfs": ("glusterfs", "deprecated in v1.25, non-functional in v1.26+"),
+    "cephfs": ("cephfs", "deprecated in v1.28, non-functional in v1.31+"),
+    "rbd": ("rbd", "deprecated in v1.28, non-functional in v1.31+"),
+}
+_NEGATIVE = "must be >= 0; negative values are invalid and will be treated as 1"
+_NO_PODS = "a null labelSelector results in matching no pod"
+_SECCOMP = 'non-functional in v1.27+; use the "seccompProfile" field instead'
+APP_ARMOR = 'deprecated since v1.30; use the "appArmorProfile" field instead'
+_BYTES = ("memory", "ephemeral-storage")
+_MOST_PORTS = 64  # of one number that are compared with each other
+
+
+def pod(obj: Object) -> list[str]:
+    """About a pod."""
+    return list(_all(obj["metadata"], obj["spec"], ""))
+
+
+def template(given: Object, path: str) -> list[str]:
+    """About a template of pods. path: of the template, such as spec.template."""
+    return list(_all(given.get("metadata") or {}, given.get("spec") or {}, f"{path}."))
+
+
+def _all(metadata: Object, spec: Object, path: str) -> Iterator[str]:
+    where, notes = f"{path}spec", metadata.get("annotations") or {}
+    visited = containers.visit(spec, where)
+    yield from _nodes(spec, where)
+    yield from _spread(spec, where)
+    for key, text in _ANNOTATIONS.items():
+        if key in notes:
+            yield f"{path}metadata.annotations[{key}]: {text}"
+    yield from _volumes(spec, where)
+    yield from overlaps(spec)
+    yield from _repeated(spec, where)
+    overhead = spec.get("overhead") or {}
+    yield from _fractions(overhead, f"{where}.overhead", _BYTES)
+    yield from _seccomp(spec, notes, path)
+    for container, at in visited:
+        yield from _container(container, at, spec, notes, path)
+    yield from _ports(visited)
+    if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
+        yield f"{where}.terminationGracePeriodSeconds: {_NEGATIVE}"
+    yield from _affinity(spec, where)
+    for place, server in enumerate(each((spec.get("dnsConfig") or {}).get("nameservers") or ())):
+        yield from addresses.warnings(f"{where}.dnsConfig.nameservers[{place}]", server)
+    for place, alias in enumerate(each(spec.get("hostAliases") or ())):
+        yield from addresses.warnings(f"{where}.hostAliases[{place}].ip", alias.get("ip", ""))
+
+
+def _nodes(spec: Object, path: str) -> Iterator[str]:
+    for key in each(spec.get("nodeSelector") or ()):
+        if key in _LABELS:
+            yield f"{path}.nodeSelector[{key}]: {_LABELS[key]}"
+    given = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    at = f"{path}.affinity.nodeAffinity"
+    for place, term in enumerate(each((given.get(REQUIRED) or {}).get("nodeSelectorTerms") or ())):
+        yield from node_term(term, f"{at}.{REQUIRED}.nodeSelectorTerms[{place}]", values=False)
+    for place, term in enumerate(each(given.get(PREFERRED) or ())):
+        yield from node_term(term.get("preference") or {}, f"{at}.{PREFERRED}[{place}].preference", values=True)
+
+
+def node_term(term: Object, path: str, *, values: bool) -> Iterator[str]:
+    """About a selector of nodes. values: whether values are looked at."""
+    for place, one in enumerate(each(term.get("matchExpressions") or ())):
+        at, key = f"{path}.matchExpressions[{place}]", one.get("key", "")
+        if key in _LABELS:
+            yield f"{at}.key: {key} is {_LABELS[key]}"
+        for index, value in enumerate(each(one.get("values") or () if values else ())):
+            for text in names.label_value(value):
+                yield f"{at}.values[{index}]: {value} is invalid, {text}"
+
+
+def _spread(spec: Object, path: str) -> Iterator[str]:
+    for place, one in enumerate(each(spec.get("topologySpreadConstraints") or ())):
+        at, key = f"{path}.topologySpreadConstraints[{place}]", one.get("topologyKey", "")
+        if key in _LABELS:
+            yield f"{at}.topologyKey: {key} is {_LABELS[key]}"
+        if one.get("labelSelector") is None:
+            yield f"{at}.labelSelector: {_NO_PODS}"
+
+
+def _volumes(spec: Object, path: str) -> Iterator[str]:
+    for place, volume in enumerate(each(spec.get("volumes") or ())):
+        for kind, (shown, text) in _VOLUMES.items():
+            if volume.get(kind) is not None:
+                yield f"{path}.volumes[{place}].{shown}: {text}"
+        claim = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
+        if claim is not None:
+            at = f"{path}.volumes[{place}].ephemeral.volumeClaimTemplate.spec"
+            yield from claim_spec(claim.get("spec") or {}, at)
+
+
+def claim_spec(spec: Object, path: str) -> Iterator[str]:
+    """About the spec of a claim for a volume."""
+    for part in ("requests", "limits"):
+        given = (spec.get("resources") or {}).get(part) or {}
+        yield from _fractions(given, f"{path}.resources.{part}", ("storage",))
+
+
+def _fractions(given: dict[str, str], path: str, which: Iterable[str]) -> Iterator[str]:
+    for name in which:
+        text = given.get(name)
+        if text is not None and quantity.parse(text).denominator != 1:
+            yield f"{path}[{name}]: fractional byte value {quote(text)} is invalid, must be an integer"
+
+
+def _repeated(spec: Object, path: str) -> Iterator[str]:
+    for part, key in (("hostAliases", "ip"), ("imagePullSecrets", "name")):
+        seen: set[str] = set()
+        for place, item in enumerate(each(spec.get(part) or ())):
+            value = item.get(key, "")
+            if value in seen:
+                yield f"{path}.{part}[{place}].{key}: duplicate {key} {quote(value)}"
+            seen.add(value)
+    for place, item in enumerate(spec.get("imagePullSecrets") or ()):
+        if not item.get("name"):
+            yield f'{path}.imagePullSecrets[{place}].name: invalid empty name ""'
+
+
+def _seccomp(spec: Object, notes: dict[str, str], path: str) -> Iterator[str]:
+    key = marks.SECCOMP_POD
+    if key in notes and (spec.get("securityContext") or {}).get("seccompProfile") is None:
+        yield f"{path}metadata.annotations[{key}]: {_SECCOMP}"
+
+
+def _container(container: Object, at: str, spec: Object, notes: dict[str, str], path: str) -> Iterator[str]:
+    context, name = container.get("securityContext") or {}, container.get("name", "")
+    if notes:
+        key = marks.SECCOMP + name
+        if key in notes and context.get("seccompProfile") is None:
+            yield f"{path}metadata.annotations[{key}]: {_SECCOMP}"
+        key = marks.APP_ARMOR + name
+        if path and key in notes and context.get("appArmorProfile") is None:
+            of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
+            if of_pod is None or of_pod != marks.profile_of(notes[key]):
+                yield f"{path}metadata.annotations[{key}]: {APP_ARMOR}"
+    resources = container.get("resources") or {}
+    for kind in _BYTES:
+        for part in ("limits", "requests"):
+            yield from _fractions(resources.get(part) or {}, f"{at}.resources.{part}", (kind,))
+    yield from _hidden(container.get("env") or (), at)
+
+
+def _hidden(env: Collection[Object], at: str) -> Iterator[str]:
+    """Variables that are defined again, without a word of what they were."""
+    seen: set[str] = set()
+    for place, one in enumerate(each(env)):
+        name, value = one.get("name", ""), one.get("value", "")
+        if name in seen:
+            ref = f"$({name})"
+            if one.get("valueFrom") is not None or value == ref or ref not in value:
+                text = f"hides previous definition of {quote(name)}, which may be dropped when using apply"
+                yield f"{at}.env[{place}]: {text}"
+        seen.add(name)
+
+
+def _ports(visited: list[tuple[Object, str]]) -> Iterator[str]:
+    """Ports that are defined again."""
+    known: dict[tuple[int, str], list[tuple[str, Object]]] = {}
+    named: dict[str, str] = {}
+    texts = []
+    for container, at in visited:
+        for place, port in enumerate(each(container.get("ports") or ())):
+            where, name = f"{at}.ports[{place}]", port.get("name")
+            if port.get("hostIP") and not port.get("hostPort"):
+                yield f"{where}: hostIP set without hostPort: {_go(port)}"
+            others = known.setdefault((port.get("containerPort", 0), port.get("protocol", "")), [])
+            yield from _same_port(where, port, others)
+            if len(others) < _MOST_PORTS:
+                others.append((where, port))
+            if name and name in named:
+                first = named[name]
+                text = f"duplicate port name {quote(name)} with {first}, services and probes that select ports by name"
+                texts.append(f"{where}: {text} will use {first}")
+            elif name:
+                named[name] = where
+    yield from texts
+
+
+def _same_port(where: str, port: Object, others: list[tuple[str, Object]]) -> Iterator[str]:
+    host, ip = port.get("hostPort") or 0, port.get("hostIP") or ""
+    for at, other in others:
+        its, its_ip = other.get("hostPort") or 0, other.get("hostIP") or ""
+        if (host, ip) == (its, its_ip):
+            yield f"{where}: duplicate port definition with {at}"
+        elif not host or not its:
+            yield f"{where}: overlapping port definition with {at}"
+        elif host == its and bool(ip) != bool(its_ip):
+            yield f"{where}: dangerously ambiguous port definition with {at}"
+
+
+def _go(port: Object) -> str:
+    """A port as Go prints its struct."""
+    fields = ("name", "hostPort", "containerPort", "protocol", "hostIP")
+    given = {name: port.get(name) or (0 if "Port" in name else "") for name in fields}
+    return "{" + " ".join(f"{name[0].upper()}{name[1:]}:{value}" for name, value in given.items()) + "}"
+
+
+def _affinity(spec: Object, path: str) -> Iterator[str]:
+    affinity = spec.get("affinity") or {}
+    for name in ("podAffinity", "podAntiAffinity") if affinity else ():
+        given = affinity.get(name) or {}
+        at = f"{path}.affinity.{name}"
+        for place, term in enumerate(each(given.get(REQUIRED) or ())):
+            if term.get("labelSelector") is None:
+                yield f"{at}.{REQUIRED}[{place}].labelSelector: {_NO_PODS}"
+        for place, term in enumerate(each(given.get(PREFERRED) or ())):
+            if (term.get("podAffinityTerm") or {}).get("labelSelector") is None:
+                yield f"{at}.{PREFERRED}[{place}].podAffinityTerm.labelSelector: {_NO_PODS}"

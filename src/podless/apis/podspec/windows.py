@@ -1,0 +1,141 @@
+"""What pods of Windows may say, and what only they may. Source: Kubernetes' pkg/apis/core/validation."""
+
+from __future__ import annotations
+
+import re
+
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.kinds.strategy import Object
+from podless.meta import field, names
+from podless.runtime.meter import each
+
+_SYSTEMS = ("linux", "windows")
+_NOT_WINDOWS = "cannot be set for a windows pod"
+_NOT_LINUX = "windows options cannot be set for a linux pod"
+_MOST_SPEC = 64  # KiB
+_MOST_DOMAIN = 256
+_MOST_USER = 104
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_NETBIOS = re.compile(r'[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}')
+_DNS_LABEL = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?")
+_ONLY_DOTS = re.compile(r"[. ]++")
+_NOT_IN_USERS = re.compile(r'["/\\:;|=,+*?<>@\[\]]')
+_USERS = "runAsUserName's User cannot contain the following characters: \"/\\:;|=,+*?<>@[]"
+
+# what a pod's security context may not have, in the order of errors; and where errors see it, where that is elsewhere
+_OF_POD = (
+    "appArmorProfile", "seLinuxOptions", ".hostUsers", ".hostPID", ".hostIPC", "seccompProfile", "fsGroup",
+    "fsGroupChangePolicy", "sysctls", ".shareProcessNamespace", "runAsUser", "runAsGroup", "supplementalGroups",
+    "supplementalGroupsPolicy", "seLinuxChangePolicy",
+)  # fmt: skip
+_OF_CONTAINER = (
+    "appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities", "readOnlyRootFilesystem", "privileged",
+    "allowPrivilegeEscalation", "procMount", "runAsUser", "runAsGroup",
+)  # fmt: skip
+
+
+def options(given: Object | None, path: str) -> Errors:
+    """The part of a security context that is about Windows."""
+    if given is None:
+        return
+    name, spec, user = (given.get(key) for key in ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName"))
+    if name is not None:
+        yield from field.invalids(f"{path}.gmsaCredentialSpecName", name, names.subdomain(name))
+    if spec is not None:
+        where = f"{path}.gmsaCredentialSpec"
+        if not spec:
+            yield field.invalid(where, spec, "gmsaCredentialSpec cannot be an empty string")
+        elif len(spec.encode()) > _MOST_SPEC << 10:
+            yield field.invalid(where, spec, f"gmsaCredentialSpec size must be under {_MOST_SPEC} KiB")
+    if user is not None:
+        yield from field.invalids(f"{path}.runAsUserName", user, _user(user))
+
+
+def _user(given: str) -> list[str]:
+    """What is wrong with a user, who may be of a domain."""
+    parts = given.split("\\")
+    if not given:
+        return ["runAsUserName cannot be an empty string"]
+    if _CONTROL.search(given):
+        return ["runAsUserName cannot contain control characters"]
+    if len(parts) > 2:
+        return ["runAsUserName cannot contain more than one backslash"]
+    user, found = parts[-1], []
+    if len(parts) == 2:
+        found += _domain(parts[0])
+    if not user:
+        found.append("runAsUserName's User cannot be empty")
+    elif len(user.encode()) > _MOST_USER:
+        found.append(f"runAsUserName's User length must not be longer than {_MOST_USER} characters")
+    if _ONLY_DOTS.fullmatch(user):
+        found.append("runAsUserName's User cannot contain only periods or spaces")
+    if _NOT_IN_USERS.search(user):
+        found.append(_USERS)
+    return found
+
+
+def _domain(domain: str) -> list[str]:
+    found = []
+    if len(domain.encode()) >= _MOST_DOMAIN:
+        found.append(f"runAsUserName's Domain length must be under {_MOST_DOMAIN} characters")
+    if not _NETBIOS.fullmatch(domain) and not all(_DNS_LABEL.fullmatch(part) for part in each(domain.split("."))):
+        found.append("runAsUserName's Domain doesn't match the NetBios nor the DNS format")
+    return found
+
+
+def host_processes(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
+    """Containers that are processes of the host: all of them, or none."""
+    of_pod = ((spec.get("securityContext") or {}).get("windowsOptions") or {}).get("hostProcess")
+    count = 0
+    for container, where in each(containers):
+        own = ((container.get("securityContext") or {}).get("windowsOptions") or {}).get("hostProcess")
+        if of_pod is not None and own is not None and of_pod != own:
+            shown = "true" if of_pod else "false"
+            why = f"pod hostProcess value must be identical if both are specified, was {shown}"
+            yield field.invalid(f"{where}.securityContext.windowsOptions.hostProcess", own, why)
+        count += bool(of_pod if own is None else own)
+    if not count:
+        return
+    if count != len(containers):
+        why = "If pod contains any hostProcess containers then all containers must be HostProcess containers"
+        yield field.invalid(path, "", why)
+    if not spec.get("hostNetwork"):
+        why = "hostNetwork must be true if pod contains any hostProcess containers"
+        yield field.invalid(f"{path}.hostNetwork", False, why)
+    yield field.forbidden(path, "hostProcess containers are disallowed by cluster policy")
+
+
+def system(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
+    """The operating system, and what it does not have."""
+    given = spec.get("os")
+    if given is None:
+        return
+    name = given.get("name", "")
+    if not name:
+        yield field.required(f"{path}.os.name")
+    elif name not in _SYSTEMS:
+        yield checks.unsupported(f"{path}.os", name, _SYSTEMS)
+    elif name == "linux":
+        for holder, where in each(((spec, path), *containers)):
+            context = holder.get("securityContext") or {}
+            if context.get("windowsOptions") is not None:
+                yield field.forbidden(f"{where}.securityContext.windowsOptions", _NOT_LINUX)
+    else:
+        yield from _windows(spec, path, containers)
+
+
+def _windows(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
+    context = spec.get("securityContext") or {}
+    for name in _OF_POD:
+        if name[0] == ".":
+            given = spec.get(name[1:])
+            if given or (given is not None and name in (".hostUsers", ".shareProcessNamespace")):
+                yield field.forbidden(f"{path}{name}", _NOT_WINDOWS)
+        elif context.get(name) is not None:
+            yield field.forbidden(f"{path}.securityContext.{name}", _NOT_WINDOWS)
+    for container, where in each(containers):
+        own = container.get("securityContext") or {}
+        for name in _OF_CONTAINER:
+            if own.get(name) is not None:
+                yield field.forbidden(f"{where}.securityContext.{name}", _NOT_WINDOWS)

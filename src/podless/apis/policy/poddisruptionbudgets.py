@@ -1,0 +1,59 @@
+"""PodDisruptionBudget. Source: Kubernetes' pkg/apis/policy/validation and pkg/registry/policy/poddisruptionbudget."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from podless.apis.shared import checks, shares
+from podless.apis.shared.typed import SpecStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import conditions, field, labelselector, names
+from podless.meta.field import FieldError
+
+_POLICIES = ("AlwaysAllow", "IfHealthyBudget")
+_COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
+_BOTH = "minAvailable and maxUnavailable cannot be both set"
+
+
+class PodDisruptionBudgetStrategy(SpecStrategy):
+    """How many pods have to be there, or may be away."""
+
+    unconditional = False
+    qualified = False
+    rechecks = status_rechecks = (0, 0)
+    blank: ClassVar[Object] = dict.fromkeys(_COUNTS, 0)
+    naming = names.PATH_SEGMENTS
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """One share, and a selector."""
+        spec = obj["spec"]
+        least, most, policy = (
+            spec.get("minAvailable"),
+            spec.get("maxUnavailable"),
+            spec.get("unhealthyPodEvictionPolicy"),
+        )
+        errors: list[FieldError] = []
+        if least is not None and most is not None:
+            errors.append(field.invalid("spec", _shown(spec), _BOTH))
+        for name, value in (("minAvailable", least), ("maxUnavailable", most)):
+            if value is not None:
+                errors += [*shares.check(f"spec.{name}", value), *shares.at_most_all(f"spec.{name}", value)]
+        errors += labelselector.errors(spec.get("selector") or {}, "spec.selector")
+        errors += field.one_of("spec.unhealthyPodEvictionPolicy", policy, _POLICIES)
+        return errors
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Conditions and counts."""
+        status = obj["status"]
+        errors = conditions.errors(status.get("conditions") or [], "status.conditions")
+        return [*errors, *checks.all_nonnegative(status, "status", _COUNTS)]
+
+
+def _shown(spec: Object) -> Object:
+    """The spec as errors show it: under the names of its Go fields."""
+    fields = ("minAvailable", "selector", "maxUnavailable", "unhealthyPodEvictionPolicy")
+    return {name[0].upper() + name[1:]: spec.get(name) for name in fields}
+
+
+STRATEGY = PodDisruptionBudgetStrategy()

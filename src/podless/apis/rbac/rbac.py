@@ -1,0 +1,157 @@
+"""Role, ClusterRole and their bindings: rbac.authorization.k8s.io/v1."""
+
+from __future__ import annotations
+
+from podless.apis.shared import checks
+from podless.apis.shared.declared import declare
+from podless.apis.shared.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, labelselector, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+from podless.structs.structfiles import load_struct
+
+GROUP = "rbac.authorization.k8s.io"
+_PEOPLE = ("User", "Group")
+_ONE_KIND = "rules cannot apply to both regular resources and non-resource URLs"
+
+
+class RoleStrategy(TypedStrategy):
+    """What a role allows is well formed. namespaced: paths can be allowed by cluster roles only."""
+
+    rechecks = (1, 1)
+    created_by_update = True
+    naming = names.PATH_SEGMENTS
+
+    def __init__(self, namespaced: bool) -> None:
+        self._namespaced = namespaced
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Every rule, and the aggregation."""
+        errors: list[FieldError] = []
+        for index, rule in enumerate(each(obj.get("rules") or [])):
+            errors += self._rule(rule, f"rules[{index}]")
+        aggregation = obj.get("aggregationRule")
+        return errors if aggregation is None else [*errors, *_aggregation(aggregation)]
+
+    def _rule(self, rule: Object, path: str) -> list[FieldError]:
+        errors = []
+        if not rule.get("verbs"):
+            errors.append(field.required(f"{path}.verbs", "verbs must contain at least one value"))
+        if urls := rule.get("nonResourceURLs"):
+            where = f"{path}.nonResourceURLs"
+            if self._namespaced:
+                errors.append(field.invalid(where, urls, "namespaced rules cannot apply to non-resource URLs"))
+            if rule.get("apiGroups") or rule.get("resources") or rule.get("resourceNames"):
+                errors.append(field.invalid(where, urls, _ONE_KIND))
+            return errors
+        if not rule.get("apiGroups"):
+            errors.append(field.required(f"{path}.apiGroups", "resource rules must supply at least one api group"))
+        if not rule.get("resources"):
+            errors.append(field.required(f"{path}.resources", "resource rules must supply at least one resource"))
+        return errors
+
+
+def _aggregation(aggregation: Object) -> list[FieldError]:
+    path = "aggregationRule.clusterRoleSelectors"
+    given = aggregation.get("clusterRoleSelectors") or []
+    if not given:
+        return [field.required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")]
+    errors = []
+    for index, selector in enumerate(each(given)):
+        if found := labelselector.errors(selector, f"{path}[{index}]"):
+            errors += [*found, field.invalid(f"{path}[{index}]", None, "invalid label selector.")]
+    return errors
+
+
+class BindingStrategy(TypedStrategy):
+    """A binding names a role that stays the same, and subjects. roles: the kinds of role that may be named."""
+
+    rechecks = (1, 1)
+    created_by_update = True
+    naming = names.PATH_SEGMENTS
+
+    def __init__(self, roles: tuple[str, ...], namespaced: bool) -> None:
+        self._roles = roles
+        self._namespaced = namespaced
+
+    def default(self, version: Version, obj: Object) -> None:
+        """The API groups of subjects."""
+        if obj.get("subjects"):
+            obj["subjects"] = [_grouped(subject) for subject in each(obj["subjects"])]
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """The role and all subjects."""
+        errors = []
+        ref = obj["roleRef"]
+        if ref["apiGroup"] != GROUP:
+            errors.append(field.not_supported("roleRef.apiGroup", ref["apiGroup"], [GROUP]))
+        errors += field.one_of("roleRef.kind", ref["kind"], self._roles)
+        errors += checks.named("roleRef.name", ref["name"], names.path_segment)
+        for index, subject in enumerate(each(obj.get("subjects") or [])):
+            errors += self._subject(subject, f"subjects[{index}]")
+        return errors
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The same, and that the role is the same."""
+        errors = list(self.validate_create(kind, version, obj))
+        ref = obj["roleRef"]
+        if ref != old["roleRef"]:
+            shown = {"APIGroup": ref["apiGroup"], "Kind": ref["kind"], "Name": ref["name"]}
+            errors.append(field.invalid("roleRef", shown, "cannot change roleRef"))
+        return errors
+
+    def _subject(self, subject: Object, path: str) -> list[FieldError]:
+        errors = []
+        kind, name, group = subject["kind"], subject["name"], subject.get("apiGroup", "")
+        if not name:
+            errors.append(field.required(f"{path}.name"))
+        if kind == "ServiceAccount":
+            if name:
+                errors += field.invalids(f"{path}.name", name, names.subdomain(name))
+            if group:
+                errors.append(field.not_supported(f"{path}.apiGroup", group, [""]))
+            if not self._namespaced and not subject.get("namespace"):
+                errors.append(field.required(f"{path}.namespace"))
+        elif kind in _PEOPLE:
+            if group != GROUP:
+                errors.append(field.not_supported(f"{path}.apiGroup", group, [GROUP]))
+        else:
+            errors.append(field.not_supported(f"{path}.kind", kind, ["ServiceAccount", *_PEOPLE]))
+        return errors
+
+
+def _grouped(subject: Object) -> Object:
+    """The subject with the API group of its kind, in the struct's field order."""
+    if subject.get("apiGroup") or subject["kind"] not in _PEOPLE:
+        return subject
+    whole: Object = {"kind": subject["kind"], "apiGroup": GROUP}
+    return whole | {name: value for name, value in each(subject).items() if name not in whole}
+
+
+CLUSTER_ROLE_BINDINGS = declare(
+    GROUP,
+    "ClusterRoleBinding",
+    "clusterrolebindings",
+    strategy=BindingStrategy(("ClusterRole",), namespaced=False),
+    struct=load_struct("rbac/v1", "ClusterRoleBinding"),
+    namespaced=False,
+)
+CLUSTER_ROLES = declare(
+    GROUP,
+    "ClusterRole",
+    "clusterroles",
+    strategy=RoleStrategy(namespaced=False),
+    struct=load_struct("rbac/v1", "ClusterRole"),
+    namespaced=False,
+)
+ROLE_BINDINGS = declare(
+    GROUP,
+    "RoleBinding",
+    "rolebindings",
+    strategy=BindingStrategy(("Role", "ClusterRole"), namespaced=True),
+    struct=load_struct("rbac/v1", "RoleBinding"),
+)
+ROLES = declare(GROUP, "Role", "roles", strategy=RoleStrategy(namespaced=True), struct=load_struct("rbac/v1", "Role"))
+ALL = (CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES)

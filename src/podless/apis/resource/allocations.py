@@ -1,0 +1,129 @@
+"""What a claim was given: devices, who may use them, and what drivers tell of them.
+
+Source: Kubernetes' pkg/apis/resource/validation.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from podless.apis.podspec.affinity import node_selector
+from podless.apis.podspec.disks import driver_name
+from podless.apis.resource import parts, requests
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.apis.shared.immutable import stays
+from podless.kinds.strategy import Object
+from podless.meta import addresses, conditions, field
+from podless.runtime.meter import each
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+ALLOCATION_RESULT = load_struct("resource/v1", "AllocationResult")
+
+_MOST_USERS = 256
+_MOST_CONDITIONS = 8
+_MOST_ADDRESSES = 16
+_LENGTHS = {"interfaceName": 256, "hardwareAddress": 128}  # bytes
+_SOURCES = ("FromClaim", "FromClass")
+_UNALLOCATED = "may not be specified when `allocated` is not set"
+_ENDING = "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set"
+
+
+def named(device: Object) -> tuple[str, ...]:
+    """What a device, or a share of one, is known by."""
+    return (*(device[key] for key in ("driver", "pool", "device")), device.get("shareID") or "")
+
+
+def given(status: Object) -> set[tuple[str, ...]]:
+    """The devices that a claim has."""
+    devices = (status.get("allocation") or {}).get("devices") or {}
+    return {named(one) for one in each(devices.get("results") or ())}
+
+
+def _shown(name: tuple[str, ...]) -> Object:
+    """The name of a device as errors show it."""
+    return dict(zip(("Driver", "Pool", "Device", "ShareID"), name, strict=True))
+
+
+def check(obj: Object, old: Object) -> Errors:
+    """What is wrong with a status."""
+    status, before = obj["status"], old["status"]
+    users, allocation = status.get("reservedFor") or [], status.get("allocation")
+    yield from parts.distinct(users, _MOST_USERS, "status.reservedFor", _user, lambda one: one["uid"])
+    told = partial(_told, given(status))
+    yield from parts.distinct(status.get("devices"), -1, "status.devices", told, named, _shown)
+    if users and allocation is None:
+        yield field.forbidden("status.reservedFor", _UNALLOCATED)
+    elif users and "deletionTimestamp" in obj["metadata"] and _new(users, before.get("reservedFor") or []):
+        yield field.forbidden("status.reservedFor", _ENDING)
+    known = before.get("allocation")
+    if allocation is not None and known is not None:
+        yield from stays("status.allocation", allocation, known, gostructs.shown(ALLOCATION_RESULT, allocation))
+    elif allocation is not None:
+        yield from _allocation(allocation, requests.known(obj["spec"]))
+
+
+def _new(users: list[Object], before: list[Object]) -> bool:
+    known = {tuple(sorted(one.items())) for one in each(before)}
+    return any(tuple(sorted(one.items())) not in known for one in each(users))
+
+
+def _user(user: Object, path: str) -> Errors:
+    yield from checks.needed(user, path, "resource", "name", "uid")
+
+
+def _allocation(allocation: Object, known: requests.Known) -> Errors:
+    devices, path = allocation["devices"], "status.allocation.devices"
+    yield from parts.many(devices.get("results"), requests.MOST_REQUESTS, f"{path}.results", partial(_result, known))
+    config = partial(_configuration, known)
+    yield from parts.many(devices.get("config"), 2 * parts.MOST_CONFIGS, f"{path}.config", config)
+    if (selector := allocation.get("nodeSelector")) is not None:
+        yield from node_selector(selector, "status.allocation.nodeSelector")
+
+
+def _result(known: requests.Known, result: Object, path: str) -> Errors:
+    yield from requests.reference(known, result["request"], f"{path}.request")
+    yield from _names(result, path)
+    yield from parts.binding(result, path)
+    if (share := result.get("shareID")) is not None:
+        yield from parts.uid(share, f"{path}.shareID")
+
+
+def _names(device: Object, path: str) -> Errors:
+    yield from driver_name(device["driver"], f"{path}.driver")
+    yield from parts.pool(device["pool"], f"{path}.pool")
+    yield from parts.label(device["device"], f"{path}.device")
+
+
+def _configuration(known: requests.Known, config: Object, path: str) -> Errors:
+    yield from checks.word(f"{path}.source", config["source"], _SOURCES)
+    yield from requests.referring(config.get("requests"), f"{path}.requests", known)
+    yield from parts.configuration(config, path)
+
+
+def _told(allocated: set[Any], device: Object, path: str) -> Errors:
+    yield from _names(device, path)
+    if (share := device.get("shareID")) is not None:
+        yield from parts.uid(share, f"{path}.shareID")
+    if (name := named(device)) not in allocated:
+        yield field.invalid(path, _shown(name), "must be an allocated device in the claim")
+    said = device.get("conditions") or []
+    if len(said) > _MOST_CONDITIONS:
+        yield field.too_many(f"{path}.conditions", len(said), _MOST_CONDITIONS)
+    yield from conditions.errors(said, f"{path}.conditions")
+    if "data" in device:
+        yield from parts.data(device["data"], f"{path}.data")
+    yield from _network(device.get("networkData") or {}, f"{path}.networkData")
+
+
+def _network(network: Object, path: str) -> Errors:
+    for name, most in _LENGTHS.items():
+        if len(network.get(name, "").encode()) > most:
+            yield field.too_long(f"{path}.{name}", most)
+    yield from parts.distinct(network.get("ips"), _MOST_ADDRESSES, f"{path}.ips", _address, str)
+
+
+def _address(address: str, path: str) -> Errors:
+    yield from field.invalids(path, address, addresses.interface_faults(address))

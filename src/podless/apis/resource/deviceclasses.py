@@ -1,0 +1,52 @@
+"""DeviceClass: devices that are alike. Source: Kubernetes' pkg/apis/resource/validation."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from podless.apis.podspec.resources import extended
+from podless.apis.resource import parts
+from podless.apis.shared.checks import Errors
+from podless.apis.shared.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, names
+
+
+class DeviceClassStrategy(TypedStrategy):
+    """Which devices, and what their drivers are told; all of it counts as a generation."""
+
+    generation = True
+    rechecks = (1, 1)
+    naming = (names.long_name, lambda _: [])  # of a prefix only what is made of it is checked
+    loads = True
+    strain = parts.STRAIN
+
+    def load(self) -> None:
+        """Import what selectors are compiled with."""
+        parts.load()
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """Only the spec counts."""
+        return bool(obj["spec"] != old["spec"])
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Selectors, what is told, and the name of a resource."""
+        return [*_spec(obj["spec"], {})]
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The same; what is told as before may be of any length."""
+        return [*_spec(obj["spec"], old["spec"])]
+
+
+def _spec(spec: Object, before: Object) -> Errors:
+    yield from parts.selectors(spec.get("selectors"), "spec.selectors")
+    config = spec.get("config")
+    told = partial(parts.configuration, stored=config == before.get("config"))
+    yield from parts.many(config, parts.MOST_CONFIGS, "spec.config", told)
+    name = spec.get("extendedResourceName")
+    if name is not None and not extended(name):
+        yield field.invalid("spec.extendedResourceName", name, "must be a valid extended resource name")
+
+
+STRATEGY = DeviceClassStrategy()

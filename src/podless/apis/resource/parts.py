@@ -1,0 +1,238 @@
+"""What devices and claims to them have in common: names, lists of so many items, taints, what is said to drivers.
+
+Source: Kubernetes' pkg/apis/resource/validation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any
+
+from podless.apis.podspec.disks import driver_name
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.codec import gotext
+from podless.kinds.strategy import Object
+from podless.meta import field, names
+from podless.runtime.meter import each
+
+MOST_SELECTORS = MOST_CONFIGS = 32
+STRAIN = 16  # of compiling selectors: 30 ms a kilobyte
+MOST_DATA = 10 * 1024  # bytes of what is said to a driver, or by it
+_MOST_POOL = 253
+_MOST_NAME = 32
+_SHORTEST_CUT = 16
+_MOST_CONDITIONS = 4
+_EFFECTS = ("NoExecute", "NoSchedule", "None")
+_OPERATORS = ("Equal", "Exists")
+_HEX = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+_BARE = re.compile(r"[0-9A-Fa-f]{32}")
+_NORMAL = (
+    "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal "
+    "characters"
+)
+
+Check = Callable[[Any, str], Errors]
+
+
+def many(given: list[Any] | None, most: int, path: str, check: Check) -> Errors:
+    """Items of a list that has no more than so many; where there are more, that alone is said."""
+    items = given or []
+    if len(items) > most >= 0:
+        yield field.too_many(path, len(items), most)
+        return
+    for place, item in enumerate(each(items)):
+        yield from check(item, f"{path}[{place}]")
+
+
+def distinct(
+    given: list[Any] | None,
+    most: int,
+    path: str,
+    check: Check,
+    key: Callable[[Any], Any],
+    shown: Callable[[Any], Any] | None = None,
+) -> Errors:
+    """The same, and no two of them have one key. shown: what errors show of a key, where that is not the key."""
+    yield from many(given, most, path, check)
+    items, seen = given or [], set[Hashable]()
+    for place, item in enumerate(each(items if len(items) <= most or most < 0 else ())):
+        known = key(item)
+        if known in seen:
+            yield field.duplicate(f"{path}[{place}]", known if shown is None else shown(known))
+        seen.add(known)
+
+
+def by_key(given: Mapping[str, Any] | None, most: int, longest: int, path: str, key: Check, check: Check) -> Errors:
+    """The same of a map. longest: bytes of keys that paths show."""
+    items = given or {}
+    if len(items) > most >= 0:
+        yield field.too_many(path, len(items), most)
+        return
+    for name, item in each(items).items():
+        yield from key(name, path)
+        yield from check(item, f"{path}[{_cut(name, longest)}]")
+
+
+def _cut(text: str, most: int) -> str:
+    """A long text without its middle."""
+    given, most = text.encode(), max(most, _SHORTEST_CUT)
+    if len(given) <= most:
+        return text
+    left = most - 3
+    return (given[: (left + 1) // 2] + b"..." + given[len(given) - left // 2 :]).decode("utf-8", "replace")
+
+
+def label(value: str, path: str) -> Errors:
+    """A name that is a label of RFC 1123."""
+    yield from field.invalids(path, value, names.label(value))
+
+
+def pool(name: str, path: str) -> Errors:
+    """The name of a pool: subdomains with slashes between them."""
+    if not name:
+        yield field.required(path)
+        return
+    if len(name.encode()) > _MOST_POOL:
+        yield field.too_long(path, _MOST_POOL)
+    for part in each(name.split("/")):
+        yield from field.invalids(path, part, names.subdomain(part))
+
+
+def identifier(name: str, path: str) -> Errors:
+    """A name of letters, digits and underscores."""
+    if len(name.encode()) > _MOST_NAME:
+        yield field.too_long(path, _MOST_NAME)
+    yield from field.invalids(path, name, names.c_identifier(name))
+
+
+def qualified(name: str, path: str) -> Errors:
+    """The name of an attribute or capacity, with a domain before it or without."""
+    parts = name.split("/")
+    if len(parts) == 1:
+        yield from identifier(name, path)
+    elif len(parts) == 2:  # what has more slashes passes on a real server, too
+        domain, rest = parts
+        yield from driver_name(domain, path) if domain else [field.invalid(path, "", "the domain must not be empty")]
+        yield from identifier(rest, path) if rest else [field.invalid(path, "", "the name must not be empty")]
+
+
+def fully_qualified(name: str, path: str) -> Errors:
+    """The same with a domain."""
+    yield from qualified(name, path)
+    if "/" not in name:
+        yield field.invalid(path, name, "a fully qualified name must be a domain and a name separated by a slash")
+
+
+def uid(value: str, path: str) -> Errors:
+    """A UUID in its one form."""
+    if wrong := _unlike_uuid(value):
+        yield field.invalid(path, value, f"error validating uid: {wrong}")
+    elif len(value) != 36 or value != value.lower():
+        yield field.invalid(path, value, _NORMAL)
+
+
+def _unlike_uuid(value: str) -> str:
+    """Why a text is no UUID in any of its forms. Source: github.com/google/uuid."""
+    size = len(value.encode())
+    if size == 45 and value[:9].lower() != "urn:uuid:":
+        return f'invalid urn prefix: "{value[:9]}"'
+    if size == 38 and not (value[0] == "{" and value[-1] == "}"):
+        return "invalid bracketed UUID format"
+    if size not in (32, 36, 38, 45):
+        return f"invalid UUID length: {size}"
+    text = value.removeprefix(value[:9]) if size == 45 else value[1:-1] if size == 38 else value
+    return "" if (_BARE if size == 32 else _HEX).fullmatch(text) else "invalid UUID format"
+
+
+def data(value: Any, path: str, *, stored: bool = False) -> Errors:
+    """An object in JSON for a driver, or of one. stored: it was there before, so that it may be of any length."""
+    if value is None:
+        yield field.required(path)
+    elif not stored and not _short(value):
+        yield field.too_long(path, MOST_DATA)
+    elif not isinstance(value, dict):
+        yield field.invalid(path, "<value omitted>", "must be a valid JSON object")
+
+
+def taint(given: Object, path: str) -> Errors:
+    """A taint of a device."""
+    yield from checks.label_key(f"{path}.key", given["key"])
+    if value := given.get("value"):
+        yield from field.invalids(f"{path}.value", value, names.label_value(value))
+    yield from checks.word(f"{path}.effect", given["effect"], _EFFECTS)
+
+
+def toleration(given: Object, path: str) -> Errors:
+    """Taints that one does not mind."""
+    key, operator, value = (given.get(name) or "" for name in ("key", "operator", "value"))
+    if key:
+        yield from checks.label_key(f"{path}.key", key)
+    if operator == "Exists" and value:
+        yield field.invalid(f"{path}.value", value, "must be empty for operator `Exists`")
+    elif operator == "Equal":
+        yield from field.invalids(f"{path}.value", value, names.label_value(value))
+    yield from checks.word(f"{path}.operator", operator, _OPERATORS)
+    if effect := given.get("effect"):
+        yield from checks.word(f"{path}.effect", effect, _EFFECTS)
+
+
+def binding(given: Object, path: str) -> Errors:
+    """Conditions that are waited for before a device is used, and those that say that it cannot be."""
+    sorts = ("bindingConditions", "bindingFailureConditions")
+    good, bad = (given.get(name) or [] for name in each(sorts))
+    for name, conditions in zip(each(sorts), (good, bad), strict=True):
+        yield from many(conditions, _MOST_CONDITIONS, f"{path}.{name}", _condition)
+    wanted, seen = set[str](), set[str]()
+    for place, condition in enumerate(each(good)):
+        yield from checks.once(f"{path}.{sorts[0]}[{place}]", condition, wanted)
+    for place, condition in enumerate(each(bad)):
+        where = f"{path}.{sorts[1]}[{place}]"
+        yield from checks.once(where, condition, seen)
+        if condition in wanted:
+            why = "bindingFailureConditions must not overlap with bindingConditions"
+            yield field.invalid(where, condition, why)
+    if bool(good) != bool(bad):
+        missing, used = sorts if bad else reversed(sorts)
+        yield field.invalid(f"{path}.{missing}", given.get(missing), f"{missing} are required to use {used}")
+
+
+def _condition(name: str, path: str) -> Errors:
+    yield from checks.label_key(path, name)
+
+
+def configuration(given: Object, path: str, *, stored: bool = False) -> Errors:
+    """What a driver is told. stored: as for `data`."""
+    opaque = given.get("opaque")
+    if opaque is None:
+        yield field.required(f"{path}.opaque")
+        return
+    yield from driver_name(opaque["driver"], f"{path}.opaque.driver")
+    yield from data(opaque.get("parameters"), f"{path}.opaque.parameters", stored=stored)
+
+
+def load() -> None:
+    """Import what selectors are compiled with, and all that this imports when it is first used."""
+    from podless.cel import devices
+
+    devices.errors('device.driver == ""', "")
+
+
+def selector(given: Object, path: str) -> Errors:
+    """Which devices are meant."""
+    if (cel := given.get("cel")) is None:
+        yield field.required(f"{path}.cel")
+        return
+    from podless.cel import devices
+
+    yield from devices.errors(cel["expression"], f"{path}.cel.expression")
+
+
+def selectors(given: Iterable[Object] | None, path: str) -> Errors:
+    """Several of them, all of which have to fit."""
+    yield from many(list(given or ()), MOST_SELECTORS, path, selector)
+
+
+def _short(value: Any) -> bool:
+    return len(gotext.json(value).encode()) <= MOST_DATA

@@ -1,0 +1,109 @@
+"""What a claim wants: requests, what is to hold between what they get, and what drivers are told.
+
+Source: Kubernetes' pkg/apis/resource/validation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from functools import partial
+
+from podless.apis.resource import parts
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.kinds.strategy import Object
+from podless.meta import field, names
+from podless.runtime.meter import each
+
+MOST_REQUESTS = 32
+_MOST_CONSTRAINTS = 32
+_MOST_CHOICES = 8
+_ONE = "exactly one of `exactly` or `firstAvailable` is required"
+_UNKNOWN = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+_ATTRIBUTES = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
+
+# the names of requests, with those of the choices that they give
+Known = Mapping[str, Set[str]]
+
+
+def known(spec: Object) -> Known:
+    """The names of a claim's requests."""
+    wanted = (spec.get("devices") or {}).get("requests") or []
+    return {one["name"]: {choice["name"] for choice in each(one.get("firstAvailable") or ())} for one in each(wanted)}
+
+
+def check(spec: Object, path: str) -> Errors:
+    """What is wrong with the spec of a claim."""
+    devices, where, requests = spec.get("devices") or {}, f"{path}.devices", known(spec)
+    yield from parts.distinct(devices.get("requests"), MOST_REQUESTS, f"{where}.requests", _request, _name)
+    constraint = partial(_constraint, requests)
+    yield from parts.many(devices.get("constraints"), _MOST_CONSTRAINTS, f"{where}.constraints", constraint)
+    told = partial(_configuration, requests)
+    yield from parts.many(devices.get("config"), parts.MOST_CONFIGS, f"{where}.config", told)
+
+
+def referring(given: list[str] | None, path: str, requests: Known) -> Errors:
+    """The names of some requests."""
+    yield from parts.distinct(given, MOST_REQUESTS, path, partial(reference, requests), str)
+
+
+def reference(requests: Known, name: str, path: str) -> Errors:
+    """The name of a request, or of a choice that one gives."""
+    request, slash, choice = name.partition("/")
+    if "/" in choice:
+        yield field.invalid(path, name, _UNKNOWN)
+        return
+    for part in each((request, choice) if slash else (request,)):
+        yield from parts.label(part, path)
+    if request not in requests or (slash and choice not in requests[request]):
+        yield field.invalid(path, name, _UNKNOWN)
+
+
+def _name(given: Object) -> str:
+    name: str = given["name"]
+    return name
+
+
+def _request(given: Object, path: str) -> Errors:
+    yield from parts.label(given["name"], f"{path}.name")
+    exactly, choices = given.get("exactly"), given.get("firstAvailable")
+    if exactly is not None and choices:
+        yield field.invalid(path, None, f"{_ONE}, but multiple fields are set")
+    elif choices:
+        yield from parts.distinct(choices, _MOST_CHOICES, f"{path}.firstAvailable", _choice, _name)
+    elif exactly is not None:
+        yield from _wanted(exactly, f"{path}.exactly")
+    else:
+        yield field.required(path, _ONE)
+
+
+def _choice(given: Object, path: str) -> Errors:
+    yield from parts.label(given["name"], f"{path}.name")
+    yield from _wanted(given, path)
+
+
+def _wanted(given: Object, path: str) -> Errors:
+    yield from checks.named(f"{path}.deviceClassName", given["deviceClassName"], names.subdomain)
+    yield from parts.selectors(given.get("selectors"), f"{path}.selectors")
+    mode, count = given.get("allocationMode") or "", given.get("count") or 0
+    if mode == "All" and count:
+        yield field.invalid(f"{path}.count", count, "must not be specified when allocationMode is 'All'")
+    elif mode == "ExactCount" and count <= 0:
+        yield field.invalid(f"{path}.count", count, checks.POSITIVE)
+    yield from checks.word(f"{path}.allocationMode", mode, ("All", "ExactCount"), needed=False)
+    for place, toleration in enumerate(each(given.get("tolerations") or ())):
+        yield from parts.toleration(toleration, f"{path}.tolerations[{place}]")
+
+
+def _constraint(requests: Known, given: Object, path: str) -> Errors:
+    yield from referring(given.get("requests"), f"{path}.requests", requests)
+    for name in ("matchAttribute", "distinctAttribute"):
+        if (attribute := given.get(name)) is not None:
+            yield from parts.fully_qualified(attribute, f"{path}.{name}")
+            return
+    yield field.required(path, _ATTRIBUTES)
+
+
+def _configuration(requests: Known, given: Object, path: str) -> Errors:
+    yield from referring(given.get("requests"), f"{path}.requests", requests)
+    yield from parts.configuration(given, path)

@@ -1,0 +1,58 @@
+"""ResourceClaim: devices that are wanted, and those that were given. Source: pkg/registry/resource/resourceclaim."""
+
+from __future__ import annotations
+
+from podless.apis.resource import allocations, filling, parts, requests
+from podless.apis.shared.carried import keep_metadata, put
+from podless.apis.shared.immutable import immutable
+from podless.apis.shared.typed import StatusStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.runtime.meter import each
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+RESOURCE_CLAIM_SPEC = load_struct("resource/v1", "ResourceClaimSpec")
+
+
+class ResourceClaimStrategy(StatusStrategy):
+    """What is wanted stays as it is; the status says what was given, to whom, and how it is."""
+
+    rechecks = (1, 1)
+    metadata_kept = True
+    loads = True
+    strain = parts.STRAIN
+
+    def load(self) -> None:
+        """Import what selectors are compiled with."""
+        parts.load()
+
+    def default(self, version: Version, obj: Object) -> None:
+        """One device of each."""
+        filling.fill(obj["spec"])
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """The rest stays; of devices that are given back nothing is told any more."""
+        super().prepare_status(version, obj, old)
+        keep_metadata(obj, old)
+        status = obj["status"]
+        gone = allocations.given(old["status"]) - allocations.given(status)
+        told = [one for one in each(status.get("devices") or ()) if allocations.named(one) not in gone]
+        put(status, "devices", told or None)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """The spec."""
+        return [*requests.check(obj["spec"], "spec")]
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The spec stays."""
+        spec = obj["spec"]
+        same = filling.same(spec, old["spec"])
+        return [] if same else [immutable("spec", gostructs.shown(RESOURCE_CLAIM_SPEC, spec))]
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """What was given, once, and to whom."""
+        return [*allocations.check(obj, old)]
+
+
+STRATEGY = ResourceClaimStrategy()

@@ -1,0 +1,58 @@
+"""ResourceClaimTemplate: what claims are made of. Source: Kubernetes' pkg/apis/resource/validation."""
+
+from __future__ import annotations
+
+from podless.apis.resource import filling, parts, requests
+from podless.apis.shared.checks import Errors
+from podless.apis.shared.immutable import immutable
+from podless.apis.shared.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, objectmeta
+from podless.runtime.meter import each
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+RESOURCE_CLAIM_TEMPLATE_SPEC = load_struct("resource/v1", "ResourceClaimTemplateSpec")
+
+_TOLD = ("annotations", "labels")
+
+
+class ResourceClaimTemplateStrategy(TypedStrategy):
+    """What is wanted stays as it is."""
+
+    rechecks = (1, 1)
+    loads = True
+    strain = parts.STRAIN
+
+    def load(self) -> None:
+        """Import what selectors are compiled with."""
+        parts.load()
+
+    def default(self, version: Version, obj: Object) -> None:
+        """One device of each."""
+        filling.fill(obj["spec"].get("spec") or {})
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Metadata, of which claims get a part, and their spec."""
+        return [*_template(obj["spec"])]
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The same; it stays."""
+        spec, before = obj["spec"], old["spec"]
+        same = filling.same(spec["spec"], before["spec"]) and spec.get("metadata") == before.get("metadata")
+        shown = [] if same else [immutable("spec", gostructs.shown(RESOURCE_CLAIM_TEMPLATE_SPEC, spec))]
+        return [*_template(spec), *shown]
+
+
+def _template(spec: Object) -> Errors:
+    metadata, path = spec.get("metadata") or {}, "spec.metadata"
+    yield from objectmeta.check_annotations(metadata.get("annotations") or {}, f"{path}.annotations")
+    yield from objectmeta.check_labels(metadata.get("labels") or {}, f"{path}.labels")
+    for name, value in each(metadata).items():
+        if name not in _TOLD and value:
+            yield field.forbidden(f"{path}.{name}", "cannot be set")
+    yield from requests.check(spec["spec"], "spec.spec")
+
+
+STRATEGY = ResourceClaimTemplateStrategy()

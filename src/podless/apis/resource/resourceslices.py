@@ -1,0 +1,231 @@
+"""ResourceSlice: devices that a driver offers. Source: Kubernetes' pkg/apis/resource/validation."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from podless.apis.podspec.affinity import node_selector
+from podless.apis.podspec.disks import driver_name
+from podless.apis.resource import capacities, parts
+from podless.apis.shared.checks import POSITIVE, Errors
+from podless.apis.shared.immutable import kept
+from podless.apis.shared.typed import TypedStrategy
+from podless.codec import gotext
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, names
+from podless.runtime import clock
+from podless.runtime.meter import each
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+DEVICE_ATTRIBUTE = load_struct("resource/v1", "DeviceAttribute")
+NODE_SELECTOR = load_struct("core/v1", "NodeSelector")
+
+_MOST_DEVICES, _MOST_RICH, _MOST_SETS = 128, 64, 8
+_MOST_USES, _MOST_COUNTERS, _MOST_TAINTS = 2, 32, 16
+_MOST_ENTRIES, _MOST_ATTRIBUTES, _MOST_VALUE = 32, 48, 64
+_LONGEST_LABEL, _LONGEST_NAME = 63, 63 + 1 + 32  # bytes
+_EITHER = ("devices", "sharedCounters")
+_LISTS = ("ints", "bools", "strings", "versions")  # of a feature that is off, as are the mappings
+_SEMVER = re.compile(
+    r"(?:0|[1-9][0-9]*+)\.(?:0|[1-9][0-9]*+)\.(?:0|[1-9][0-9]*+)"
+    r"(?:-(?:0|[1-9][0-9]*+(?![0-9A-Za-z-])|[0-9]*+[A-Za-z-][0-9A-Za-z-]*+)"
+    r"(?:\.(?:0(?![0-9A-Za-z-])|[1-9][0-9]*+(?![0-9A-Za-z-])|[0-9]*+[A-Za-z-][0-9A-Za-z-]*+))*+)?+"
+    r"(?:\+[0-9A-Za-z-]++(?:\.[0-9A-Za-z-]++)*+)?+"
+)
+_VERSION = "must be a string compatible with semver.org spec 2.0.0"
+_WHERE = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
+_ONE_PLACE = f"exactly one of {', '.join(f'`{name}`' for name in _WHERE)} is required"
+_ONE_OF_DEVICE = (
+    "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true "
+    "in the ResourceSlice spec"
+)
+_NOT_PLACED = (
+    "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the "
+    "ResourceSlice spec"
+)
+
+
+class ResourceSliceStrategy(TypedStrategy):
+    """A part of a pool of devices; all of it counts as a generation."""
+
+    generation = True
+    anywhere = False
+    selects = frozenset(("spec.driver", "spec.nodeName"))
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        """Whose it is, and where."""
+        return {"spec.driver": obj["spec"]["driver"], "spec.nodeName": obj["spec"].get("nodeName") or ""}
+
+    def unselectable(self, name: str) -> str:
+        """What is said of a field that may not be selected by."""
+        return f"field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {name}"
+
+    def complete(self, obj: Object, given: Object) -> None:
+        """Lists of which there may be but one are kept where there are two, though they are empty."""
+        spec = given.get("spec") or {}
+        if all(spec.get(name) is not None for name in _EITHER):
+            for name in _EITHER:
+                obj["spec"].setdefault(name, [])
+
+    def default(self, version: Version, obj: Object) -> None:
+        """A taint is of now."""
+        for device in each(obj["spec"].get("devices") or ()):
+            for taint in each(device.get("taints") or ()):
+                taint.setdefault("timeAdded", clock.now())
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Drop what is of features that are off."""
+        for device in each(obj["spec"].get("devices") or ()):
+            device.pop("nodeAllocatableResourceMappings", None)
+            for attribute in each(device.get("attributes") or {}).values():
+                for name in _LISTS:
+                    attribute.pop(name, None)
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The same."""
+        self.prepare_create(version, obj)
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """Only the spec counts."""
+        return bool(obj["spec"] != old["spec"])
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """All of it."""
+        return [*_slice(obj["spec"], None)]
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The same; it stays of the same driver, pool and node."""
+        return [*_slice(obj["spec"], old["spec"])]
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """Drivers are written in small letters."""
+        driver = obj["spec"]["driver"]
+        if driver == driver.lower():
+            return []
+        why = f"driver names should be lowercase; {gotext.quote(driver)} contains uppercase characters"
+        return [f"spec.driver: {why}"]
+
+
+def _slice(spec: Object, before: Object | None) -> Errors:
+    yield from driver_name(spec["driver"], "spec.driver")
+    yield from _pool(spec["pool"], "spec.pool")
+    if before is not None:
+        yield from kept(spec["pool"], before["pool"], "name", path="spec.pool")
+        yield from kept(spec, before, "driver", "nodeName", path="spec")
+    yield from _places(spec, "spec", _WHERE, _ONE_PLACE, f"{_ONE_PLACE}, but multiple fields are set")
+    devices, counters = spec.get("devices"), spec.get("sharedCounters")
+    if devices is not None and counters is not None:
+        yield field.invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed")
+    rich = any(device.get("taints") or device.get("consumesCounters") for device in each(devices or ()))
+    known = {device["name"]: device for device in reversed(each((before or {}).get("devices") or ()))}
+    check = partial(_device, known, bool(spec.get("perDeviceNodeSelection")))
+    most = _MOST_RICH if rich else _MOST_DEVICES
+    yield from parts.distinct(devices, most, "spec.devices", check, lambda one: one["name"])
+    sets = "spec.sharedCounters"
+    yield from parts.distinct(counters, _MOST_SETS, sets, partial(_counters, "name"), lambda one: one["name"])
+
+
+def _pool(pool: Object, path: str) -> Errors:
+    yield from parts.pool(pool["name"], f"{path}.name")
+    count, generation = pool["resourceSliceCount"], pool["generation"]
+    if count <= 0:
+        yield field.invalid(f"{path}.resourceSliceCount", count, POSITIVE)
+    if generation < 0:
+        yield field.invalid(f"{path}.generation", generation, "must be greater than or equal to zero")
+
+
+def _places(given: Object, path: str, sorts: tuple[str, ...], missing: str, several: str) -> Errors:
+    """Where devices can be used, which is said in one of some ways."""
+    found = []
+    for name in each(sorts):
+        where, value = f"{path}.{name}", given.get(name)
+        if value is None:
+            continue
+        if name == "nodeSelector":
+            yield from _selector(value, where, single=path == "spec")
+        elif not value:
+            yield field.invalid(where, value, _unset(name, path))
+            continue
+        elif name == "nodeName":
+            yield from field.invalids(where, value, names.subdomain(value))
+        found.append(f"`{name}`")
+    if not found:
+        yield field.required(path, missing)
+    elif len(found) > 1:
+        yield field.invalid(path, f"{{{', '.join(found)}}}", several)
+
+
+def _unset(name: str, path: str) -> str:
+    """What is said of a value that says nothing."""
+    if name != "nodeName":
+        return "must be either unset or set to true"
+    return "must be either unset or set to a non-empty string" if path == "spec" else "must not be empty"
+
+
+def _selector(selector: Object, path: str, *, single: bool) -> Errors:
+    yield from node_selector(selector, path)
+    terms = selector.get("nodeSelectorTerms")
+    if single and len(terms or ()) != 1:
+        shown = gostructs.shown(NODE_SELECTOR, selector)["NodeSelectorTerms"]
+        yield field.invalid(f"{path}.nodeSelectorTerms", shown, "must have exactly one node selector term")
+
+
+def _counters(key: str, given: Object, path: str) -> Errors:
+    """Counters of a set. key: where the set's name is."""
+    where, name = f"{path}.{key}", given[key]
+    yield from parts.label(name, where) if name else [field.required(where)]
+    counters, where = given.get("counters"), f"{path}.counters"
+    if not counters:
+        yield field.required(where)
+    yield from parts.by_key(counters, _MOST_COUNTERS, _LONGEST_LABEL, where, parts.label, _any)
+
+
+def _any(given: Object, path: str) -> Errors:
+    return iter(())
+
+
+def _device(known: dict[str, Object], placed: bool, device: Object, path: str) -> Errors:
+    """A device. known: the devices before by name. placed: whether each says where it can be used."""
+    attributes, capacity = device.get("attributes") or {}, device.get("capacity") or {}
+    yield from parts.label(device["name"], f"{path}.name")
+    if (count := len(attributes) + len(capacity)) > _MOST_ENTRIES:
+        why = f"the total number of attributes and capacities must not exceed {_MOST_ENTRIES}"
+        yield field.invalid(path, count, why)
+    if len(attributes) > _MOST_ATTRIBUTES:
+        why = f"the total number of attribute values must not exceed {_MOST_ATTRIBUTES}"
+        yield field.invalid(path, len(attributes), why)
+    yield from parts.by_key(attributes, -1, _LONGEST_NAME, f"{path}.attributes", parts.qualified, _attribute)
+    amount = partial(capacities.check, shared=bool(device.get("allowMultipleAllocations")))
+    yield from parts.by_key(capacity, -1, _LONGEST_NAME, f"{path}.capacity", parts.qualified, amount)
+    before = known.get(device["name"])
+    if before is None or (before.get("taints") or []) != (device.get("taints") or []):
+        yield from parts.many(device.get("taints"), _MOST_TAINTS, f"{path}.taints", parts.taint)
+    uses = partial(_counters, "counterSet")
+    where = f"{path}.consumesCounters"
+    yield from parts.distinct(device.get("consumesCounters"), _MOST_USES, where, uses, lambda one: one["counterSet"])
+    if placed:
+        yield from _places(device, path, _WHERE[:3], _ONE_OF_DEVICE, _ONE_OF_DEVICE)
+    elif any(device.get(name) is not None for name in _WHERE[:3]):
+        yield field.invalid(path, None, _NOT_PLACED)
+    yield from parts.binding(device, path)
+
+
+def _attribute(attribute: Object, path: str) -> Errors:
+    for name in ("string", "version"):
+        where, text = f"{path}.{name}", attribute.get(name)
+        if text is None:
+            continue
+        if name == "version" and not _SEMVER.fullmatch(text):
+            yield field.invalid(where, text, _VERSION)
+        if len(text.encode()) > _MOST_VALUE:
+            yield field.too_long(where, _MOST_VALUE)
+    given = [name for name in ("int", "bool", "string", "version") if attribute.get(name) is not None]
+    if len(given) != 1:
+        shown = gostructs.shown(DEVICE_ATTRIBUTE, attribute) if given else ""
+        yield field.invalid(path, shown, "exactly one value must be specified")
+
+
+STRATEGY = ResourceSliceStrategy()

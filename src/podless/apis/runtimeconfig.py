@@ -1,0 +1,98 @@
+"""Which APIs of built-in kinds are served: those that a current server has, and older ones that are asked for.
+
+Source: the syntax of kube-apiserver's --runtime-config.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+
+from podless.apis.catalog import LATE
+from podless.kinds.kind import Kind, serving
+from podless.runtime.option import StartError
+
+# group/version/resource of what is not served unless it is asked for
+_OFF = frozenset(("apiextensions.k8s.io/v1beta1/customresourcedefinitions", "extensions/v1beta1/thirdpartyresources"))
+_ALL = ("api/all", "api/legacy", "api/beta")
+PROFILES = ("full", "crds")
+
+
+class BadRuntimeConfig(StartError, ValueError):
+    """A runtime configuration that cannot be followed; the text is one clear line for a person."""
+
+
+def parse(text: str) -> dict[str, bool]:
+    """The APIs named in group/version[/resource]=true|false,… Raises BadRuntimeConfig."""
+    found = {}
+    for part in text.split(","):
+        name, given, value = part.strip().partition("=")
+        if not name:
+            continue
+        if given and value not in ("true", "false"):
+            raise BadRuntimeConfig(f"runtime-config: {part.strip()}: the value must be true or false")
+        found[name] = value != "false"
+    check(found)
+    return found
+
+
+def check(chosen: Mapping[str, bool]) -> None:
+    """Raises BadRuntimeConfig for what names no API that may be chosen."""
+    known = {*_OFF, *(name.rpartition("/")[0] for name in _OFF), *_ALL}
+    for name in chosen:
+        if name not in known:
+            raise BadRuntimeConfig(f"runtime-config: {name} is not one of {', '.join(sorted(known))}")
+
+
+def parse_disabled(text: str) -> tuple[str, ...]:
+    """The APIs named in group/version[/resource],… Raises BadRuntimeConfig."""
+    found = tuple(filter(None, (part.strip() for part in text.split(","))))
+    check_disabled(found)
+    return found
+
+
+def check_disabled(names: Iterable[str]) -> None:
+    """Raises BadRuntimeConfig for what names no API that can be left out."""
+    known = {name for kind in LATE for version in kind.versions for name in _names(kind, version.name)}
+    for name in names:
+        if name not in known:
+            groups = ", ".join(sorted(one for one in known if one.count("/") == 1 and not one.startswith("v1/")))
+            raise BadRuntimeConfig(f"disable-builtin: {name} is none of {groups}, nor one of their resources")
+
+
+def _names(kind: Kind, version: str) -> tuple[str, str]:
+    """The group-version and the resource as they are named where they are left out; the core group is v1."""
+    api = f"{kind.group}/{version}" if kind.group else version
+    return api, f"{api}/{kind.plural}"
+
+
+def served(
+    kinds: Iterable[Kind], chosen: Mapping[str, bool], disabled: Iterable[str] = (), profile: str = "full"
+) -> Iterator[Kind]:
+    """The kinds with the versions that are to be served; none of a kind without any.
+
+    disabled: what is left out. profile: one of PROFILES; crds has only what definitions and their objects need.
+    """
+    left_out = frozenset(disabled)
+    late = frozenset(LATE)
+    for kind in kinds:
+        if kind in late and profile == "crds":
+            continue
+        names = {version.name for version in kind.versions if _on(kind, version.name, chosen)}
+        if left_out and kind in late:
+            names -= {name for name in names if left_out.intersection(_names(kind, name))}
+        if len(names) == len(kind.versions):
+            yield kind
+        elif names:  # the same for all servers, with what was made of it
+            yield kind.made(("serving", *sorted(names)), partial(serving, kind, names))
+
+
+def _on(kind: Kind, version: str, chosen: Mapping[str, bool]) -> bool:
+    """The most precise choice counts."""
+    place = f"{kind.group}/{version}/{kind.plural}"
+    if place not in _OFF:
+        return True
+    for name in (place, f"{kind.group}/{version}", *_ALL):
+        if name in chosen:
+            return chosen[name]
+    return False

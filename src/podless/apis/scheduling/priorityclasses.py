@@ -1,0 +1,98 @@
+"""PriorityClass. Source: Kubernetes' pkg/apis/scheduling/validation and pkg/registry/scheduling/priorityclass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podless.apis.shared.immutable import immutable
+from podless.apis.shared.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field
+from podless.meta.errors import Forbidden
+from podless.meta.field import FieldError
+
+_RESERVED = "system-"
+_MOST = 1000000000  # of those that are not the system's
+_POLICIES = ("PreemptLowerPriority", "Never")
+_CRITICAL = 2 * _MOST
+# those that are there from the start
+SYSTEM: tuple[Object, ...] = (
+    {
+        "metadata": {"name": "system-cluster-critical"},
+        "value": _CRITICAL,
+        "description": (
+            "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."
+        ),
+    },
+    {
+        "metadata": {"name": "system-node-critical"},
+        "value": _CRITICAL + 1000,
+        "description": "Used for system critical pods that must not be moved from their current node.",
+    },
+)
+_KNOWN = {known["metadata"]["name"]: known for known in SYSTEM}
+
+
+class PriorityClassStrategy(TypedStrategy):
+    """A number stays what it is; the names of the system are kept for it."""
+
+    generation = True
+    rechecks = (0, 1)
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """A first generation."""
+        obj["metadata"]["generation"] = 1
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """The name, the number and the policy."""
+        name, value = obj["metadata"].get("name") or "", obj["value"]
+        errors = []
+        if name.startswith(_RESERVED):
+            if not _known(obj):
+                text = "priority class names with 'system-' prefix are reserved for system use only. error: "
+                errors.append(field.forbidden("metadata.name", text + _unknown(obj)))
+        elif value > _MOST:
+            errors.append(field.forbidden("value", f"maximum allowed value of a user defined priority is {_MOST}"))
+        if (policy := obj.get("preemptionPolicy")) not in (None, *_POLICIES):
+            errors.append(field.not_supported("preemptionPolicy", policy, _POLICIES))
+        return errors
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """Number and policy stay."""
+        return [*_changes(obj, old)]
+
+    def prepare_delete(self, obj: Object) -> None:
+        """The system's stay. Raises Forbidden."""
+        name = obj["metadata"]["name"]
+        if name in _KNOWN:
+            why = "this is a system priority class and cannot be deleted"
+            raise Forbidden("priorityclasses", "scheduling.k8s.io", name, why)
+
+
+def _changes(obj: Object, old: Object) -> Iterator[FieldError]:
+    if obj["value"] != old["value"]:
+        yield field.forbidden("value", "may not be changed in an update.")
+    if obj.get("preemptionPolicy") != old.get("preemptionPolicy"):
+        yield immutable("preemptionPolicy", obj.get("preemptionPolicy"))
+
+
+def _known(obj: Object) -> bool:
+    known = _KNOWN.get(obj["metadata"]["name"])
+    return known is not None and not _unknown(obj)
+
+
+def _unknown(obj: Object) -> str:
+    """Why a class is none of the system's, "" where it is."""
+    name = obj["metadata"]["name"]
+    known = _KNOWN.get(name)
+    if known is None:
+        return f"{name} is not a known system priority class"
+    if known["value"] != obj["value"]:
+        return f"value of {name} PriorityClass must be {known['value']}"
+    if obj.get("globalDefault"):
+        return f"globalDefault of {name} PriorityClass must be false"
+    return ""
+
+
+STRATEGY = PriorityClassStrategy()

@@ -1,0 +1,39 @@
+"""What is carried over from an object as it was, and what a write of the status leaves alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.kinds.strategy import Object
+from podless.runtime.meter import each
+
+# what one writes of metadata for people and controllers
+TOLD = ("labels", "annotations", "finalizers", "ownerReferences")
+_OWN = ("generateName", "uid", "resourceVersion", "creationTimestamp", "deletionGracePeriodSeconds", "managedFields")
+
+
+def keep_metadata(obj: Object, old: Object) -> None:
+    """Metadata stays, but for whose the fields are, and for what may not change, which is refused.
+
+    Source: ResetObjectMetaForStatus of k8s.io/apimachinery.
+    """
+    given = obj["metadata"]
+    obj["metadata"] = {name: value for name, value in each(old["metadata"]).items() if name not in _OWN}
+    obj["metadata"] |= {name: given[name] for name in _OWN if name in given}
+
+
+def keep(obj: Object, before: Object, *names: str) -> None:
+    """These parts of an object stay, or stay away."""
+    for name in names:
+        if name in before:
+            obj[name] = before[name]
+        else:
+            obj.pop(name, None)
+
+
+def put(obj: Object, name: str, value: Any) -> None:
+    """A part of an object is this; None where it has none."""
+    if value is None:
+        obj.pop(name, None)
+    else:
+        obj[name] = value

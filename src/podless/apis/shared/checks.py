@@ -1,0 +1,135 @@
+"""Small checks that many fields share; each gives the errors of one field.
+
+Source: Kubernetes' pkg/apis/core/validation and k8s.io/apimachinery's util/validation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from podless.codec import gotext, quantity
+from podless.kinds.strategy import Object
+from podless.meta import field, names
+from podless.meta.field import FieldError
+from podless.meta.objectmeta import NONNEGATIVE
+from podless.runtime.meter import each
+
+Errors = Iterator[FieldError]
+
+POSITIVE = "must be greater than zero"
+_MODES = "must be a number between 0 and 0777 (octal), both inclusive"
+_MOST_MODE = 0o777
+_MOST_ID = (1 << 31) - 1
+
+
+def unsupported(path: str, value: str, supported: Iterable[str]) -> FieldError:
+    """A word of a fixed set is none of it; values of such types are shown as JSON."""
+    return field.not_supported(path, field.Literal(gotext.json(value)), supported)
+
+
+def word(path: str, value: str | None, supported: Sequence[str], *, needed: bool = True) -> Errors:
+    """A word of a fixed set. needed: whether the empty word is said to be missing, not unsupported."""
+    if value in supported:
+        return
+    yield field.required(path) if needed and not value else unsupported(path, value or "", supported)
+
+
+def named(
+    path: str, value: str | None, check: Callable[[str], list[str]] = names.label, missing: str = ""
+) -> list[FieldError]:
+    """A name that has to be there. missing: what is said where it is not."""
+    return field.invalids(path, value, check(value)) if value else [field.required(path, missing)]
+
+
+def needed(obj: Object, path: str, *keys: str) -> Errors:
+    """Fields that must not be empty."""
+    return (field.required(f"{path}.{key}") for key in keys if not obj.get(key))
+
+
+def nonnegative(path: str, value: int | None) -> list[FieldError]:
+    """A number, where there is one, is not negative."""
+    return [field.invalid(path, value, NONNEGATIVE)] if value is not None and value < 0 else []
+
+
+def all_nonnegative(obj: Object, path: str, keys: Iterable[str]) -> list[FieldError]:
+    """None of these numbers is negative."""
+    return [error for key in keys for error in nonnegative(f"{path}.{key}", obj.get(key))]
+
+
+def within(path: str, value: int | None, low: int, high: int) -> list[FieldError]:
+    """A number, where there is one, is between these bounds, or one of them."""
+    if value is None or low <= value <= high:
+        return []
+    return [field.invalid(path, value, f"must be between {low} and {high}, inclusive")]
+
+
+def once(path: str, value: Any, seen: set[Any]) -> list[FieldError]:
+    """A value is there once. seen: those before it, which it joins."""
+    if value in seen:
+        return [field.duplicate(path, value)]
+    seen.add(value)
+    return []
+
+
+def sound(path: str, amount: str) -> Errors:
+    """An amount that is not negative, and shown in whole units where it is."""
+    if amount.startswith("-"):
+        yield field.invalid(path, quantity.units(amount), "must be a valid resource quantity")
+
+
+def port_number(path: str, value: int) -> list[FieldError]:
+    """The number of a port."""
+    return within(path, value, 1, 65535)
+
+
+def port(path: str, value: int | str | None) -> Errors:
+    """A port by its number or name."""
+    if isinstance(value, str):
+        yield from field.invalids(path, value, names.port(value))
+    else:
+        yield from port_number(path, value or 0)
+
+
+def identity(obj: Object, path: str, *keys: str) -> Errors:
+    """The numbers of users and groups."""
+    for key in keys:
+        yield from within(f"{path}.{key}", obj.get(key), 0, _MOST_ID)
+
+
+def identities(obj: Object, path: str) -> Errors:
+    """The numbers of further groups."""
+    for place, group in enumerate(each(obj.get("supplementalGroups") or ())):
+        yield from within(f"{path}.supplementalGroups[{place}]", group, 0, _MOST_ID)
+
+
+def mode(obj: Object, path: str, key: str = "defaultMode") -> Errors:
+    """Permissions of files."""
+    value = obj.get(key)
+    if value is not None and not 0 <= value <= _MOST_MODE:
+        yield field.invalid(f"{path}.{key}", value, _MODES)
+
+
+def no_backsteps(path: str, value: str) -> Errors:
+    """A path that does not lead upwards."""
+    if ".." in value and ".." in value.split("/"):
+        yield field.invalid(path, value, "must not contain '..'")
+
+
+def descending(path: str, value: str) -> Errors:
+    """A relative path that does not lead upwards."""
+    if value.startswith("/"):
+        yield field.invalid(path, value, "must be a relative path")
+    yield from no_backsteps(path, value)
+
+
+def unreserved(path: str, value: str) -> Errors:
+    """A relative path that does not lead upwards, nor begins like one that does."""
+    yield from descending(path, value)
+    if value.startswith("..") and not value.startswith("../"):
+        yield field.invalid(path, value, "must not start with '..'")
+
+
+def label_key(path: str, value: str) -> Errors:
+    """The key of a label."""
+    yield from field.invalids(path, value, names.qualified_name(value))

@@ -1,0 +1,84 @@
+"""What Go's crypto/tls says of a certificate and a key that do not make a pair."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import contextlib
+from collections.abc import Iterator
+
+from podless.runtime.meter import each
+
+_BEGIN, _END = b"-----BEGIN ", b"-----END "
+_KEY = "PRIVATE KEY"
+_NONE = "tls: failed to find any PEM data in {} input"
+_SKIPPED = "after skipping PEM blocks of the following types"
+
+
+def fault(certificate: bytes, key: bytes) -> str:
+    """Why the two do not fit; "" where they do. Both are PEM texts."""
+    certificates, others = [], []
+    for type_, der in blocks(certificate):
+        if type_ == "CERTIFICATE":
+            certificates.append(der)
+        else:
+            others.append(type_)
+    if not certificates:
+        return _no_certificate(others)
+    skipped = []
+    for type_, der in blocks(key):
+        if type_ == _KEY or type_.endswith(f" {_KEY}"):
+            return _mismatch(certificates[0], der)
+        skipped.append(type_)
+    return _no_key(skipped)
+
+
+def blocks(text: bytes) -> Iterator[tuple[str, bytes]]:
+    """Type and contents of the PEM blocks, line by line; what is not sound is passed over."""
+    type_, body = b"", list[bytes]()
+    for line in each(text.splitlines()):
+        line = line.rstrip()
+        if line.startswith(_BEGIN) and line.endswith(b"-----"):
+            type_, body = line[len(_BEGIN) : -5], []
+        elif type_ and line == b"%b%b-----" % (_END, type_):
+            with contextlib.suppress(binascii.Error):
+                yield type_.decode("utf-8", "replace"), base64.b64decode(b"".join(body), validate=True)
+            type_ = b""
+        elif type_ and b":" not in line:  # a header, as old keys have them
+            body.append(line)
+
+
+def _no_certificate(others: list[str]) -> str:
+    if not others:
+        return _NONE.format("certificate")
+    if len(others) == 1 and others[0].endswith(_KEY):
+        found = "but did find a private key; PEM inputs may have been switched"
+        return f"tls: failed to find certificate PEM data in certificate input, {found}"
+    return f'tls: failed to find "CERTIFICATE" PEM block in certificate input {_SKIPPED}: [{" ".join(others)}]'
+
+
+def _no_key(skipped: list[str]) -> str:
+    if not skipped:
+        return _NONE.format("key")
+    if skipped == ["CERTIFICATE"]:
+        return "tls: found a certificate rather than a key in the PEM for the private key"
+    return f'tls: failed to find PEM block with type ending in "{_KEY}" in key input {_SKIPPED}: [{" ".join(skipped)}]'
+
+
+def _mismatch(certificate: bytes, key: bytes) -> str:
+    # takes its time, and is needed with the first secret of this type only
+    from cryptography import x509
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.serialization import load_der_private_key
+
+    try:
+        public = x509.load_der_x509_certificate(certificate).public_key()
+    except (ValueError, UnsupportedAlgorithm):
+        return "x509: malformed certificate"
+    try:
+        own = load_der_private_key(key, None).public_key()
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        return "tls: failed to parse private key"
+    if type(own) is not type(public):
+        return "tls: private key type does not match public key type"
+    return "" if own == public else "tls: private key does not match public key"

@@ -1,0 +1,31 @@
+"""Labels of nodes that have become others. Source: Kubernetes' pkg/api/node."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from podless.kinds.strategy import Object
+from podless.runtime.meter import each
+
+# label -> the one it has become, and since which version
+RENAMED = {
+    "beta.kubernetes.io/arch": ("kubernetes.io/arch", "v1.14"),
+    "beta.kubernetes.io/os": ("kubernetes.io/os", "v1.14"),
+    "failure-domain.beta.kubernetes.io/region": ("topology.kubernetes.io/region", "v1.17"),
+    "failure-domain.beta.kubernetes.io/zone": ("topology.kubernetes.io/zone", "v1.17"),
+    "beta.kubernetes.io/instance-type": ("node.kubernetes.io/instance-type", "v1.17"),
+}
+
+
+def advice(label: str) -> str:
+    """What is said of a label, "" for one that is good."""
+    new = RENAMED.get(label)
+    return f'deprecated since {new[1]}; use "{new[0]}" instead' if new is not None else ""
+
+
+def of_terms(terms: Collection[Object], path: str, expressions: str = "matchExpressions") -> Iterator[str]:
+    """Warnings of terms that select nodes. expressions: what the requirements of a term are called."""
+    for place, term in enumerate(each(terms)):
+        for index, one in enumerate(each(term.get(expressions) or [])):
+            if text := advice(one.get("key") or ""):
+                yield f"{path}[{place}].{expressions}[{index}].key: {one['key']} is {text}"

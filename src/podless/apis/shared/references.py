@@ -1,0 +1,39 @@
+"""References to objects and controllers elsewhere: their parts are checked, whether they are there is not.
+
+Source: Kubernetes' pkg/apis/networking/validation and k8s.io/apimachinery's util/validation.
+"""
+
+from __future__ import annotations
+
+import re
+
+from podless.apis.shared import checks
+from podless.kinds.strategy import Object
+from podless.meta import field, names
+from podless.meta.field import FieldError
+
+_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
+_PATH_SCAN = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]++")
+_BARE = 'must be a domain-prefixed path (such as "acme.io/foo")'
+
+
+def domain_path(value: str, path: str) -> list[FieldError]:
+    """A path below a domain, such as example.com/controller."""
+    if not value:
+        return [field.required(path)]
+    host, _, rest = value.partition("/")
+    if not host or not rest:
+        return [field.invalid(path, value, _BARE)]
+    errors = field.invalids(path, host, names.subdomain(host))
+    if not _PATH_SCAN.fullmatch(rest):
+        errors.append(field.invalid(path, rest, f"Invalid path (regex used for validation is '{_PATH}')"))
+    return errors
+
+
+def local(reference: Object, path: str) -> list[FieldError]:
+    """A reference to an object of any kind: apiGroup, kind and name."""
+    group = reference.get("apiGroup")
+    errors = field.invalids(f"{path}.apiGroup", group, names.subdomain(group)) if group is not None else []
+    for name in ("kind", "name"):
+        errors += checks.named(f"{path}.{name}", reference.get(name), names.path_segment)
+    return errors

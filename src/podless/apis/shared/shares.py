@@ -1,0 +1,45 @@
+"""Shares, which are numbers or percentages. Source: Kubernetes' pkg/apis/apps/validation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.apis.shared import checks
+from podless.codec import gonumber
+from podless.meta import field, names
+from podless.meta.field import FieldError
+
+_WHOLE = 100  # percent
+_MOST = (1 << 63) - 1
+
+
+def check(path: str, value: Any) -> list[FieldError]:
+    """A number that is not negative, or a percentage."""
+    if isinstance(value, str):
+        return field.invalids(path, value, names.percent(value))
+    return checks.nonnegative(path, value)
+
+
+def at_most_all(path: str, value: Any) -> list[FieldError]:
+    """A percentage is at most 100%."""
+    parts = _percent(value)
+    return [field.invalid(path, value, "must not be greater than 100%")] if parts is not None and parts > _WHOLE else []
+
+
+def amount(value: Any) -> int:
+    """A number or percentage as a number; 0 for what is neither."""
+    parts = _percent(value)
+    if parts is not None:
+        return parts
+    if isinstance(value, str):
+        try:
+            return gonumber.parse_int(value)
+        except ValueError:
+            return 0
+    return int(value or 0)
+
+
+def _percent(value: Any) -> int | None:
+    if not isinstance(value, str) or names.percent(value):
+        return None
+    return min(gonumber.natural(value[:-1]), _MOST)

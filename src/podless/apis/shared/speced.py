@@ -1,0 +1,68 @@
+"""Strategies of kinds whose spec has a template that pods are made of."""
+
+from __future__ import annotations
+
+from podless.apis.shared import template
+from podless.apis.shared.immutable import stays
+from podless.apis.shared.typed import SpecStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta.field import FieldError
+
+
+class TemplateStrategy(SpecStrategy):
+    """A spec with a template of pods, of which what is not served is dropped."""
+
+    def template(self, obj: Object) -> Object | None:
+        """The template of an object."""
+        found: Object | None = obj["spec"].get("template")
+        return found
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Nothing is known of it yet."""
+        super().prepare_create(version, obj)
+        template.trim(self.template(obj))
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status stays."""
+        super().prepare_update(version, obj, old)
+        template.trim(self.template(obj), self.template(old))
+
+
+class ReplicasStrategy(TemplateStrategy):
+    """The same where the template is what pods are made of that a selector finds.
+
+    named: the pods have the object's name in theirs, so that it is best a label.
+    """
+
+    named = True
+
+    def complete(self, obj: Object, given: Object) -> None:
+        """Labels that are given and empty are kept where a selector cannot find them, for the error shows them."""
+        metadata = ((given.get("spec") or {}).get("template") or {}).get("metadata") or {}
+        if metadata.get("labels") == {}:
+            selector, found = obj["spec"].get("selector") or {}, self.template(obj)
+            if found is not None and selector.get("matchLabels", selector):
+                found["metadata"] = {**(found.get("metadata") or {}), "labels": {}}
+
+    def check(self, spec: Object, old: Object | None) -> list[FieldError]:
+        """What is wrong with a spec; old: the one before, None for a new object."""
+        raise NotImplementedError
+
+    def kept(self, spec: Object, old: Object) -> list[FieldError]:
+        """What of a spec may not change: the selector."""
+        return stays("spec.selector", spec.get("selector"), old.get("selector"))
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """The spec."""
+        return self.check(obj["spec"], None)
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """The same; part of it stays."""
+        spec, before = obj["spec"], old["spec"]
+        return [*self.check(spec, before), *self.kept(spec, before)]
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """What is odd about the name and the template."""
+        found = template.warnings(obj, old)
+        return found[len(template.name_warnings(obj)) :] if old is None and not self.named else found

@@ -1,0 +1,118 @@
+"""The template of the pods that an object makes: its defaults, rules and warnings, and what selects its pods.
+
+Source: Kubernetes' pkg/apis/apps/validation and pkg/api/pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podless.apis import podspec
+from podless.kinds.strategy import Object
+from podless.meta import field, labelselector, names, selectors
+from podless.meta.errors import BadRequest
+from podless.meta.field import FieldError
+from podless.meta.selectors import LabelSelector
+
+_MISMATCH = "`selector` does not match template `labels`"
+_NAMED = (
+    "metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; "
+    "a DNS label is recommended: "
+)
+
+
+def fill(template: Object) -> None:
+    """Fill in what the template leaves out."""
+    podspec.default_pod_template(template)
+
+
+def trim(template: Object | None, old: Object | None = None) -> None:
+    """Drop what is not served. old: the template that it replaces."""
+    if template is not None:
+        podspec.drop_disabled(template["spec"], old["spec"] if old is not None else None)
+
+
+def check(template: Object, path: str, old: Object | None = None) -> list[FieldError]:
+    """What is wrong with a template. old: the one that it replaces."""
+    return podspec.validate_pod_template(template, path, old)
+
+
+def warn(template: Object, path: str) -> list[str]:
+    """What is odd about a template."""
+    return podspec.pod_template_warnings(template, path)
+
+
+def labels(template: Object) -> dict[str, str]:
+    """The labels of its pods."""
+    found: dict[str, str] = (template.get("metadata") or {}).get("labels") or {}
+    return found
+
+
+def mismatch(template: Object, path: str) -> FieldError:
+    """The selector does not select the pods of the template."""
+    given = (template.get("metadata") or {}).get("labels")
+    return field.invalid(f"{path}.metadata.labels", given, _MISMATCH)
+
+
+def parsed(selector: Object | None) -> LabelSelector | None:
+    """What a selector selects; None where it is none."""
+    try:
+        return selectors.from_object(selector)
+    except BadRequest:
+        return None
+
+
+def fit(selector: LabelSelector, template: Object, path: str) -> list[FieldError]:
+    """A selector that is not empty selects the pods of the template."""
+    if selector.empty or selector.matches(labels(template)):
+        return []
+    return [mismatch(template, path)]
+
+
+def select(spec: Object, fault: str, empty: str) -> tuple[list[FieldError], LabelSelector | None]:
+    """What is wrong with the selector that a spec must have, and what it selects.
+
+    fault: said of what is no selector. empty: said of one that selects everything.
+    """
+    selector = spec.get("selector")
+    if selector is None:
+        return [field.required("spec.selector")], selectors.NOTHING
+    errors = labelselector.errors(selector, "spec.selector")
+    if not selector.get("matchLabels") and not selector.get("matchExpressions"):
+        errors.append(field.invalid("spec.selector", selector, empty))
+    found = parsed(selector)
+    return errors if found else [*errors, field.invalid("spec.selector", selector, fault)], found
+
+
+def running(template: Object, path: str, owner: str) -> list[FieldError]:
+    """Pods that are to stay are started again and have no deadline. owner: the kind that says so."""
+    spec, errors = template["spec"], []
+    policy = spec.get("restartPolicy") or ""
+    if policy != "Always":
+        errors.append(field.not_supported(f"{path}.spec.restartPolicy", policy, ["Always"]))
+    if spec.get("activeDeadlineSeconds") is not None:
+        detail = f"activeDeadlineSeconds in {owner} is not Supported"
+        errors.append(field.forbidden(f"{path}.spec.activeDeadlineSeconds", detail))
+    return errors
+
+
+def name_warnings(obj: Object) -> list[str]:
+    """The name of what makes pods is best a label."""
+    found: Sequence[str] = names.label(obj["metadata"].get("name") or "")
+    return [f"{_NAMED}[{' '.join(found)}]"] if found else []
+
+
+def warnings(obj: Object, old: Object | None) -> list[str]:
+    """What is odd about an object with a template: at first its name, then what changes with a generation."""
+    given = obj["spec"].get("template")
+    if old is None:
+        return [*name_warnings(obj), *(warn(given, "spec.template") if given else [])]
+    if given is None or obj["metadata"].get("generation") == old["metadata"].get("generation"):
+        return []
+    return warn(given, "spec.template")
+
+
+def replicated(selector: LabelSelector, given: Object, old: Object | None, owner: str) -> list[FieldError]:
+    """What is wrong with the template of replicas. old: the spec before. owner: the kind that errors name."""
+    path, before = "spec.template", old["template"] if old is not None else None
+    return [*fit(selector, given, path), *check(given, path, before), *running(given, path, owner)]

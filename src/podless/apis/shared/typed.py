@@ -1,0 +1,130 @@
+"""Strategies of kinds that are described by a struct."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object, Strategy
+from podless.structs import defaults, structs
+from podless.structs.structs import Struct
+
+
+class TypedStrategy(Strategy[Kind]):
+    """What the struct does not have is dropped; what has the wrong type is refused.
+
+    selects: the names that `fields` gives.
+    """
+
+    qualified = True
+    selects: frozenset[str] = frozenset()
+
+    def decode(
+        self,
+        kind: Kind,
+        version: Version,
+        obj: Object,
+        unknown: list[str],
+        known: Object | None = None,
+        *,
+        fill: bool = True,
+    ) -> Object:
+        """The object in the struct's field order, with its defaults."""
+        struct = kind.struct_of(version)
+        assert struct is not None
+        decoded = structs.decode(struct, obj, unknown)
+        metadata = decoded.pop("metadata", None) or {}
+        if type(given := obj.get("metadata")) is dict and given.get("managedFields") == []:
+            metadata["managedFields"] = []  # asks for them to be forgotten
+        head = {"kind": obj["kind"], "apiVersion": obj["apiVersion"], "metadata": metadata}
+        decoded = head | {name: value for name, value in decoded.items() if name not in head}
+        if fill:
+            self.fill(kind, version, decoded)
+        self.complete(decoded, obj)
+        return decoded
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """As a new one."""
+        return self.validate_create(kind, version, obj)
+
+    def selectable(self, version: Version) -> frozenset[str]:
+        """What `fields` gives."""
+        return self.selects
+
+    def unselectable(self, name: str) -> str:
+        """What is said of a field that may not be selected by, in kinds that have some."""
+        return f"field label not supported: {name}" if self.selects else super().unselectable(name)
+
+    def complete(self, obj: Object, given: Object) -> None:
+        """Change what was decoded where the struct does not tell all. given: the value that it was decoded from."""
+
+    def fill(self, kind: Kind, version: Version, obj: Object) -> None:
+        """What the struct tells, then what depends on more than one field."""
+        struct = kind.struct_of(version)
+        assert struct is not None
+        defaults.fill(struct, obj)
+        self.default(version, obj)
+
+
+class StatusStrategy(TypedStrategy):
+    """The status, where the kind has one, has its own endpoint, which leaves the spec alone.
+
+    blank: the status of a new object.
+    """
+
+    rearranged = True
+    blank: ClassVar[Object] = {}
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Nothing is known of it yet."""
+        if version.status:
+            obj["status"] = dict(self.blank)
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status stays."""
+        if version.status:
+            obj["status"] = old["status"]
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """The spec stays."""
+        obj["spec"] = old["spec"]
+
+
+class SpecStrategy(StatusStrategy):
+    """A spec for those who want something: it counts as a generation."""
+
+    generation = True
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """Only the spec counts."""
+        return bool(obj["spec"] != old["spec"])
+
+
+class DescribedStrategy(TypedStrategy):
+    """A kind whose status, where it has one, is written at an endpoint of its own, and whose other fields are wanted.
+
+    struct: its fields.
+    """
+
+    rearranged = True
+
+    def __init__(self, struct: Struct) -> None:
+        self._fresh = {field.name: field.type for field in struct if field.name == "status"}
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """Nothing has come of it yet."""
+        if version.status:
+            obj |= {name: kind.blank() for name, kind in self._fresh.items()}
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status has its own endpoint."""
+        if version.status:
+            obj["status"] = old["status"]
+
+    def changed(self, version: Version, obj: Object, old: Object) -> bool:
+        """Whether anything beside metadata and status differs."""
+        return _wanted(obj) != _wanted(old)
+
+
+def _wanted(obj: Object) -> Object:
+    return {name: value for name, value in obj.items() if name not in ("metadata", "status")}

@@ -1,0 +1,112 @@
+"""Where a persistent volume is: one source out of many. Source: Kubernetes' pkg/apis/core/validation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from podless.apis.podspec import disks, volumes
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.kinds.strategy import Object
+from podless.meta import field, names
+
+_SEVERAL = "may not specify more than 1 volume type"
+_SECRETS = (
+    "controllerPublishSecretRef",
+    "controllerExpandSecretRef",
+    "nodePublishSecretRef",
+    "nodeExpandSecretRef",
+)
+_NEEDS_AFFINITY = "Local volume requires node affinity"
+_NAMESPACE = "if the endpointnamespace is set, it must be a valid namespace name"
+
+
+def check(spec: Object, path: str, volume: str, *, affinity: bool) -> Errors:
+    """A volume is in one place. volume: its name. affinity: whether the spec says on which nodes."""
+    given = 0
+    for name, (shown, inner, rule) in _SOURCES.items():
+        source = spec.get(name)
+        if source is None:
+            continue
+        if given and name != "flexVolume":
+            yield field.forbidden(f"{path}.{shown}", _SEVERAL)
+            continue
+        given += 1
+        if name == "iscsi":
+            yield from disks.persistent_iscsi(source, f"{path}.{inner}", volume)
+        else:
+            yield from rule(source, f"{path}.{inner}")
+        if name == "local" and not affinity:
+            yield field.required(f"{path}.nodeAffinity", _NEEDS_AFFINITY)
+    if not given:
+        yield field.required(path, "must specify a volume type")
+
+
+Rule = Callable[[Object, str], Errors]
+
+
+def _local(source: Object, path: str) -> Errors:
+    if not source.get("path"):
+        yield field.required(f"{path}.path")
+    else:
+        yield from checks.no_backsteps(f"{path}.path", source["path"])
+
+
+def _glusterfs(source: Object, path: str) -> Errors:
+    yield from checks.needed(source, path, "endpoints", "path")
+    if (space := source.get("endpointsNamespace")) is not None:
+        yield from field.invalids(f"{path}.endpointsNamespace", space, names.label(space) if space else (_NAMESPACE,))
+
+
+def _cinder(source: Object, path: str) -> Errors:
+    yield from checks.needed(source, path, "volumeID")
+    yield from disks.secret_ref(source, path, "namespace")
+
+
+def _azure_file(source: Object, path: str) -> Errors:
+    yield from checks.needed(source, path, "secretName", "shareName")
+    if source.get("secretNamespace") == "":
+        yield field.required(f"{path}.secretNamespace")
+
+
+def _storage_os(source: Object, path: str) -> Errors:
+    yield from disks.storage_os(source, path)
+    if (ref := source.get("secretRef")) is not None:
+        yield from checks.needed(ref, f"{path}.secretRef", "namespace")
+
+
+def _csi(source: Object, path: str) -> Errors:
+    yield from disks.driver_name(source.get("driver", ""), f"{path}.driver")
+    yield from checks.needed(source, path, "volumeHandle")
+    for name in _SECRETS:
+        if (secret := source.get(name)) is not None:
+            yield from checks.named(f"{path}.{name}.name", secret.get("name", ""), names.subdomain)
+            yield from checks.named(f"{path}.{name}.namespace", secret.get("namespace", ""))
+
+
+# source -> how errors of more than one, and those of its own, name it; in the order in which they are looked at
+_SOURCES: dict[str, tuple[str, str, Rule]] = {
+    "hostPath": ("hostPath", "hostPath", volumes.host_path),
+    "gcePersistentDisk": ("gcePersistentDisk", "persistentDisk", disks.partitioned("pdName")),
+    "awsElasticBlockStore": ("awsElasticBlockStore", "awsElasticBlockStore", disks.partitioned("volumeID")),
+    "glusterfs": ("glusterfs", "glusterfs", _glusterfs),
+    "flocker": ("flocker", "flocker", disks.flocker),
+    "nfs": ("nfs", "nfs", disks.nfs),
+    "rbd": ("rbd", "rbd", volumes.needs("monitors", "image")),
+    "quobyte": ("quobyte", "quobyte", disks.quobyte),
+    "cephfs": ("cephFS", "cephfs", volumes.needs("monitors")),
+    "iscsi": ("iscsi", "iscsi", disks.iscsi),
+    "cinder": ("cinder", "cinder", _cinder),
+    "fc": ("fc", "fc", disks.fibre_channel),
+    "flexVolume": ("flexVolume", "flexVolume", disks.flex),
+    "azureFile": ("azureFile", "azureFile", _azure_file),
+    "vsphereVolume": ("vsphereVolume", "vsphereVolume", volumes.needs("volumePath")),
+    "photonPersistentDisk": ("photonPersistentDisk", "photonPersistentDisk", volumes.needs("pdID")),
+    "portworxVolume": ("portworxVolume", "portworxVolume", volumes.needs("volumeID")),
+    "azureDisk": ("azureDisk", "azureDisk", disks.azure),
+    "scaleIO": ("scaleIO", "scaleIO", volumes.needs("gateway", "system", "volumeName")),
+    "local": ("local", "local", _local),
+    "storageos": ("storageos", "storageos", _storage_os),
+    "csi": ("csi", "csi", _csi),
+}
+NAMES = tuple(_SOURCES)

@@ -1,0 +1,97 @@
+"""What the spec of a persistent volume has to be. Source: Kubernetes' pkg/apis/core/validation."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Sequence
+
+from podless.apis.podspec import affinity as nodes
+from podless.apis.podspec import claims
+from podless.apis.shared import checks
+from podless.apis.shared.volumes import sources
+from podless.codec import quantity
+from podless.kinds.strategy import Object
+from podless.meta import field, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+_RECLAIMING = ("Delete", "Recycle", "Retain")
+_INLINE = "in the context of inline volumes"
+
+
+def check(spec: Object, volume: str, path: str = "spec") -> Iterator[FieldError]:
+    """All that is wrong with the spec of a volume of this name."""
+    yield from _access(spec.get("accessModes") or [], f"{path}.accessModes")
+    yield from _capacity(spec.get("capacity"), f"{path}.capacity")
+    policy = spec.get("persistentVolumeReclaimPolicy")
+    if policy and policy not in _RECLAIMING:
+        yield field.not_supported(f"{path}.persistentVolumeReclaimPolicy", policy, _RECLAIMING)
+    affinity = spec.get("nodeAffinity")
+    if affinity is not None:
+        yield from _affinity(affinity, f"{path}.nodeAffinity")
+    yield from sources.check(spec, path, volume, affinity=affinity is not None)
+    host = spec.get("hostPath")
+    if host is not None and policy == "Recycle" and _root(host.get("path") or ""):
+        text = "may not be 'recycle' for a hostPath mount of '/'"
+        yield field.forbidden(f"{path}.persistentVolumeReclaimPolicy", text)
+    if name := spec.get("storageClassName"):
+        yield from field.invalids(f"{path}.storageClassName", name, names.subdomain(name))
+    yield from claims.volume_mode(spec, path)
+    yield from _attributes(spec, path)
+
+
+def inline(spec: Object, path: str) -> Iterator[FieldError]:
+    """What is wrong with the spec of a volume that is none of its own, but part of what attaches it."""
+    for name in ("claimRef", "capacity"):
+        if spec.get(name):
+            yield field.forbidden(f"{path}.{name}", f"may not be specified {_INLINE}")
+    if spec.get("csi") is None:
+        yield field.required(f"{path}.csi", f"has to be specified {_INLINE}")
+    yield from _access(spec.get("accessModes") or [], f"{path}.accessModes")
+    if spec.get("persistentVolumeReclaimPolicy") not in (None, "", "Retain"):
+        yield field.forbidden(f"{path}.persistentVolumeReclaimPolicy", f"may only be Retain {_INLINE}")
+    if spec.get("nodeAffinity") is not None:
+        yield field.forbidden(f"{path}.nodeAffinity", f"may not be specified {_INLINE}")
+    yield from sources.check(spec, path, "", affinity=False)
+    if spec.get("storageClassName"):
+        yield field.forbidden(f"{path}.storageClassName", f"may not be specified {_INLINE}")
+    if spec.get("volumeMode") not in (None, "Filesystem"):
+        yield field.forbidden(f"{path}.volumeMode", f"may not specify volumeMode other than Filesystem {_INLINE}")
+
+
+def _access(modes: Sequence[str], path: str) -> Iterator[FieldError]:
+    if not modes:
+        yield field.required(path)
+    yield from claims.access(modes, path)
+
+
+def _capacity(given: dict[str, str] | None, path: str) -> Iterator[FieldError]:
+    if not given:
+        yield field.required(path)
+    if list(given or ()) != ["storage"]:
+        yield field.not_supported(path, given, ["storage"])
+    for name, text in each(given or {}).items():
+        yield from checks.sound(f"{path}[{name}]", text)
+        if quantity.parse(text) <= 0:
+            yield field.invalid(f"{path}[{name}]", text, "must be greater than zero")
+
+
+def _affinity(affinity: Object, path: str) -> Iterator[FieldError]:
+    required = affinity.get("required")
+    if required is None:
+        yield field.required(f"{path}.required", "must specify required node constraints")
+    else:
+        yield from nodes.node_selector(required, f"{path}.required")
+
+
+def _attributes(spec: Object, path: str) -> Iterator[FieldError]:
+    name, where = spec.get("volumeAttributesClassName"), f"{path}.volumeAttributesClassName"
+    if name is None:
+        return
+    yield from checks.named(where, name, names.subdomain, "an empty string is disallowed")
+    if spec.get("csi") is None:
+        yield field.required(f"{path}.csi", "has to be specified when using volumeAttributesClassName")
+
+
+def _root(path: str) -> bool:
+    return posixpath.normpath(path) in ("/", "//")

@@ -1,0 +1,95 @@
+"""CSIDriver: what a driver of volumes can do, and wants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from podless.apis.shared.immutable import kept, stays
+from podless.apis.shared.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+_GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
+_LIFECYCLES = ("Persistent", "Ephemeral")
+_SHORTEST, _LONGEST = 600, 1 << 32  # seconds that a token is good for
+_PERIOD = 10  # seconds at the least
+_DISABLED = "preventPodSchedulingIfMissing"
+_NO_TOKENS = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
+_SECRETS = (
+    "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent possible "
+    "logging of tokens in volume attributes"
+)
+
+
+class CSIDriverStrategy(TypedStrategy):
+    """Some of it may change, and counts as a generation from then on."""
+
+    unconditional = False
+
+    def prepare_create(self, version: Version, obj: Object) -> None:
+        """What is not served yet goes."""
+        obj["spec"].pop(_DISABLED, None)
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The same; count the changes."""
+        if _DISABLED not in old["spec"]:
+            obj["spec"].pop(_DISABLED, None)
+        if obj["spec"] != old["spec"]:
+            obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Policies, tokens and modes."""
+        spec = obj["spec"]
+        errors = []
+        if (policy := spec.get("fsGroupPolicy")) not in (None, *_GROUP_POLICIES):
+            errors.append(field.not_supported("spec.fsGroupPolicy", policy, _GROUP_POLICIES))
+        errors += _tokens(spec.get("tokenRequests") or [])
+        for mode in each(spec.get("volumeLifecycleModes") or []):
+            errors += field.one_of("spec.volumeLifecycleModes", mode, _LIFECYCLES)
+        period = spec.get("nodeAllocatableUpdatePeriodSeconds")
+        if period is not None and period < _PERIOD:
+            text = f"must be greater than or equal to {_PERIOD} seconds"
+            errors.append(field.invalid("spec.nodeAllocatableUpdatePeriodSeconds", period, text))
+        secret = spec.get("serviceAccountTokenInSecrets")
+        if secret is not None and not spec.get("tokenRequests"):
+            errors.append(field.invalid("spec.serviceAccountTokenInSecrets", secret, _NO_TOKENS))
+        return errors
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """As a new one; whether volumes are attached, and how long they live, stays."""
+        spec, before = obj["spec"], old["spec"]
+        errors = [*self.validate_create(kind, version, obj)]
+        errors += stays("spec.attachedRequired", spec.get("attachRequired"), before.get("attachRequired"))
+        return [*errors, *kept(spec, before, "volumeLifecycleModes", path="spec")]
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """Tokens are better kept where nobody logs them."""
+        spec, before = obj["spec"], old["spec"] if old is not None else {}
+        changed = spec.get("tokenRequests") and spec.get("tokenRequests") != before.get("tokenRequests")
+        if changed and spec.get("serviceAccountTokenInSecrets") is None:
+            return [_SECRETS]
+        return []
+
+
+def _tokens(requests: Sequence[Object]) -> Iterator[FieldError]:
+    seen: set[str] = set()
+    for place, request in enumerate(each(requests)):
+        path, audience, seconds = f"spec.tokenRequests[{place}]", request["audience"], request.get("expirationSeconds")
+        if audience in seen:
+            yield field.duplicate(f"{path}.audience", audience)
+            continue
+        seen.add(audience)
+        if seconds is None:
+            continue
+        if seconds < _SHORTEST:
+            text = "may not specify a duration less than 10 minutes"
+            yield field.invalid(f"{path}.expirationSeconds", seconds, text)
+        if seconds > _LONGEST:
+            text = "may not specify a duration larger than 2^32 seconds"
+            yield field.invalid(f"{path}.expirationSeconds", seconds, text)
+
+
+STRATEGY = CSIDriverStrategy()

@@ -1,0 +1,41 @@
+"""CSIStorageCapacity: how much room there is for volumes of a class in a part of the cluster."""
+
+from __future__ import annotations
+
+from podless.apis.shared.immutable import immutable, kept
+from podless.apis.shared.typed import TypedStrategy
+from podless.codec import quantity
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, labelselector, names
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+LABEL_SELECTOR = load_struct("meta/v1", "LabelSelector")
+
+
+class CSIStorageCapacityStrategy(TypedStrategy):
+    """Where and of which class stays; how much changes."""
+
+    unconditional = False
+    rechecks = (1, 1)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """A class, and an amount."""
+        name, amount = obj["storageClassName"], obj.get("capacity")
+        errors = labelselector.errors(obj.get("nodeTopology") or {}, "nodeTopology")
+        errors += field.invalids("storageClassName", name, names.subdomain(name))
+        if amount is not None and quantity.parse(amount) < 0:
+            errors.append(field.invalid("capacity", amount, "must be greater than or equal to 0"))
+        return errors
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """As a new one; what it is about stays."""
+        topology = obj.get("nodeTopology")
+        errors = [*self.validate_create(kind, version, obj)]
+        if topology != old.get("nodeTopology"):
+            errors.append(immutable("nodeTopology", gostructs.shown(LABEL_SELECTOR, topology)))
+        return [*errors, *kept(obj, old, "storageClassName")]
+
+
+STRATEGY = CSIStorageCapacityStrategy()

@@ -1,0 +1,36 @@
+"""What the rules of several kinds of storage have in common. Source: Kubernetes' pkg/apis/storage/validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podless.meta import field, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+_MOST_BYTES = 256 * 1024
+_MOST_PARAMETERS = 512
+
+
+def provisioner(name: str, path: str) -> Iterator[FieldError]:
+    """Who makes volumes."""
+    if not name:
+        yield field.required(path)
+        return
+    yield from field.invalids(path, name.lower(), names.qualified_name(name.lower()))
+
+
+def parameters(given: dict[str, str], path: str = "parameters") -> Iterator[FieldError]:
+    """What those who make volumes are told."""
+    if len(given) > _MOST_PARAMETERS:
+        yield field.too_long(path, _MOST_PARAMETERS)
+        return
+    if "" in given:
+        yield field.invalid(path, "", "field can not be empty.")
+    yield from sized(given, path)
+
+
+def sized(given: dict[str, str], path: str) -> Iterator[FieldError]:
+    """A map that is not too large."""
+    if sum(len(key.encode()) + len(value.encode()) for key, value in each(given).items()) > _MOST_BYTES:
+        yield field.too_long(path, _MOST_BYTES)

@@ -1,0 +1,77 @@
+"""StorageClass: kinds of volumes to choose from. Source: Kubernetes' pkg/apis/storage/validation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from podless.apis.shared import checks, nodelabels
+from podless.apis.shared.immutable import kept
+from podless.apis.shared.typed import TypedStrategy
+from podless.apis.storage import parts
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, names
+from podless.meta.field import FieldError
+from podless.runtime.meter import each
+
+_MODES = ("Immediate", "WaitForFirstConsumer")
+_RECLAIMING = ("Delete", "Retain")
+
+
+class StorageClassStrategy(TypedStrategy):
+    """Who makes volumes and how; hardly anything of it changes."""
+
+    rechecks = (1, 1)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Names, parameters, modes and topologies."""
+        errors = [*parts.provisioner(obj["provisioner"], "provisioner"), *parts.parameters(obj.get("parameters") or {})]
+        policy, mode = obj.get("reclaimPolicy"), obj.get("volumeBindingMode")
+        if policy and policy not in _RECLAIMING:
+            errors.append(field.not_supported("reclaimPolicy", policy, _RECLAIMING))
+        if mode is None:
+            errors.append(field.required("volumeBindingMode"))
+        elif mode not in _MODES:
+            errors.append(field.not_supported("volumeBindingMode", mode, _MODES))
+        return [*errors, *_topologies(obj.get("allowedTopologies") or [])]
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """As a new one; but for what volumes may be allowed it stays as it is."""
+        errors = [*kept(obj, old, "parameters", blank={})]
+        errors += kept(obj, old, "provisioner", "reclaimPolicy", "volumeBindingMode")
+        return [*errors, *self.validate_create(kind, version, obj)]
+
+    def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        """Labels that have become others."""
+        terms = obj.get("allowedTopologies") or []
+        return [*nodelabels.of_terms(terms, "allowedTopologies", "matchLabelExpressions")]
+
+
+def _topologies(terms: Sequence[Object]) -> Iterator[FieldError]:
+    seen: set[frozenset[tuple[str, frozenset[str]]]] = {frozenset()}
+    for place, term in enumerate(each(terms)):
+        path = f"allowedTopologies[{place}]"
+        found: dict[str, frozenset[str]] = {}
+        for index, one in enumerate(each(term.get("matchLabelExpressions") or [])):
+            yield from _expression(one, found, f"{path}.matchLabelExpressions[{index}]")
+        topology = frozenset(found.items())
+        if topology in seen:
+            yield field.duplicate(f"{path}.matchLabelExpressions", "")
+        seen.add(topology)
+
+
+def _expression(one: Object, found: dict[str, frozenset[str]], path: str) -> Iterator[FieldError]:
+    values, seen = one.get("values") or [], set[str]()
+    if not values:
+        yield field.required(f"{path}.values")
+    for index, value in enumerate(each(values)):
+        yield from checks.once(f"{path}.values[{index}]", value, seen)
+    key = one.get("key") or ""
+    if key in found:
+        yield field.duplicate(f"{path}.key", key)
+    else:
+        found[key] = frozenset(seen)
+    yield from field.invalids(f"{path}.key", key, names.qualified_name(key))
+
+
+STRATEGY = StorageClassStrategy()

@@ -1,0 +1,79 @@
+"""VolumeAttachment: a volume is to be attached to a node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from podless.apis.podspec import disks
+from podless.apis.shared import checks
+from podless.apis.shared.carried import keep_metadata
+from podless.apis.shared.immutable import immutable
+from podless.apis.shared.typed import StatusStrategy
+from podless.apis.shared.volumes import spec as volumes
+from podless.apis.storage import parts
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field, names
+from podless.meta.field import FieldError
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+VOLUME_ATTACHMENT_SPEC = load_struct("storage/v1", "VolumeAttachmentSpec")
+
+_MESSAGE_MOST, _SHOWN_MOST = 1024, 256 * 1024  # bytes; a real server names another number than it means
+_LARGEST = (1 << 31) - 1
+_ONE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+
+
+class VolumeAttachmentStrategy(StatusStrategy):
+    """What is wanted stays; the status has its own endpoint."""
+
+    unconditional = False
+    rechecks = (1, 0)
+    blank: ClassVar[Object] = {"attached": False}
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        """What is wanted stays, and so do all but the managed fields of the metadata."""
+        super().prepare_status(version, obj, old)
+        keep_metadata(obj, old)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """Who attaches what to which node."""
+        spec, status = obj["spec"], obj["status"]
+        errors = [*disks.driver_name(spec["attacher"], "spec.attacher"), *_source(spec["source"])]
+        errors += field.invalids("spec.nodeName", spec["nodeName"], names.subdomain(spec["nodeName"]))
+        errors += parts.sized(status.get("attachmentMetadata") or {}, "status.attachmentMetadata")
+        for name in ("attachError", "detachError"):
+            errors += _error(status.get(name) or {}, f"status.{name}")
+        return errors
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """As a new one, of the same spec."""
+        errors = [*self.validate_create(kind, version, obj)]
+        if obj["spec"] != old["spec"]:
+            errors.append(immutable("spec", gostructs.shown(VOLUME_ATTACHMENT_SPEC, obj["spec"])))
+        return errors
+
+
+def _source(source: Object) -> Iterator[FieldError]:
+    path, inline, name = "spec.source", source.get("inlineVolumeSpec"), source.get("persistentVolumeName")
+    if inline is None and name is None:
+        yield field.required(path, _ONE)
+    elif inline is not None and name is not None:
+        yield field.forbidden(path, _ONE)
+    elif inline is not None:
+        yield from volumes.inline(inline, f"{path}.inlineVolumeSpec")
+    elif not name:
+        yield field.required(f"{path}.persistentVolumeName", "must specify non empty persistentVolumeName")
+    if name is not None:
+        yield from field.invalids(f"{path}.persistentVolumeName", name, names.subdomain(name))
+
+
+def _error(error: Object, path: str) -> Iterator[FieldError]:
+    if len((error.get("message") or "").encode()) > _MESSAGE_MOST:
+        yield field.too_long(f"{path}.message", _SHOWN_MOST)
+    yield from checks.within(f"{path}.errorCode", error.get("errorCode"), 0, _LARGEST)
+
+
+STRATEGY = VolumeAttachmentStrategy()

@@ -1,0 +1,35 @@
+"""VolumeAttributesClass: attributes of volumes to choose from. Source: Kubernetes' pkg/apis/storage/validation."""
+
+from __future__ import annotations
+
+from podless.apis.shared.typed import TypedStrategy
+from podless.apis.storage import parts
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, Object
+from podless.meta import field
+
+
+class VolumeAttributesClassStrategy(TypedStrategy):
+    """Attributes that volumes may be given later."""
+
+    rechecks = (1, 1)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        """A driver, and what it is told."""
+        given = obj.get("parameters") or {}
+        errors = [*parts.provisioner(obj["driverName"], "driverName"), *parts.parameters(given)]
+        if not given:
+            errors.append(field.required("parameters", "must contain at least one key/value pair"))
+        return errors
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """All of it stays."""
+        errors = [
+            field.forbidden(name, f"updates to {name} are forbidden.")
+            for name in ("driverName", "parameters")
+            if obj.get(name) != old.get(name)
+        ]
+        return [*errors, *self.validate_create(kind, version, obj)]
+
+
+STRATEGY = VolumeAttributesClassStrategy()

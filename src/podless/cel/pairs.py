@@ -1,0 +1,184 @@
+"""A value and the old value that stands at the same place: what did not change is not held against an update.
+
+New and old values are correlated by field name, and by key in lists of type map; other lists are one value. What no
+schema declares is not correlated, and so is never unchanged, nor is what holds it. The rules are those of
+kube-apiserver's CRDValidationRatcheting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from podless.codec import gotext
+from podless.runtime.meter import charge, each
+
+_SCALARS = frozenset((bool, float, int, str))
+
+
+class Node(Protocol):
+    """A node of a schema, as far as values are correlated by it. map_keys: of a list of type map, else none."""
+
+    @property
+    def map_keys(self) -> Sequence[str]:
+        """The keys of a list of type map."""
+
+    @property
+    def items(self) -> Node | None:
+        """The node of items."""
+
+    def field(self, name: str) -> Node | None:
+        """The node of a field."""
+
+
+class Described:
+    """A schema as it is written down, as a node."""
+
+    __slots__ = ("schema",)
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self.schema = schema
+
+    @property
+    def map_keys(self) -> Sequence[str]:
+        """The keys of a list of type map."""
+        return map_keys(self.schema)
+
+    @property
+    def items(self) -> Node | None:
+        """The schema of items."""
+        items = self.schema.get("items")
+        return Described(items) if isinstance(items, dict) else None
+
+    def field(self, name: str) -> Node | None:
+        """The schema of a field."""
+        part = (self.schema.get("properties") or {}).get(name)
+        if part is None:
+            part = self.schema.get("additionalProperties")
+        return Described(part) if isinstance(part, dict) else None
+
+
+def map_keys(schema: dict[str, Any]) -> Sequence[str]:
+    """The keys by which a schema's list is a map; none where it is another list."""
+    return (schema.get("x-kubernetes-list-map-keys") or ()) if schema.get("x-kubernetes-list-type") == "map" else ()
+
+
+class Pair:
+    """New and old value at one place. Pairs below it are made once."""
+
+    __slots__ = ("_below", "_equal", "_keyed", "new", "node", "old")
+
+    def __init__(self, new: Any, old: Any, node: Node) -> None:
+        self.new, self.old, self.node = new, old, node
+        self._below: dict[str | int, Pair | None] = {}
+        self._equal: bool | None = None
+        self._keyed: Keyed | None = None
+
+    def key(self, name: str) -> Pair | None:
+        """The pair of a field, or None when it cannot be correlated."""
+        if name not in self._below:
+            self._below[name] = self._key(name)
+        return self._below[name]
+
+    def _key(self, name: str) -> Pair | None:
+        if not isinstance(self.new, dict) or not isinstance(self.old, dict):
+            return None
+        if name not in self.old or name not in self.new:
+            return None
+        child = self.node.field(name)
+        return None if child is None else Pair(self.new[name], self.old[name], child)
+
+    def index(self, place: int) -> Pair | None:
+        """The pair of a list item; only lists of type map have such."""
+        if place not in self._below:
+            self._below[place] = self._index(place)
+        return self._below[place]
+
+    def _index(self, place: int) -> Pair | None:
+        items = self.node.items
+        if items is None or not isinstance(self.new, list) or place >= len(self.new):
+            return None
+        if self._keyed is None:
+            self._keyed = Keyed(self.node.map_keys, self.old)
+        found = self._keyed.get(self.new[place])
+        return None if found is None else Pair(self.new[place], found, items)
+
+    def unchanged(self) -> bool:
+        """Whether both values are equal; the items of a map list may have moved."""
+        if self._equal is None:
+            self._equal = self._compare()
+        return self._equal
+
+    def _compare(self) -> bool:
+        new, old = self.new, self.old
+        if isinstance(new, dict) and isinstance(old, dict):
+            return len(new) == len(old) and all(_unchanged(self.key(name)) for name in each(new))
+        if isinstance(new, list) and isinstance(old, list) and self.node.map_keys:
+            return len(new) == len(old) and all(_unchanged(self.index(place)) for place in range(len(new)))
+        return equal(new, old)
+
+
+def _unchanged(pair: Pair | None) -> bool:
+    return pair is not None and pair.unchanged()
+
+
+class Keyed:
+    """The items of an old list by their keys; the first of several counts. Those without keys cannot be found."""
+
+    __slots__ = ("_items", "_names")
+
+    def __init__(self, names: Sequence[str], items: Any) -> None:
+        """names: of the keys; none where the list is no map."""
+        self._names = names
+        self._items: dict[Any, Any] = {}
+        if names and isinstance(items, list):
+            for item in each(items):
+                key = _identity(item, names)
+                if key is not None:
+                    self._items.setdefault(key, item)
+
+    def get(self, item: Any) -> Any:
+        """The old item with the same keys, or None."""
+        key = _identity(item, self._names) if self._items else None
+        return None if key is None else self._items.get(key)
+
+
+def _identity(item: Any, names: Sequence[str]) -> Any:
+    """What stands for an item's keys, or None where one is missing or no scalar."""
+    if not isinstance(item, dict):
+        return None
+    found = [item.get(name) for name in names]
+    if any(part.__class__ not in _SCALARS for part in found):
+        return None
+    return (found[0].__class__, found[0]) if len(found) == 1 else "\0".join(map(_text, found))
+
+
+def _text(part: Any) -> str:
+    """A key among several, which a real server tells apart by their texts."""
+    if part.__class__ is str:
+        return gotext.quote(part)
+    return f"{part:f}" if part.__class__ is float else gotext.value(part)
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Deep equality of JSON values with Go's types: 1, 1.0 and true are three different things."""
+    todo = [(one, other)]
+    while todo:
+        left, right = todo.pop()
+        if left is right:
+            continue
+        if left.__class__ is not right.__class__:
+            return False
+        if isinstance(left, dict):
+            if left.keys() != right.keys():
+                return False
+            charge(len(left))
+            todo.extend((item, right[key]) for key, item in left.items())
+        elif isinstance(left, list):
+            if len(left) != len(right):
+                return False
+            charge(len(left))
+            todo.extend(zip(left, right, strict=True))
+        elif left != right:
+            return False
+    return True

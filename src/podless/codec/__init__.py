@@ -1,0 +1,1 @@
+"""JSON, YAML and the texts of Go's numbers, times and strings."""

@@ -1,0 +1,46 @@
+"""Base64 as Go's decoder takes it: where it stops at what is none."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import contextlib
+
+from podless.runtime.meter import each
+
+_ALPHABET = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+
+
+def size(text: str) -> int:
+    """How many bytes sound base64 without line breaks stands for."""
+    return len(text) * 3 // 4 - text.count("=", -2)
+
+
+def fault(text: str) -> int | None:
+    """Where Go's base64 decoder stops, or None for sound base64. Line breaks are skipped."""
+    with contextlib.suppress(ValueError):
+        base64.b64decode(text, validate=True)
+        if len(text) % 4 == 0:
+            return None
+    data = [(place, char) for place, char in enumerate(each(text.encode())) if char not in b"\r\n"]
+    try:
+        base64.b64decode(bytes(char for _, char in data), validate=True)
+        if len(data) % 4 == 0:
+            return None
+    except binascii.Error:
+        pass
+    end = len(text.encode())
+    for index, (place, char) in enumerate(data):
+        if char in _ALPHABET:
+            continue
+        last = index % 4 == 3
+        if char != ord("=") or index % 4 < 2:
+            return place
+        if not last:
+            if index + 1 == len(data):
+                return end
+            if data[index + 1][1] != ord("="):
+                return place
+            index += 1
+        return data[index + 1][0] if index + 1 < len(data) else end
+    return end - len(data) % 4

@@ -1,0 +1,126 @@
+"""Values as Go prints them: the texts of kube-apiserver's messages quote values with Go's rules."""
+
+from __future__ import annotations
+
+import json as json_
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+from podless.runtime.meter import charge, each
+from podless.runtime.sorting import in_order
+
+SPACE = " \t\n\v\f\r\x85\xa0"  # what Go's strings.TrimSpace takes away, of Latin-1
+_HTML = "<>&\u2028\u2029"  # what Go's encoding/json escapes though JSON does not ask for it
+_ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
+
+
+def quote(text: str) -> str:
+    """A double-quoted Go string literal, as fmt's %q prints it (strconv.Quote)."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    shown = {code: _shown(code) for code in map(ord, set(text))}  # a long text has few different characters
+    return f'"{text.translate(shown)}"'
+
+
+def _shown(code: int) -> str:
+    """A character of a literal, by its code."""
+    if code in _ESCAPES:
+        return _ESCAPES[code]
+    if chr(code).isprintable():
+        return chr(code)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def number(value: float) -> str:
+    """A float64 as Go's encoding/json prints it: shortest digits, no exponent between 1e-6 and 1e21."""
+    if value == 0:
+        return "-0" if str(value)[0] == "-" else "0"
+    if 1e-6 <= abs(value) < 1e21:
+        text = format(Decimal(repr(value)), "f")
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    digits, _, exponent = repr(value).partition("e")
+    digits = digits.removesuffix(".0")
+    sign = "-" if exponent.startswith("-") else "+"
+    return f"{digits}e{sign}{exponent.lstrip('+-0')}"
+
+
+def general(value: float) -> str:
+    """A float as Go's 'g' format prints it in its shortest form: with an exponent below 1e-4 and from 1e6 on."""
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    if not isinstance(exponent, int):
+        return str(value)
+    shift = len(digits) - 1 + exponent
+    if -4 <= shift < 6 or not value:
+        return format(Decimal(repr(value)).normalize(), "f")
+    first, rest = str(digits[0]), "".join(map(str, digits[1:]))
+    mantissa = f"{'-' * sign}{first}.{rest}" if rest else f"{'-' * sign}{first}"
+    return f"{mantissa}e{'-' if shift < 0 else '+'}{abs(shift):02d}"
+
+
+def value(item: Any) -> str:
+    """A value as field errors show it: text quoted, None as null, floats as %v, objects and lists as compact JSON."""
+    if isinstance(item, str):
+        return quote(item)
+    if item is None:
+        return "null"
+    if isinstance(item, bool):
+        return "true" if item else "false"
+    if isinstance(item, int):
+        return str(item)
+    if isinstance(item, float):
+        return general(item)
+    return json(item)
+
+
+def json(item: Any) -> str:
+    """A value as Go's encoding/json writes it, but for the order of keys, which is the given one."""
+    if isinstance(item, float):
+        return number(item)
+    try:
+        text = orjson.dumps(item).decode()
+    except TypeError:  # integers past 64 bits
+        text = json_.dumps(item, ensure_ascii=False, separators=(",", ":"))
+    return escaped(text)
+
+
+def escaped(text: str) -> str:
+    """JSON with what Go's encoding/json escapes, too."""
+    for letter in _HTML:
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
+
+
+def strings(items: list[str]) -> str:
+    """A []string as fmt's %#v prints it: []string{"a", "b"}."""
+    return "[]string{" + ", ".join(quote(item) for item in each(items)) + "}"
+
+
+class Foreign:
+    """A value that JSON has not, and what Go prints of it: plain with %v, code with %#v, kind with %T."""
+
+    __slots__ = ("code", "kind", "plain", "value")
+
+    def __init__(self, value: Any, plain: str, code: str, kind: str) -> None:
+        self.value = value
+        self.plain = plain
+        self.code = code
+        self.kind = kind
+
+
+def plain(item: Any) -> str:
+    """A value as Go's %v prints it: map[a:1 b:[x y]]."""
+    if isinstance(item, Foreign):
+        return item.plain
+    if isinstance(item, dict | list):
+        charge(len(item))
+    if isinstance(item, dict):
+        return f"map[{' '.join(f'{name}:{plain(item[name])}' for name in in_order(item))}]"
+    if isinstance(item, list):
+        return f"[{' '.join(map(plain, item))}]"
+    if item is None:
+        return "<nil>"
+    return item if isinstance(item, str) else value(item)

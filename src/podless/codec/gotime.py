@@ -1,0 +1,304 @@
+"""Times as Go reads and prints them: the layouts of metav1.Time and MicroTime, and the texts of time.Parse.
+
+Go takes more than RFC 3339: hours of one digit, a comma before fractions, offsets of 24 hours.
+"""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+import re
+from collections.abc import Callable
+
+from podless.codec import gotext
+from podless.runtime.meter import each
+
+LOCAL = "2006-01-02T15:04:05"
+LAYOUTS = {0: f"{LOCAL}Z07:00", 6: f"{LOCAL}.000000Z07:00"}
+ZERO = (1, (1, 1, 0, 0, 0), 0)
+
+# what nearly every time looks like: nothing to change, nothing to check
+_PLAIN = {
+    0: re.compile(r"[1-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\dZ"),
+    6: re.compile(r"[1-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z"),
+}
+
+
+class _Bad(Exception):
+    """The text is not what the layout wants here."""
+
+
+class _Range(Exception):
+    """A number in the text is out of range; says which."""
+
+
+def normalise(text: str, digits: int = 0) -> str | None:
+    """The time in UTC with `digits` (0 or 6) digits of the second; None for Go's zero time.
+
+    digits 6 wants six digits in the text too; with 0 a fraction is cut off. Raises ValueError with Go's message.
+    """
+    if _PLAIN[digits].fullmatch(text):
+        return text
+    reader = _Reader(text, LAYOUTS[digits], digits)
+    year, month, day, hour, minute, second = reader.read()
+    # the calendar repeats after 400 years, and datetime has no room for the first and the last
+    years = -400 if year < 1000 else 400 if year > 9000 else 0
+    moment = datetime.datetime(year - years, month, day, hour, minute, second, reader.nanos // 1000)
+    moment -= datetime.timedelta(seconds=reader.offset)
+    if (moment.year + years, moment.timetuple()[1:6], moment.microsecond) == ZERO:
+        return None
+    fraction = f".{moment.microsecond:06d}" if digits else ""
+    return f"{moment.year + years:04d}-{moment:%m-%dT%H:%M:%S}{fraction}Z"
+
+
+def instant(text: str, layout: str = LAYOUTS[0]) -> tuple[int, int]:
+    """Nanoseconds since 1970 and the offset from UTC in seconds of a time in RFC 3339, or in LOCAL for UTC.
+
+    Raises ValueError with Go's message.
+    """
+    reader = _Reader(text, layout, 0)
+    year, month, day, hour, minute, second = reader.read()
+    days = datetime.date(year or 400, month, day).toordinal() - (0 if year else _CYCLE) - _EPOCH
+    seconds = days * 86400 + hour * 3600 + minute * 60 + second - reader.offset
+    return seconds * 10**9 + reader.nanos, reader.offset
+
+
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+_CYCLE = 146097  # days of 400 years
+
+
+class _Reader:
+    """Reads one text by a layout, element by element, as time.Parse does."""
+
+    def __init__(self, text: str, layout: str, digits: int) -> None:
+        self.text = self.rest = text
+        self.layout = layout
+        self.digits = digits
+        self.offset = self.nanos = 0
+
+    def read(self) -> tuple[int, int, int, int, int, int]:
+        """Year, month, day, hour, minute and second; fraction and offset are kept."""
+        year = self.step("2006", self.year)
+        month = self.step("01", lambda: self.ranged("month", True, 1, 12), "-")
+        day = self.step("02", lambda: self.number(True), "-")
+        hour = self.step("15", lambda: self.ranged("hour", False, 0, 23), "T")
+        minute = self.step("04", lambda: self.ranged("minute", True, 0, 59), ":")
+        second = self.step("05", self.second, ":")
+        if self.digits:
+            self.step("." + "0" * self.digits, lambda: self.fraction(self.digits + 1))
+        if self.layout != LOCAL:
+            self.step("Z07:00", self.zone)
+        if self.rest:
+            raise ValueError(f"parsing time {_quote(self.text)}: extra text: {_quote(self.rest)}")
+        leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+        if not 1 <= day <= _DAYS[month] + (month == 2 and leap):
+            raise ValueError(f"parsing time {_quote(self.text)}: day out of range")
+        return year, month, day, hour, minute, second
+
+    def step(self, element: str, read: Callable[[], int], prefix: str = "") -> int:
+        """Reads one element of the layout and what stands before it; its errors become Go's."""
+        if not self.rest.startswith(prefix):
+            raise self.error(self.rest, prefix)
+        self.rest = hold = self.rest.removeprefix(prefix)
+        try:
+            return read()
+        except _Bad:
+            raise self.error(hold, element) from None
+        except _Range as error:
+            raise ValueError(f"parsing time {_quote(self.text)}: {error} out of range") from None
+
+    def error(self, found: str, wanted: str) -> ValueError:
+        text = f"parsing time {_quote(self.text)} as {_quote(self.layout)}: "
+        return ValueError(f"{text}cannot parse {_quote(found)} as {_quote(wanted)}")
+
+    def year(self) -> int:
+        head, self.rest = self.rest[:4], self.rest[4:]
+        return _int(head, 4)
+
+    def number(self, fixed: bool) -> int:
+        """Two digits, or one where the layout allows it."""
+        size = 2 if fixed or _digits(self.rest[1:2]) else 1
+        head, self.rest = self.rest[:size], self.rest[size:]
+        return _int(head, size)
+
+    def ranged(self, name: str, fixed: bool, least: int, most: int) -> int:
+        value = self.number(fixed)
+        if not least <= value <= most:
+            raise _Range(name)
+        return value
+
+    def second(self) -> int:
+        value = self.ranged("second", True, 0, 59)
+        found = re.match(r"[.,][0-9]+", self.rest)
+        if found and not self.digits:
+            self.fraction(len(found.group()))
+        return value
+
+    def fraction(self, size: int) -> int:
+        """A point or comma and digits, of which nine count."""
+        head, self.rest = self.rest[:size], self.rest[size:]
+        if len(head) < size or head[0] not in ".," or not _digits(head[1:]):
+            raise _Bad
+        self.nanos = int(head[1:10].ljust(9, "0"))
+        return 0
+
+    def zone(self) -> int:
+        if self.rest.startswith("Z"):
+            self.rest = self.rest[1:]
+            return 0
+        head, self.rest = self.rest[:6], self.rest[6:]
+        if len(head) < 6 or head[3] != ":":
+            raise _Bad
+        hours, minutes = _int(head[1:3], 2), _int(head[4:6], 2)
+        if minutes > 60:
+            raise _Range("time zone offset minute")
+        if hours > 24:
+            raise _Range("time zone offset hour")
+        if head[0] not in "+-":
+            raise _Bad
+        self.offset = (hours * 60 + minutes) * 60 * (-1 if head[0] == "-" else 1)
+        return 0
+
+
+def _digits(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
+def _int(text: str, size: int) -> int:
+    if len(text) < size or not _digits(text):
+        raise _Bad
+    return int(text)
+
+
+def _quote(text: str) -> str:
+    """Package time's own quoting: every byte that is no printable ASCII as \\xhh."""
+    out = []
+    for char in each(text):
+        if char in '"\\':
+            out.append("\\" + char)
+        elif " " <= char <= "\x7f":
+            out.append(char)
+        else:
+            out.extend(f"\\x{byte:02x}" for byte in char.encode())
+    return f'"{"".join(out)}"'
+
+
+_PART = re.compile(r"([0-9]*+)(?:(\.)([0-9]*+))?([^0-9.]*+)")
+_NANOS = {"ns": 1, "us": 10**3, "\N{MICRO SIGN}s": 10**3, "\N{GREEK SMALL LETTER MU}s": 10**3, "ms": 10**6}
+_NANOS |= {"s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
+_LARGEST = 1 << 63
+
+
+def duration(text: str) -> int:
+    """Nanoseconds of a text such as 1h30m, as Go's time.ParseDuration reads it. Raises ValueError with its message."""
+    invalid = f"time: invalid duration {_quote(text)}"
+    rest = text[1:] if text[:1] in ("+", "-") else text
+    if rest == "0":
+        return 0
+    if not rest:
+        raise ValueError(invalid)
+    total, place = 0, 0
+    each(rest)
+    while place < len(rest):
+        part = _PART.match(rest, place)
+        assert part is not None
+        if not part[1] and not part[3]:
+            raise ValueError(invalid)
+        count = _count(part[1])
+        if count is None:
+            raise ValueError(invalid)
+        if not part[4]:
+            raise ValueError(f"time: missing unit in duration {_quote(text)}")
+        scale = _NANOS.get(part[4])
+        if scale is None:
+            raise ValueError(f"time: unknown unit {_quote(part[4])} in duration {_quote(text)}")
+        total += count * scale + _fraction(part[3] or "", scale)
+        if total > _LARGEST:
+            raise ValueError(invalid)
+        place = part.end()
+    if text[0] == "-":
+        return -total
+    if total == _LARGEST:
+        raise ValueError(invalid)
+    return total
+
+
+def _count(digits: str) -> int | None:
+    """A number of digits, None for one that 64 bits do not hold."""
+    digits = digits.lstrip("0")
+    return None if len(digits) > 19 else int(digits or 0)
+
+
+def _fraction(digits: str, scale: int) -> int:
+    """The digits behind the point, as many as fit 64 bits, by floats as Go has it."""
+    value, size = 0, 1.0
+    for digit in digits[:19]:
+        if value > (_LARGEST - 1) // 10 or value * 10 + int(digit) > _LARGEST:
+            break
+        value, size = value * 10 + int(digit), size * 10
+    return int(float(value) * (float(scale) / size))
+
+
+def duration_fault(text: str) -> str:
+    """What Go's time.ParseDuration says against a text such as 1h30m, "" where it is one."""
+    try:
+        duration(text)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+# a word is not needed, so that no digit is read twice
+_WORDS = re.compile(r"([0-9]++)(?:[\t\n\f\r ]*+([A-Za-z\N{MICRO SIGN}]++))?")
+_UNITS = (
+    (("ns", "nano"), 1),
+    (("us", "\N{MICRO SIGN}s", "micro"), 10**3),
+    (("ms", "milli"), 10**6),
+    (("s", "sec"), 10**9),
+    (("m", "min"), 60 * 10**9),
+    (("h", "hr", "hour"), 3600 * 10**9),
+    (("d", "day"), 24 * 3600 * 10**9),
+    (("w", "wk", "week"), 7 * 24 * 3600 * 10**9),
+)
+
+
+def span(text: str) -> int:
+    """Nanoseconds of a Go duration, or of numbers with unit words anywhere in a text, which may wrap around.
+
+    Source: strfmt.ParseDuration of k8s.io/kube-openapi. Raises ValueError with its message.
+    """
+    try:
+        return duration(text)
+    except ValueError:
+        pass
+    total, known = 0, False
+    for match in _WORDS.finditer(text):
+        if not match[2]:
+            continue
+        count = _count(match[1])
+        if count is None or count >= _LARGEST:
+            raise ValueError(f"strconv.Atoi: parsing {gotext.quote(match[1])}: value out of range")
+        unit = match[2].lower()
+        for names, scale in _UNITS:
+            if unit in names or unit.startswith(names[-1]):
+                total, known = total + count * scale, True
+                break
+    if not known:
+        raise ValueError(f"unable to parse {text} as duration")
+    return (total + _LARGEST) % (2 * _LARGEST) - _LARGEST
+
+
+_DAYS = (0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_DATE = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2})\Z")
+
+
+def is_date(text: str) -> bool:
+    """Whether a text is a full-date of RFC 3339, of a day that there is."""
+    match = _DATE.match(text)
+    if not match:
+        return False
+    year, month, day = map(int, match.groups())
+    if not 1 <= month <= 12:
+        return False
+    leap = month == 2 and calendar.isleap(year)
+    return 1 <= day <= _DAYS[month] + leap

@@ -1,0 +1,185 @@
+"""What jsontext finds out about a text, for large texts: at the speed of C, so that a hostile body costs little.
+
+The place at which orjson stops is at most a token before the one that Go names, so jsontext has to read only from the
+last bracket, comma or colon before it; what that stands in is found from the brackets alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from itertools import accumulate
+from typing import Any
+
+import orjson
+
+from podless.codec import jsontext
+from podless.codec.jsontext import JSONError
+from podless.runtime.meter import charge
+
+# a string, or the rest of the text where one does not end: so that no place is looked at twice
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+_HALF = rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+_PAIR = rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_UP_TO_HALF = re.compile(rb"((?:[^\\]++|" + _PAIR + rb"|(?!" + _HALF + rb")\\.)*+)(" + _HALF + rb")?", re.DOTALL)
+_MANY = 100  # findings that a real server remembers
+_ROOM = 1 << 22  # characters of all of them, since one key of a large text can be in the paths of many
+
+
+def repaired(raw: bytes) -> bytes:
+    """The text with U+FFFD for what Go cannot represent: bytes that are not UTF-8, halves of surrogate pairs."""
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        raw = jsontext.utf8(raw).encode()
+    return _without_halves(raw)
+
+
+def _without_halves(raw: bytes) -> bytes:
+    if b"\\ud" not in raw and b"\\uD" not in raw:
+        return raw
+    return _UP_TO_HALF.sub(lambda match: match[1] + b"\\ufffd" if match[2] else match[1], raw)
+
+
+def fault(raw: bytes) -> JSONError:
+    """What Go's scanner says of a text that is not JSON, or is nested deeper than can be taken."""
+    same = jsontext.NO_TEXT.sub("?", raw.decode("utf-8", "surrogateescape")).encode()  # as many bytes
+    try:
+        orjson.loads(_without_halves(same))
+        end = len(raw)
+    except orjson.JSONDecodeError as error:
+        end = len(error.doc[: error.pos].encode())
+    deep = _too_deep(_brackets(raw[:end]))
+    if deep:
+        return JSONError(f"invalid character '{deep}' exceeded max depth")
+    at = _boundary(raw, end)
+    if at is None:
+        return _read(raw, "", -1)
+    before = _brackets(raw[:at])
+    if raw[at] in b"]}":
+        before += raw[at : at + 1]
+    return _read(raw, _open(before), at)
+
+
+def _brackets(part: bytes) -> bytes:
+    """The brackets outside of strings, those in one that does not end left out, too."""
+    return _STRING.sub(b"", part).translate(None, _NO_BRACKETS)
+
+
+def _read(raw: bytes, holders: str, at: int) -> JSONError:
+    try:
+        jsontext.resume(raw, holders, at)
+    except JSONError as error:
+        return error
+    return JSONError("invalid JSON")  # not reached as long as jsontext takes nothing that orjson refuses
+
+
+def _too_deep(brackets: bytes) -> str:
+    """The bracket that opens one level too many, or ""."""
+    if brackets.count(b"[") + brackets.count(b"{") <= jsontext.MAX_DEPTH:
+        return ""
+    charge(len(brackets))
+    depths = accumulate(map(_STEPS.__getitem__, brackets))
+    place = next((place for place, depth in enumerate(depths) if depth > jsontext.MAX_DEPTH), -1)
+    return chr(brackets[place]) if place >= 0 else ""
+
+
+def _boundary(raw: bytes, end: int) -> int | None:
+    """The place of the last bracket, comma or colon before some place, strings left out."""
+    last = deque(_STRING.finditer(raw, 0, end), maxlen=2)
+    stop = end
+    for string in reversed(last):
+        found = _structural(raw[string.end() : stop])
+        if found >= 0:
+            return string.end() + found
+        stop = string.start()
+    found = _structural(raw[:stop])
+    return found if found >= 0 else None
+
+
+def _structural(part: bytes) -> int:
+    return max(part.rfind(sign) for sign in (b"{", b"}", b"[", b"]", b",", b":"))
+
+
+def _open(brackets: bytes) -> str:
+    """The brackets that are open behind some others."""
+    found = []
+    closed = 0
+    charge(len(brackets))
+    for sign in reversed(brackets):
+        if sign in b"]}":
+            closed += 1
+        elif closed:
+            closed -= 1
+        else:
+            found.append(chr(sign))
+    return "".join(reversed(found))
+
+
+def repeats(raw: bytes) -> list[str]:
+    """The paths of repeated keys in the order of the text, as `jsontext.parse` finds them in sound JSON."""
+    kept: dict[int, tuple[Any, list[tuple[str, Any]]]] = {}
+
+    def pairs(given: list[tuple[str, Any]]) -> Any:
+        made = dict(given)
+        charge(1 + len(given))
+        if len(made) != len(given):
+            kept[id(made)] = (made, given)
+        return made
+
+    value = json.loads(raw, object_pairs_hook=pairs, parse_int=bool, parse_float=bool)
+    return _paths(value, kept) if kept else []
+
+
+def _paths(value: Any, kept: dict[int, tuple[Any, list[tuple[str, Any]]]]) -> list[str]:
+    """Where the kept objects repeat a key. A place has a number, and its path is put together only where it is told."""
+    found: list[str] = []
+    room = _ROOM
+    places: dict[tuple[int, str | int], int] = {}
+    above: list[tuple[int, str | int]] = [(-1, "")]  # by place
+    told: set[tuple[int, str]] = set()
+    left: list[tuple[int, Any, Any]] = []  # what is left of each open container, and the keys it had, if they repeat
+
+    def enter(item: Any, place: int) -> None:
+        if item.__class__ is list:
+            left.append((place, enumerate(item), None))
+        elif item.__class__ is dict:
+            repeated = kept.get(id(item))
+            items = item.items() if repeated is None else repeated[1]
+            left.append((place, iter(items), None if repeated is None else set()))
+
+    enter(value, 0)
+    while left and len(found) < _MANY and room > 0:
+        place, rest, seen = left[-1]
+        charge(1)
+        entry = next(rest, None)
+        if entry is None:
+            left.pop()
+            continue
+        key, item = entry
+        if seen is not None:
+            if key in seen and (place, key) not in told:
+                told.add((place, key))
+                found.append(_path(above, place, key))
+                room -= len(found[-1])
+            seen.add(key)
+        if item.__class__ is list or item.__class__ is dict:
+            inner = places.get((place, key))
+            if inner is None:
+                inner = places[place, key] = len(above)
+                above.append((place, key))
+            enter(item, inner)
+    return found
+
+
+def _path(above: list[tuple[int, str | int]], place: int, key: str) -> str:
+    steps: list[str | int] = [key]
+    while place:
+        place, step = above[place]
+        steps.append(step)
+    while len(steps) > 1 and steps[-1] == "":  # before the first name there is no dot
+        steps.pop()
+    return "".join(f"[{step}]" if step.__class__ is int else f".{step}" for step in reversed(steps)).removeprefix(".")

@@ -1,0 +1,282 @@
+"""JSON text as Go's encoding/json reads it, one token after the other.
+
+The codec comes here only when the fast decoder refuses a body or repeated keys are suspected: for Go's words about
+what is wrong, for bytes that Go repairs (invalid UTF-8, halves of surrogate pairs), and for the paths of repeated keys.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from typing import Any, NoReturn
+
+from podless.codec import gotext
+from podless.runtime.meter import charge
+
+# Go allows 10000 levels; what is nested deeper than this could not be encoded again, and nothing real is.
+MAX_DEPTH = 250
+_MAX_REPEATS = 100  # as many as a real server remembers
+
+_MIN, _MAX = -(1 << 63), (1 << 63) - 1
+NO_TEXT = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8, as surrogateescape decodes them
+BLANKS = re.compile(r"[ \t\r\n]*+")
+_STRING = re.compile(r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"')
+_STRING_PART = re.compile(r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(\.[0-9]++)?([eE][+-]?[0-9]++)?")
+_PAIR = r"\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})"
+_ESCAPE = re.compile(_PAIR + r"|\\u([0-9a-f]{4})|\\(.)", re.IGNORECASE)
+_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_LITERALS: dict[str, tuple[str, Any]] = {"t": ("true", True), "f": ("false", False), "n": ("null", None)}
+
+
+class JSONError(ValueError):
+    """Text that is not JSON; message is what Go's decoder says of it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class OutOfRange(JSONError):
+    """JSON with a number that no float64 holds."""
+
+
+class YAMLError(JSONError):
+    """Text that is not YAML, or YAML that has no JSON form; message is what a Go server says of it."""
+
+
+def utf8(raw: bytes) -> str:
+    """Text from bytes, every byte that is not UTF-8 replaced, as Go's strings print.
+
+    Go puts one U+FFFD for every such byte; Python's "replace" would put one for a whole sequence.
+    """
+    text = raw.decode("utf-8", "surrogateescape")
+    return text if text.isascii() else NO_TEXT.sub("\ufffd", text)
+
+
+def settle(value: float) -> int | float:
+    """A number that Go holds as float64, as it is when Go has written it and read it again.
+
+    Go writes floats below 1e21 without an exponent, so whole ones come back as integers: 1.0 is 1, and 2**63 is
+    9223372036854776000, its shortest digits padded with zeros.
+    """
+    number = float(value)
+    if not number.is_integer() or abs(number) >= 1e21:
+        return number
+    return int(Decimal(repr(number)))
+
+
+def number(text: str) -> int | float:
+    """The value of a number token, by Go's rules. Raises OutOfRange where a float64 is too small to hold it."""
+    if not text.strip("-0123456789") and len(text) <= 20:
+        whole = int(text)
+        if _MIN <= whole <= _MAX:
+            return whole
+    given = float(text)
+    if given in (float("inf"), float("-inf")):
+        raise OutOfRange(f"json: cannot unmarshal number {text} into Go value of type float64")
+    return settle(given)
+
+
+def parse(raw: bytes, repeated: list[str] | None = None) -> Any:
+    """The value that the text holds; the paths of repeated keys are appended to `repeated`.
+
+    Raises JSONError with the words of Go's scanner.
+    """
+    return _Parser(raw, repeated).run()
+
+
+def resume(raw: bytes, holders: str, at: int) -> None:
+    """Read on from a bracket, comma or colon at a place, inside of what `holders` open; -1: from the start.
+
+    Raises JSONError.
+    """
+    parser = _Parser(raw, None)
+    if at < 0:
+        parser.run()
+    else:
+        parser.resume(holders, at)
+
+
+class _Parser:
+    """One pass over the text, which is taken byte by byte (as Latin-1), because Go names the byte it stumbles over.
+
+    A space is put behind the end: Go, too, feeds its scanner one to see whether a number or literal is whole.
+    """
+
+    def __init__(self, raw: bytes, repeated: list[str] | None) -> None:
+        self.text = raw.decode("latin-1") + " "
+        self.end = len(raw)
+        self.repeated = repeated
+        self.over: JSONError | None = None  # the first number that is too large: Go judges the whole text before it
+        self.stack: list[Any] = []
+        self.keys: list[str] = []  # for every open container the key being read; lists have ""
+
+    def run(self) -> Any:
+        return self.go(*self.value(self.skip(0)))
+
+    def go(self, value: Any, pos: int) -> Any:
+        """Reads on behind a value; _OPEN: where one begins."""
+        while True:
+            charge(1)
+            while value is not _OPEN:
+                if not self.stack:
+                    pos = self.skip(pos)
+                    if pos < self.end:
+                        self.fault(pos, "after top-level value")
+                    over, self.over = self.over, None
+                    if over is None:
+                        return value
+                    try:
+                        raise over
+                    finally:
+                        del over  # which knows this frame, and with it the text
+                charge(1)
+                value, pos = self.after(value, self.skip(pos))
+            value, pos = self.value(pos)
+
+    def resume(self, holders: str, at: int) -> Any:
+        """Reads on from a bracket, comma or colon inside of some containers."""
+        self.stack += ({} if holder == "{" else [] for holder in holders)
+        self.keys += holders
+        sign = self.text[at]
+        if sign in "{[":
+            return self.go(*self.open(sign, at))
+        if sign in "}]":
+            return self.go(None, at + 1)
+        pos = self.skip(at + 1)
+        return self.go(_OPEN, self.key(pos) if sign == "," and holders[-1] == "{" else pos)
+
+    def value(self, pos: int) -> tuple[Any, int]:
+        """The value at pos, or _OPEN when one begins that holds others."""
+        char = self.text[pos]
+        if char == '"':
+            return self.string(pos)
+        if char in "{[":
+            return self.open(char, pos)
+        if char in _LITERALS:
+            return self.literal(pos)
+        if char != "-" and not char.isdecimal():
+            self.fault(pos, "looking for beginning of value")
+        return self.number(pos)
+
+    def open(self, char: str, pos: int) -> tuple[Any, int]:
+        if len(self.stack) >= MAX_DEPTH:
+            self.fault(pos, "exceeded max depth")
+        inside = self.skip(pos + 1)
+        if self.text[inside] == ("}" if char == "{" else "]"):
+            return ({} if char == "{" else []), inside + 1
+        if char == "[":
+            self.stack.append([])
+            self.keys.append("")
+            return _OPEN, inside
+        self.stack.append({})
+        self.keys.append("")
+        return _OPEN, self.key(inside)
+
+    def after(self, value: Any, pos: int) -> tuple[Any, int]:
+        """Puts a value where it belongs; the container itself when that ends here, else _OPEN."""
+        holder = self.stack[-1]
+        char = self.text[pos]
+        if isinstance(holder, list):
+            holder.append(value)
+            if char == ",":
+                return _OPEN, self.skip(pos + 1)
+            closing, context = "]", "after array element"
+        else:
+            holder[self.keys[-1]] = value
+            if char == ",":
+                return _OPEN, self.key(self.skip(pos + 1))
+            closing, context = "}", "after object key:value pair"
+        if char != closing:
+            self.fault(pos, context)
+        self.keys.pop()
+        return self.stack.pop(), pos + 1
+
+    def key(self, pos: int) -> int:
+        """Reads a key and its colon; the position of the value."""
+        if self.text[pos] != '"':
+            self.fault(pos, "looking for beginning of object key string")
+        key, pos = self.string(pos)
+        pos = self.skip(pos)
+        if self.text[pos] != ":":
+            self.fault(pos, "after object key")
+        self.keys[-1] = key
+        if self.repeated is not None and key in self.stack[-1]:
+            self.repeat(self.repeated)
+        return self.skip(pos + 1)
+
+    def repeat(self, repeated: list[str]) -> None:
+        path = ""
+        for holder, key in zip(self.stack, self.keys, strict=True):
+            path += f"[{len(holder)}]" if isinstance(holder, list) else f".{key}" if path else key
+        if len(repeated) < _MAX_REPEATS and path not in repeated:
+            repeated.append(path)
+
+    def string(self, pos: int) -> tuple[str, int]:
+        match = _STRING.match(self.text, pos, self.end)
+        if not match:
+            self.bad_string(pos + 1)
+        text = utf8(match.group()[1:-1].encode("latin-1"))
+        return (_ESCAPE.sub(_unescape, text) if "\\" in text else text), match.end()
+
+    def bad_string(self, pos: int) -> NoReturn:
+        match = _STRING_PART.match(self.text, pos, self.end)
+        pos = match.end() if match else pos
+        if self.text[pos] != "\\":
+            self.fault(pos, "in string literal")
+        pos += 1
+        if self.text[pos] != "u":
+            self.fault(pos, "in string escape code", at_end=True)
+        while self.text[pos + 1] in "0123456789abcdefABCDEF":
+            pos += 1
+        self.fault(pos + 1, "in \\u hexadecimal character escape", at_end=True)
+
+    def literal(self, pos: int) -> tuple[Any, int]:
+        word, value = _LITERALS[self.text[pos]]
+        for offset, wanted in enumerate(word):
+            if self.text[pos + offset] != wanted:
+                self.fault(pos + offset, f"in literal {word} (expecting '{wanted}')", at_end=True)
+        return value, pos + len(word)
+
+    def number(self, pos: int) -> tuple[Any, int]:
+        match = _NUMBER.match(self.text, pos)
+        if not match:
+            self.fault(pos + 1, "in numeric literal", at_end=True)
+        after = match.end()
+        if self.text[after] == "." and not match[1] and not match[2]:
+            self.fault(after + 1, "after decimal point in numeric literal", at_end=True)
+        if self.text[after] in "eE" and not match[2]:
+            signed = self.text[after + 1] in "+-"
+            self.fault(after + 1 + signed, "in exponent of numeric literal", at_end=True)
+        try:
+            return number(match.group()), after
+        except OutOfRange as error:
+            self.over = self.over or error
+            return 0, after
+
+    def skip(self, pos: int) -> int:
+        """The next position that is not white space (the end of the text at most)."""
+        match = BLANKS.match(self.text, pos, self.end)
+        return match.end() if match else pos
+
+    def fault(self, pos: int, context: str, *, at_end: bool = False) -> NoReturn:
+        """Raises; at_end says that Go names the character that it puts behind the end of the text."""
+        if pos >= self.end and not at_end:
+            raise JSONError("unexpected end of JSON input")
+        char = self.text[pos]
+        shown = "\\'" if char == "'" else '"' if char == '"' else gotext.quote(char)[1:-1]
+        raise JSONError(f"invalid character '{shown}' {context}")
+
+
+_OPEN = object()
+
+
+def _unescape(match: re.Match[str]) -> str:
+    high, low, single, other = match.groups()
+    if high:
+        return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00)
+    if single:
+        code = int(single, 16)
+        return "\ufffd" if 0xD800 <= code < 0xE000 else chr(code)
+    return _ESCAPED.get(other, other)

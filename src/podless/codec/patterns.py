@@ -1,0 +1,113 @@
+"""What RE2 makes of patterns, in the words of Go's regexp, which speaks the same language."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import re2
+
+from podless.runtime import patternprice
+from podless.runtime.meter import each
+
+_LARGE = "pattern too large - compile failed"
+# what RE2 says -> what Go's regexp/syntax says
+_WORDS = {
+    "missing ]": "missing closing ]",
+    "missing )": "missing closing )",
+    "unexpected )": "unexpected )",
+    "no argument for repetition operator": "missing argument to repetition operator",
+    "bad repetition operator": "invalid nested repetition operator",
+    "invalid perl operator": "invalid or unsupported Perl syntax",
+    "invalid repetition size": "invalid repeat count",
+    "invalid named capture group": "invalid named capture",
+    "trailing \\": "trailing backslash at end of expression",
+    "invalid escape sequence": "invalid escape sequence",
+    "invalid character class": "invalid character class",
+    "invalid character class range": "invalid character class range",
+    "invalid UTF-8": "invalid UTF-8",
+    _LARGE: "expression too large",
+}
+
+
+class PatternFault(ValueError):
+    """A text is no pattern, or one that is too dear; says why in Go's words."""
+
+
+class TooLarge(PatternFault):
+    """A pattern is too dear, or needs more memory than it has."""
+
+    def __init__(self, pattern: str) -> None:
+        super().__init__(f"error parsing regexp: {_WORDS[_LARGE]}: `{pattern}`")
+
+
+def compiled(pattern: str, options: re2.Options) -> Any:
+    """The pattern, compiled; not where that keeps the interpreter for long. Raises PatternFault."""
+    if patternprice.price(pattern) > patternprice.MOST:
+        raise TooLarge(pattern)
+    return parse(pattern, options)
+
+
+def parse(pattern: str, options: re2.Options) -> Any:
+    """As `compiled`, of a pattern whose price is known. Raises PatternFault."""
+    try:
+        return _make(pattern, options)
+    except re2.error as error:
+        raise _fault(error, pattern) from None
+
+
+# re2.compile keeps the latest 128 patterns, however large they are
+_make: Callable[[str, re2.Options], Any] = getattr(re2, "_Regexp", re2.compile)
+
+
+def _fault(error: re2.error, pattern: str) -> PatternFault:
+    """Why a pattern does not compile, as Go says it."""
+    text = error.args[0] if error.args else ""
+    what, _, part = (text.decode(errors="replace") if isinstance(text, bytes) else str(text)).partition(": ")
+    if what == "invalid perl operator" and part.startswith("(?<"):
+        # Go reads (?< as the start of a named group, and shows it up to its end
+        rest = pattern[pattern.index("(?<", pattern.index(part)) :]
+        what, part = "invalid named capture group", rest[: rest.find(">") + 1] or rest
+    if what == _LARGE:
+        return TooLarge(pattern)
+    if what == "missing )":
+        part = pattern
+    return PatternFault(f"error parsing regexp: {_WORDS.get(what, what)}: `{part}`")
+
+
+_QUOTED = re.compile(r"\\Q(?:[^\\]|\\(?!E))*+(?P<end>\\E)?|\\.", re.DOTALL)
+
+
+def unquote(pattern: str) -> str:
+    """What ends a quotation that a pattern leaves open; "" where there is none."""
+    quoted = False
+    for part in _QUOTED.finditer(each(pattern)):
+        quoted = part[0].startswith(r"\Q") and not part["end"]
+    return r"\E" if quoted else ""
+
+
+def container(
+    compiled: Any, *, begins: bool = False, short: int = sys.maxsize, look: Callable[[int], bool] | None = None
+) -> Callable[[str], bool]:
+    """A function that says whether a text contains a compiled pattern, past the binding's own cost where it can be.
+
+    begins: the pattern is only looked for where the text begins. look: is told how many characters a text has that is
+    longer than `short`, and says whether it is looked at.
+    """
+    match = getattr(getattr(compiled, "_regexp", None), "Match", None)
+    anchors = getattr(re2, "_Anchor", None)
+    anchor = getattr(anchors, "ANCHOR_START" if begins else "UNANCHORED", None)
+    if match is None or anchor is None:  # another binding of RE2
+        search = compiled.match if begins else compiled.search
+        return lambda text: (look is None or len(text) <= short or look(len(text))) and search(text) is not None
+
+    def contains(text: str) -> bool:
+        if len(text) > short and look is not None and not look(len(text)):
+            return False
+        data = text.encode("utf-8", "replace")
+        found: bool = match(anchor, data, 0, len(data))[0][0] >= 0
+        return found
+
+    return contains

@@ -1,0 +1,110 @@
+"""Where in a text each part of a document stands, for those who check files: lines and columns of every path.
+
+Nothing here is used where objects are only decoded.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from podless.codec import jsontext, serializer
+from podless.codec.serializer import Path
+from podless.codec.yamlnodes import Node, compose
+from podless.codec.yamlscalar import key_text, scalar
+from podless.codec.yamltext import Decoder
+
+TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[][{}:,]|[^][{}:,"\s]++', re.DOTALL)
+_NEWLINE = re.compile("\n")
+
+
+class Position(NamedTuple):
+    """A place in a text: line and column, in characters, both from 1."""
+
+    line: int
+    column: int
+
+
+class Located(NamedTuple):
+    """A decoded document. values: the position of the value at each path, () being the document; keys: of its key.
+
+    repeated: findings about keys that are there twice, as the decoders give them; the paths are those of the last one.
+    """
+
+    value: Any
+    values: dict[Path, Position]
+    keys: dict[Path, Position]
+    repeated: list[str]
+
+
+def locate_json(raw: bytes) -> Located:
+    """A JSON text with its positions. Raises JSONError."""
+    repeated: list[str] = []
+    value = serializer.decode_json(raw, repeated)
+    text = jsontext.utf8(raw)
+    starts = [0, *(found.end() for found in _NEWLINE.finditer(text))]
+    found = Located(value, {}, {}, repeated)
+
+    def position(match: re.Match[str]) -> Position:
+        line = bisect_right(starts, match.start())
+        return Position(line, match.start() - starts[line - 1] + 1)
+
+    # the steps to where we are: an index in a list, a key in an object, None in an object before its next key
+    steps: list[Any] = []
+    for match in TOKEN.finditer(text):
+        token = match[0]
+        if token in "]}":
+            steps.pop()
+        elif token == ",":
+            steps[-1] = steps[-1] + 1 if steps[-1].__class__ is int else None
+        elif token != ":":
+            if steps and steps[-1] is None:
+                steps[-1] = serializer.decode_json(token.encode())
+                found.keys[tuple(steps)] = position(match)
+                continue
+            found.values[tuple(steps)] = position(match)
+            if token in "[{":
+                steps.append(0 if token == "[" else None)
+    return found
+
+
+def locate_yaml(raw: bytes) -> Iterator[Located]:
+    """The documents of a YAML text, each with its positions; what an alias stands for is where its anchor is.
+
+    Raises YAMLError when it comes to a document that cannot be read.
+    """
+    for root in compose(raw):
+        repeated: list[str] = []
+        found = Located(Decoder(repeated).document(root), {}, {}, repeated)
+        _walk(root, (), found)
+        yield found
+
+
+def _walk(node: Node, path: Path, found: Located) -> None:
+    """Notes the positions of a node that was decoded, and of all in it."""
+    found.values[path] = _position(node)
+    target = node.alias if node.alias is not None else node
+    if target.kind == "sequence":
+        for index, item in enumerate(target.children):
+            _walk(item, (*path, index), found)
+    elif target.kind == "mapping":
+        _entries(target, path, found)
+
+
+def _entries(node: Node, path: Path, found: Located) -> None:
+    children = iter(node.children)
+    for key, item in zip(children, children, strict=True):
+        if key.value == "<<" and key.kind == "scalar" and (key.plain or key.tag == "merge"):
+            for source in reversed(item.children) if item.kind == "sequence" else [item]:
+                _entries(source.alias if source.alias is not None else source, path, found)
+            continue
+        named = key.alias if key.alias is not None else key
+        inner = (*path, key_text(scalar(named.value, named.tag, named.plain), None))
+        found.keys[inner] = _position(key)
+        _walk(item, inner, found)
+
+
+def _position(node: Node) -> Position:
+    return Position(node.mark.line + 1, node.mark.column + 1)

@@ -1,0 +1,192 @@
+"""Quantities such as 200M or 1.5Gi, as k8s.io/apimachinery's resource package reads and writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+
+from podless.runtime.meter import each
+
+# suffix -> the power of ten, or of two, that it stands for
+DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_SUFFIXES = {power: suffix for suffix, power in DECIMAL.items()}
+_SYNTAX = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+_SUFFIX = "unable to parse quantity's suffix"
+_NUMERIC = "unable to parse numeric part of quantity"
+_MOST_DIGITS = 18
+_FINEST = 9  # decimals that an amount has at the most
+NANO = 1_000_000_000
+# sign, zeros, digits, a point, digits and a suffix; of each there may be nothing
+_FORM = re.compile(r"([+-]?+)(0*+)([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[+-]?+[0-9]*+)")
+_EXPONENT = re.compile(r"[eE][+-]?[0-9]++\Z")
+_MOST_POWER = 1000
+_MOST_BYTES = 1000
+_MOST_BINARY = (1 << 63) - 1
+
+
+class QuantityError(ValueError):
+    """A text is no quantity; the words are those of a real server."""
+
+
+def parse(text: str) -> Fraction:
+    """The amount. What is finer than a billionth is rounded up, away from zero. Raises QuantityError."""
+    amount = nanos(text)
+    whole, rest = divmod(amount, NANO)
+    return Fraction(amount, NANO) if rest else Fraction(whole)
+
+
+def nanos(text: str) -> int:
+    """The amount in billionths, to compare and to add up: much faster than fractions. Raises QuantityError."""
+    return _read(text)[0]
+
+
+def units(text: str) -> int:
+    """The amount in whole units: parts of one are rounded up, away from zero, and int64 bounds it.
+
+    Raises QuantityError.
+    """
+    amount = nanos(text)
+    whole = min(-(-abs(amount) // NANO), _MOST_BINARY)
+    return -whole if amount < 0 else whole
+
+
+def canonical(text: str) -> str:
+    """The quantity in its one form: no more digits than needed, the largest suffix of its kind that leaves none over.
+
+    A text that is nearly so stays as it is, +1 and 1. too. Raises QuantityError.
+    """
+    parts = _split(text)
+    found = _amount(*parts)
+    return text if _kept(*parts) else written(*found)
+
+
+def total(texts: Sequence[str]) -> str:
+    """What several amounts are together, in the form of the first that is not zero. Raises QuantityError."""
+    amount, suffix = 0, ""
+    for text in each(texts):
+        more, given = _read(text)
+        suffix = suffix if amount else given
+        amount += more
+    return written(amount, suffix)
+
+
+def difference(text: str, less: str) -> str:
+    """What is left of an amount, in its form. Raises QuantityError."""
+    amount, suffix = _read(text)
+    return written(amount - nanos(less), suffix)
+
+
+def suffix(text: str) -> str:
+    """The suffix that a quantity was given with. Raises QuantityError."""
+    return _read(text)[1]
+
+
+def written(amount: int, suffix: str) -> str:
+    """An amount in billionths as a quantity, in the form that a suffix is of."""
+    if not amount:
+        return "0"
+    if suffix in BINARY:
+        whole, rest = divmod(amount, NANO)
+        if not rest and abs(whole) >= 1024:
+            return _binary(whole)
+    return _decimal(amount, bool(_EXPONENT.match(suffix)))
+
+
+def _read(text: str) -> tuple[int, str]:
+    """The amount in billionths, and the suffix that it was given with."""
+    return _amount(*_split(text))
+
+
+def _split(text: str) -> tuple[str, ...]:
+    """Sign, zeros, digits, digits behind the point, and suffix."""
+    match = _FORM.fullmatch(text)
+    if match is None or not text or len(text) > _MOST_BYTES:
+        raise QuantityError(_SYNTAX)
+    return match.groups("")
+
+
+def _amount(sign: str, zeros: str, whole: str, part: str, suffix: str) -> tuple[int, str]:
+    if suffix in BINARY:
+        digits = _number(zeros, whole, part, slow=not _fits(whole, part, suffix))
+        amount = min(_scaled(digits << BINARY[suffix], _FINEST - len(part)), _MOST_BINARY * NANO)
+    else:
+        power = _power(suffix)
+        slow = len(whole or "0") + len(part) > _MOST_DIGITS or power - len(part) < -_FINEST
+        amount = _scaled(_number(zeros, whole, part, slow=slow), power + _FINEST - len(part))
+    return -amount if sign == "-" else amount, suffix
+
+
+def _scaled(digits: int, power: int) -> int:
+    """A number times a power of ten, rounded up."""
+    factor: int = 10 ** abs(power)
+    return digits * factor if power >= 0 else -(-digits // factor)
+
+
+def _power(suffix: str) -> int:
+    """The power of ten that a suffix stands for."""
+    if suffix in DECIMAL:
+        return DECIMAL[suffix]
+    if not _EXPONENT.match(suffix) or abs(int(suffix[1:])) > _MOST_POWER:
+        raise QuantityError(_SUFFIX)
+    return int(suffix[1:])
+
+
+def _fits(whole: str, part: str, suffix: str) -> bool:
+    """Whether a real server computes a binary amount in 64 bits at once."""
+    bits = BINARY[suffix]
+    return not part and len(whole or "0") <= 14 - bits * 3 // 10 and int(whole or 0) << bits <= _MOST_BINARY
+
+
+def _number(zeros: str, whole: str, part: str, *, slow: bool) -> int:
+    """The digits before a suffix as a number. Without any it is zero, but where a real server reads it as a decimal."""
+    if slow and not (zeros or whole or part):
+        raise QuantityError(_NUMERIC)
+    return int(whole + part or 0)
+
+
+def _kept(_sign: str, _zeros: str, whole: str, part: str, suffix: str) -> bool:
+    """Whether a sound quantity is shown as it is written: it is then good enough for a real server."""
+    if suffix in BINARY:
+        return _fits(whole, part, suffix) and int(whole or 0) & 7 != 0
+    digits, scale = (whole or "0") + part, _power(suffix) - len(part)
+    if len(digits) > _MOST_DIGITS or scale < -_FINEST:
+        return False
+    return scale % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
+
+
+def _binary(amount: int) -> str:
+    power = 0
+    while amount % 1024 == 0 and power < 60:
+        amount, power = amount // 1024, power + 10
+    suffix = next((name for name, bits in BINARY.items() if bits == power), "")
+    return f"{amount}{suffix}"
+
+
+def _decimal(amount: int, exponent: bool) -> str:
+    """Billionths with a suffix, or with a power of ten where it was given so or no suffix is large enough."""
+    power = -_FINEST
+    while amount % 1000 == 0:
+        amount, power = amount // 1000, power + 3
+    if not exponent and power in _SUFFIXES:
+        return f"{amount}{_SUFFIXES[power]}"
+    return f"{amount}e{power}" if power else str(amount)
+
+
+_FINE = ("n", "u")
+_MILLI = NANO // 1000
+
+
+def rounded(amounts: dict[str, str] | None) -> None:
+    """Round what is finer than a thousandth up, in place. Source: SetDefaults_ResourceList of Kubernetes' core/v1."""
+    if not amounts:
+        return
+    for name, text in each(amounts).items():
+        if text.endswith(_FINE) or "e-" in text or "E-" in text:
+            amount = nanos(text)
+            if amount % _MILLI == 0 and not text.endswith(_FINE):
+                continue
+            up = -(-abs(amount) // _MILLI)
+            unit = "m" if text.endswith(_FINE) else "e-3"
+            amounts[name] = canonical(f"{-up if amount < 0 else up}{unit}")

@@ -1,0 +1,88 @@
+"""Numbers as a client sent them, for checks and messages that see what it wrote.
+
+What is decoded has them as Go re-encodes them (codec.py), and `Floats` says where they were others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from podless.codec import jsontext, serializer
+from podless.codec.serializer import Floats
+from podless.runtime.freeing import release
+from podless.runtime.meter import each
+
+_EXACT = 25  # letters of an integer that prints as it was sent
+
+
+class _Number(float):
+    """A number that is shown as it was sent."""
+
+    def __new__(cls, literal: str) -> _Number:
+        made = super().__new__(cls, literal)
+        made.literal = literal
+        return made
+
+    literal: str
+
+    def __repr__(self) -> str:
+        return self.literal
+
+
+def as_written(raw: bytes) -> Any:
+    """The value in a JSON text, for messages about it: numbers that are no int64 print as they were sent.
+
+    Raises ValueError or RecursionError where the text is none to Python.
+    """
+    return json.loads(
+        raw, parse_float=_Number, parse_int=lambda text: int(text) if len(text) < _EXACT else _Number(text)
+    )
+
+
+@contextmanager
+def as_sent(value: Any, floats: Floats) -> Iterator[None]:
+    """Meanwhile the numbers that were sent as floats are floats again, for checks that see what a client wrote.
+
+    What was stored and read again is an integer; until then 1.0 and -0.0 are floats to a real server.
+    """
+    undo = _send(value, floats)
+    try:
+        yield
+    finally:
+        for holder, key, settled in undo:
+            holder[key] = settled
+        release(undo)
+
+
+def copied(value: Any, floats: Floats) -> Any:
+    """A copy in which the numbers that were sent as floats are floats, as in `as_sent`."""
+    made = serializer.copied(value)
+    release(_send(made, floats))
+    return made
+
+
+def _send(value: Any, floats: Floats) -> list[tuple[Any, Any, Any]]:
+    """Make floats of what was sent as such; the holders, keys and numbers that were there."""
+    undo: list[tuple[Any, Any, Any]] = []
+    for path, given in each(floats):
+        holder = value
+        for step in path[:-1]:
+            holder = _part(holder, step)
+        settled = _part(holder, path[-1]) if path else None
+        if type(settled) in (int, float) and settled == jsontext.settle(given):
+            key = int(path[-1]) if isinstance(holder, list) else path[-1]
+            undo.append((holder, key, settled))
+            holder[key] = given
+    return undo
+
+
+def _part(holder: Any, step: str | int) -> Any:
+    """An entry or an item, or None where there is no such."""
+    if isinstance(holder, dict):
+        return holder.get(step)
+    if isinstance(step, str) and step.isascii() and step.isdigit():
+        step = int(step[:9])
+    return holder[step] if isinstance(holder, list) and isinstance(step, int) and step < len(holder) else None

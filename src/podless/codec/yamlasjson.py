@@ -1,0 +1,33 @@
+"""YAML texts that are JSON, and mean the same as JSON: read so, they take a hundredth of the time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.codec import serializer
+
+# what both read alike, but for merge keys and escapes by number; tabs and all that is not ASCII are not
+_PLAIN = bytes((10, 13, *range(32, 127)))
+_OTHERWISE = (b"\\u", b'"<<"')
+
+
+def decode(raw: bytes) -> Any:
+    """The object in a text that is JSON; None where it has to be read as YAML, or the two may differ."""
+    if not raw.startswith(b"{") or raw.translate(None, _PLAIN) or any(part in raw for part in _OTHERWISE):
+        return None
+    repeated: list[str] = []
+    try:
+        value = serializer.decode_json(raw, repeated)
+    except serializer.JSONError:
+        return None
+    return None if repeated else value
+
+
+def read(raw: bytes) -> serializer.ParsedYAML | None:
+    """The same for whoever decodes YAML."""
+    value = decode(raw)
+    if value is None:
+        return None
+    made = serializer.ParsedYAML(raw)
+    made.outcome = value, []
+    return made

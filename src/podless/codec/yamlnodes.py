@@ -1,0 +1,113 @@
+"""The nodes of YAML texts: libyaml scans and parses, and its messages are go-yaml's own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import yaml
+from yaml import events
+from yaml._yaml import CParser
+
+from podless.codec import jsontext
+from podless.codec.jsontext import YAMLError
+from podless.runtime.meter import charge
+
+_TAGS = "tag:yaml.org,2002:"
+
+
+class Node:
+    """A scalar (value is its text), a sequence (children), a mapping (keys and values in turn) or an alias.
+
+    mark: where it begins, with `line` and `column` from 0. tag: "" for none. alias: what an alias stands for.
+    """
+
+    __slots__ = ("alias", "children", "kind", "mark", "plain", "tag", "value")
+
+    def __init__(self, kind: str, mark: Any, value: str = "", tag: str = "", plain: bool = True) -> None:
+        self.kind = kind
+        self.mark = mark
+        self.value = value
+        self.tag = tag
+        self.plain = plain
+        self.children: Sequence[Node] = ()
+        self.alias: Node | None = None
+
+
+def compose(raw: bytes) -> Iterator[Node]:
+    """The root of each document in a text. Raises YAMLError."""
+    parser: Any = CParser(raw)
+    try:
+        parser.get_event()  # the stream's start
+        while isinstance(start := parser.get_event(), events.DocumentStartEvent):
+            if start.version not in (None, (1, 1)):
+                line = start.start_mark.line if start.start_mark else 0
+                raise YAMLError(f"yaml: {f'line {line}: ' if line else ''}found incompatible YAML document")
+            yield _document(parser)
+    except yaml.reader.ReaderError as error:
+        raise YAMLError(f"yaml: {error.reason}") from None
+    except yaml.MarkedYAMLError as error:
+        raise YAMLError(f"yaml: {_where(error)}{error.problem}") from None
+
+
+def _where(error: yaml.MarkedYAMLError) -> str:
+    """The line as go-yaml gives it: scanner errors count from one, parser errors from zero, and zero is left out."""
+    line = 0
+    if error.problem_mark is not None and error.problem_mark.line:
+        line = error.problem_mark.line + isinstance(error, yaml.scanner.ScannerError)
+    elif error.context_mark is not None:
+        line = error.context_mark.line
+    return f"line {line}: " if line else ""
+
+
+def _document(parser: Any) -> Node:
+    scalar, alias, mapping, sequence, end = _KINDS
+    anchors: dict[str, Node] = {}
+    roots: list[Node] = []
+    children = roots
+    above: list[list[Node]] = []
+    following = parser.get_event
+    while True:
+        charge(1)
+        event = following()
+        kind = event.__class__
+        if kind is scalar:
+            tag = event.tag
+            node = Node("scalar", event.start_mark, event.value, _short(tag) if tag else "", event.implicit[0])
+            children.append(node)
+            if event.anchor:
+                anchors[event.anchor] = node
+        elif kind is mapping or kind is sequence:
+            node = Node("mapping" if kind is mapping else "sequence", event.start_mark)
+            children.append(node)
+            above.append(children)
+            node.children = children = []
+            if event.anchor:
+                anchors[event.anchor] = node
+            if len(above) >= jsontext.MAX_DEPTH:
+                line = node.mark.line
+                raise YAMLError(f"yaml: {f'line {line + 1}: ' if line else ''}exceeded max depth of 10000")
+        elif kind is alias:
+            node = Node("alias", event.start_mark, event.anchor)
+            if event.anchor not in anchors:
+                raise YAMLError(f"yaml: unknown anchor '{event.anchor}' referenced")
+            node.alias = anchors[event.anchor]
+            children.append(node)
+        elif kind is end:
+            return roots[0]
+        else:
+            children = above.pop()
+
+
+_KINDS = (
+    events.ScalarEvent,
+    events.AliasEvent,
+    events.MappingStartEvent,
+    events.SequenceStartEvent,
+    events.DocumentEndEvent,
+)
+
+
+def _short(tag: str) -> str:
+    """A tag without the prefix of YAML's own ones; a foreign tag keeps a mark that none of those has."""
+    return tag[len(_TAGS) :] if tag.startswith(_TAGS) else f"!{tag}"

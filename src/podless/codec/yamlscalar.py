@@ -1,0 +1,160 @@
+"""What a scalar of YAML means, and what it is as a key: the rules of go-yaml v2 on the way to JSON."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import datetime
+import math
+import re
+import struct
+from typing import Any
+
+from podless.codec import gotext, jsontext
+from podless.codec.jsontext import YAMLError
+
+WORDS: dict[str, tuple[str, Any]] = {
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), ("bool", True)),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), ("bool", False)),
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), ("null", None)),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), ("float", float("nan"))),
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), ("float", float("inf"))),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), ("float", float("-inf"))),
+    "<<": ("merge", "<<"),
+}
+_HINTS = frozenset("+-.0123456789yYnNtTfFoO~<")
+_RESOLVABLE = {"", "str", "bool", "int", "float", "null", "timestamp"}
+_FLOAT = re.compile(r"[-+]?(\.[0-9]++|[0-9]++(\.[0-9]*+)?)([eE][-+]?[0-9]++)?")
+_INTEGER = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]++)|0[bB]([01]++)|0[oO]?([0-7]++)|([1-9][0-9]*+|0))")
+_TIME = r"([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:[.,][0-9]++)?"
+_DATE = re.compile(
+    rf"([0-9]{{4}})-([0-9]{{1,2}})-([0-9]{{1,2}})(?:[Tt]{_TIME}(?:Z|[-+][0-9]{{2}}:[0-9]{{2}})| {_TIME})?"
+)
+MIN_INT, _MAX_INT, MAX_UINT = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
+
+
+def scalar(text: str, tag: str, plain: bool) -> Any:
+    """What a scalar means. tag: without YAML's own prefix, "" for none. plain: not quoted. Raises YAMLError."""
+    if not tag and not plain:
+        return text
+    if tag == "binary":
+        try:
+            return jsontext.utf8(base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True))
+        except (binascii.Error, ValueError):
+            raise YAMLError("yaml: !!binary value contains invalid base64 data") from None
+    if tag not in _RESOLVABLE or tag == "str":
+        return text
+    kind, value = resolve(text, tag)
+    if tag == "float" and kind == "int":
+        return float(value)
+    if tag and kind != tag:
+        raise YAMLError(f"yaml: cannot decode !!{kind} `{text}` as a !!{tag}")
+    return value
+
+
+def resolve(text: str, tag: str = "") -> tuple[str, Any]:
+    """The kind and value of a plain scalar; what looks like a date has its own kind and stays text."""
+    if text and text[0] not in _HINTS:
+        return "str", text
+    word = WORDS.get(text)
+    if word is not None:
+        return word
+    if text[0] == ".":
+        return _float(text) or ("str", text)
+    if text[0] in "+-0123456789":
+        if tag in ("", "timestamp") and _is_date(text):
+            return "timestamp", text
+        digits = text.replace("_", "")
+        return _integer(digits) or _float(digits) or ("str", text)
+    return "str", text
+
+
+def _integer(text: str) -> tuple[str, Any] | None:
+    match = _INTEGER.fullmatch(text)
+    if not match or len(text) > 70:
+        return None
+    sign, *digits = match.groups()
+    value = next(int(found, base) for found, base in zip(digits, (16, 2, 8, 10), strict=True) if found is not None)
+    if sign:
+        return ("int", int(f"{sign}{value}")) if MIN_INT <= int(f"{sign}{value}") <= _MAX_INT else None
+    return ("int", value) if value <= MAX_UINT else None
+
+
+def _float(text: str) -> tuple[str, Any] | None:
+    if not _FLOAT.fullmatch(text):
+        return None
+    value = float(text)
+    return None if value in (float("inf"), float("-inf")) else ("float", value)
+
+
+def _is_date(text: str) -> bool:
+    """Whether go-yaml takes a text for a date: YYYY-M-D, with a time behind a blank, or behind a T with a zone."""
+    if text[4:5] != "-" or not (match := _DATE.fullmatch(text)):
+        return False
+    year, month, day, hour, minute, second = (*(int(found) for found in match.groups() if found), 0, 0, 0)[:6]
+    try:
+        datetime.datetime(year or 4, month, day, hour, minute, second)  # Python has no year 0; like 4 it is a leap year
+    except ValueError:
+        return False
+    return True
+
+
+def settled(value: Any) -> Any:
+    """A scalar as it is after the way through JSON. Raises YAMLError for what has no such form."""
+    if type(value) is float:
+        if not math.isfinite(value):
+            shown = "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
+            raise YAMLError(f"json: unsupported value: {shown}")
+        return jsontext.settle(value)
+    if type(value) is int and not MIN_INT <= value <= _MAX_INT:
+        return jsontext.settle(value)
+    return value
+
+
+def key_text(key: Any, value: Any) -> str:
+    """A key as JSON has it: a string, numbers and booleans in their plain form. Raises YAMLError for other keys."""
+    if isinstance(key, str):
+        return key
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    if isinstance(key, int) and key <= _MAX_INT:
+        return str(key)
+    if isinstance(key, float):
+        return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}.get(str(key)) or gotext.general(_single(key))
+    kind = "%!s(<nil>)" if key is None else "uint64"
+    raise YAMLError(f"unsupported map key of type: {kind}, key: {gosyntax(key)}, value: {gosyntax(value)}")
+
+
+def _single(value: float) -> float:
+    """The shortest decimal that is the same 32-bit float."""
+    try:
+        wanted = struct.pack("f", value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+    short = (float(f"{value:.{digits}g}") for digits in range(1, 10))
+    return next((found for found in short if struct.pack("f", found) == wanted), value)
+
+
+def gosyntax(value: Any) -> str:
+    """A value as Go's %#v prints it."""
+    if value is None:
+        return "<nil>"
+    if isinstance(value, str):
+        return gotext.quote(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value) if value <= _MAX_INT else hex(value)
+    if isinstance(value, float):
+        return gotext.general(value)
+    if isinstance(value, list):
+        return "[]interface {}{" + ", ".join(map(_held, value)) + "}"
+    pairs = (f"{_held(key)}:{_held(item)}" for key, item in sorted(value.items(), key=str))
+    return "map[interface {}]interface {}{" + ", ".join(pairs) + "}"
+
+
+def _held(value: Any) -> str:
+    """A value inside of another one; a key that JSON cannot have is in a tuple."""
+    if isinstance(value, tuple):
+        (value,) = value
+    return "interface {}(nil)" if value is None else gosyntax(value)

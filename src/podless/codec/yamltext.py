@@ -1,0 +1,281 @@
+"""YAML as sigs.k8s.io/yaml reads it: the YAML 1.1 of go-yaml v2, on the way to JSON.
+
+Merge keys, aliases and repeated keys are go-yaml's rules. What an alias stands for is worked out once, and copied at C
+speed for each further one, while it counts in full: so a text that is nearly all aliases costs little before it is
+refused.
+"""
+
+from __future__ import annotations
+
+import marshal
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from podless.codec import jsontext
+from podless.codec.jsontext import YAMLError
+from podless.codec.yamlnodes import Node, compose
+from podless.codec.yamlscalar import gosyntax, key_text, scalar, settled
+from podless.runtime.meter import charge
+
+_ROOM = 1 << 22  # characters of all findings: with aliases a long key can be in many of them
+_PACKED = 2  # marshal's version before references, which would be found where there are none
+
+
+def parse(raw: bytes, repeated: list[str] | None = None) -> Any:
+    """The first document's value, as JSON has it; a line for every repeated key is appended to `repeated`.
+
+    Raises YAMLError.
+    """
+    root = next(compose(raw), None)
+    return None if root is None else Decoder([] if repeated is None else repeated).document(root)
+
+
+class _Known(NamedTuple):
+    """What an anchor's node comes to. nodes: that are visited. height: levels. made: packed, or a mapping's entries."""
+
+    nodes: int
+    height: int
+    repeated: list[str]
+    made: Any
+
+
+class _Entry(NamedTuple):
+    """An entry of a mapping. typed: its key as YAML has it, where 1 and "1" are two. line: of its value, from 0."""
+
+    typed: Any
+    line: int
+    value: Any
+
+    @property
+    def repeats(self) -> str:
+        """What is said where the key is there already."""
+        return f"line {self.line + 1}: key {gosyntax(self.typed)} already set in map"
+
+
+class Decoder:
+    """Makes JSON values of nodes, with go-yaml's bounds on what aliases may blow up. repeated: takes findings."""
+
+    def __init__(self, repeated: list[str]) -> None:
+        self.repeated = repeated
+        self.room = _ROOM
+        self.count = 0
+        self.from_alias = 0
+        self.open: list[Node] = []  # the aliases that are being followed
+        self.depth = self.deepest = 0
+        self.values: dict[Node, _Known] = {}
+        self.merges: dict[Node, _Known] = {}
+        self.odd = False  # whether there was anything that JSON cannot have
+
+    def document(self, root: Node) -> Any:
+        """What a document means. Raises YAMLError, also for what has no form in JSON and no other key took away."""
+        value = self.value(root)
+        if self.odd:
+            for check in (_check_keys, _check_numbers):
+                check(value)
+        return value
+
+    def value(self, node: Node) -> Any:
+        """What a node means. Raises YAMLError."""
+        self.visit()
+        kind = node.kind
+        if kind == "scalar":
+            found = scalar(node.value, node.tag, node.plain)
+            if found.__class__ is float and not math.isfinite(found):
+                self.odd = True
+                return found
+            return settled(found)
+        self.enter()
+        if kind == "sequence":
+            charge(len(node.children))
+            made: Any = [self.value(child) for child in node.children]
+        elif kind == "mapping":
+            made = self.mapping(node)
+        else:
+            made = self.aliased(node)
+        self.depth -= 1
+        return made
+
+    def enter(self) -> None:
+        """Goes a level down. Raises YAMLError where there are too many."""
+        self.depth += 1
+        if self.depth > self.deepest:
+            if self.depth > jsontext.MAX_DEPTH:
+                raise YAMLError("yaml: exceeded max depth of 10000")
+            self.deepest = self.depth
+
+    def visit(self, nodes: int = 1) -> None:
+        """Counts nodes, and refuses a document that is nearly all made of aliases."""
+        self.count += nodes
+        if not self.open:
+            return
+        self.from_alias += nodes
+        if self.from_alias > 100 and self.count > 1000 and self.from_alias / self.count > _allowed(self.count):
+            raise YAMLError("yaml: document contains excessive aliasing")
+
+    @contextmanager
+    def followed(self, node: Node) -> Iterator[Node]:
+        """What an alias stands for; while it is followed the alias must not be met again."""
+        if node.alias is None or any(node is other for other in self.open):
+            raise YAMLError(f"yaml: anchor '{node.value}' value contains itself")
+        self.open.append(node)
+        yield node.alias
+        self.open.pop()
+
+    def aliased(self, node: Node) -> Any:
+        """The value of an alias."""
+        with self.followed(node) as target:
+            known = self.values.get(target)
+            if known is None or not self.again(known):
+                made, nodes, height, found = self.watched(lambda: self.value(target))
+                self.values[target] = _Known(nodes, height, found, marshal.dumps(made, _PACKED))
+                return made
+        return marshal.loads(known.made)
+
+    def merged(self, source: Node, target: Node) -> Iterable[_Entry]:
+        """The entries of a mapping that is merged into another one, those that it merges itself among them."""
+        if source is target:
+            return list(self.entries(target))
+        with self.followed(source):
+            self.visit()
+            known = self.merges.get(target)
+            if known is not None and self.again(known):
+                return map(_again, known.made)
+            made: list[_Entry]
+            made, nodes, height, found = self.watched(lambda: list(self.entries(target)))
+            self.merges[target] = _Known(nodes, height, found, list(map(_again, made)))
+        return made
+
+    def watched(self, work: Any) -> tuple[Any, int, int, list[str]]:
+        """What comes of some work, the nodes visited, the levels, and the findings."""
+        count, found, deepest = self.count, len(self.repeated), self.deepest
+        self.deepest = self.depth
+        made = work()
+        height = self.deepest - self.depth
+        self.deepest = max(deepest, self.deepest)
+        return made, self.count - count, height, self.repeated[found:]
+
+    def again(self, known: _Known) -> bool:
+        """Counts what is known once more; False where it would be too deep here, which is for a closer look to tell."""
+        if self.depth + known.height > jsontext.MAX_DEPTH:
+            return False
+        self.visit(known.nodes)
+        for finding in known.repeated:
+            self.tell(finding)
+        return True
+
+    def tell(self, finding: str) -> None:
+        """Notes a repeated key."""
+        if self.room > 0:
+            self.room -= len(finding)
+            self.repeated.append(finding)
+
+    def entries(self, node: Node) -> Iterator[_Entry]:
+        """The entries of a mapping, with those that it takes over."""
+        charge(len(node.children))
+        children = iter(node.children)
+        for key, item in zip(children, children, strict=True):
+            if _merges(key):
+                yield from self.taken(item)
+            else:
+                yield _Entry(self.key(key), item.mark.line, self.value(item))
+
+    def mapping(self, node: Node) -> dict[str, Any]:
+        """The value of a mapping; a key that is there already is noted, and has the last value."""
+        made: dict[str, Any] = {}
+        keys: dict[Any, Any] = {}
+        charge(len(node.children))
+        children = iter(node.children)
+        for key, item in zip(children, children, strict=True):
+            if _merges(key):
+                for entry in self.taken(item):
+                    self.put(entry, made, keys)
+                continue
+            typed = self.key(key)
+            value = self.value(item)
+            if typed.__class__ is str and typed not in keys:
+                made[typed] = value
+                keys[typed] = typed
+            else:
+                self.put(_Entry(typed, item.mark.line, value), made, keys)
+        return made
+
+    def text(self, typed: Any, value: Any) -> Any:
+        """A key as JSON has it; in a tuple where it cannot, which is told when all has been read."""
+        try:
+            return key_text(typed, value)
+        except YAMLError:
+            self.odd = True
+            return (typed,)
+
+    def put(self, entry: _Entry, made: dict[Any, Any], keys: dict[Any, Any]) -> None:
+        """Puts an entry into a mapping. keys: what the keys that it has are in JSON."""
+        typed, _, value = entry
+        identity = typed if typed.__class__ is str else (typed.__class__, typed)
+        text = keys.get(identity)
+        if text is None:
+            text = keys[identity] = self.text(typed, value)
+        elif self.room > 0:
+            self.tell(entry.repeats)
+        made[text] = value
+
+    def key(self, node: Node) -> Any:
+        """A key as YAML has it."""
+        self.visit()
+        target = node.alias if node.kind == "alias" and node.alias is not None else node
+        if target.kind != "scalar":
+            shown = gosyntax(self.value(target))
+            raise YAMLError(f"yaml: invalid map key: {shown}")
+        return scalar(target.value, target.tag, target.plain)
+
+    def taken(self, node: Node) -> Iterator[_Entry]:
+        """The entries of other mappings that a merge key takes over; of several, the earlier ones win."""
+        for source in reversed(node.children) if node.kind == "sequence" else [node]:
+            target = source.alias if source.kind == "alias" and source.alias is not None else source
+            if target.kind != "mapping":
+                raise YAMLError("yaml: map merge requires map or sequence of maps as the value")
+            self.visit()
+            self.enter()
+            yield from self.merged(source, target)
+            self.depth -= 1
+
+
+def _check_keys(value: Any) -> None:
+    """Raises YAMLError for a key that JSON cannot have."""
+    if value.__class__ is dict:
+        charge(len(value))
+        for key, item in value.items():
+            if key.__class__ is tuple:
+                key_text(key[0], item)
+            _check_keys(item)
+    elif value.__class__ is list:
+        charge(len(value))
+        for item in value:
+            _check_keys(item)
+
+
+def _check_numbers(value: Any) -> None:
+    """Raises YAMLError for a number that JSON cannot have."""
+    if value.__class__ is dict or value.__class__ is list:
+        charge(len(value))
+        for item in value.values() if value.__class__ is dict else value:
+            _check_numbers(item)
+    elif value.__class__ is float:
+        settled(value)
+
+
+def _merges(key: Node) -> bool:
+    return key.value == "<<" and key.kind == "scalar" and (key.plain or key.tag == "merge")
+
+
+def _again(entry: _Entry) -> _Entry:
+    """An entry whose value nobody else has."""
+    if entry.value.__class__ not in (dict, list):
+        return entry
+    return entry._replace(value=marshal.loads(marshal.dumps(entry.value, _PACKED)))
+
+
+def _allowed(count: int) -> float:
+    """The share of a document that may come from aliases: 99% of a small one, falling to 10% of a very large one."""
+    return 0.99 - 0.89 * min(max(count - 400_000, 0), 3_600_000) / 3_600_000

@@ -1,0 +1,366 @@
+"""YAML as sigs.k8s.io/yaml prints it, byte for byte, in one pass and in pieces.
+
+Block style, keys in go-yaml's order, lists as far in as their key, lines folded at 80. How a text is written follows
+libyaml's emitter, of which go-yaml's is a copy; tests compare the two.
+"""
+
+from __future__ import annotations
+
+import functools
+import heapq
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from podless.codec import gotext
+from podless.codec.yamlscalar import MAX_UINT, MIN_INT, WORDS, resolve
+from podless.runtime.meter import charge
+
+_WIDTH = 80
+_PIECE = 1 << 13  # characters that are put together before they are handed out
+_WIDE = 1024  # keys of a mapping that are sorted in one go
+_RUN = 512  # and those of a larger one, before others may go on
+_SIMPLE = 128  # bytes of a key that stands before its colon in one line
+_SHORT = 64
+_SCALARS = (str, bool, int, float)
+_WHITE = re.compile("[ \n\u2028\u2029]")
+_DECIMALS = re.compile(r"[0-9]*+")
+_SEXAGESIMAL = re.compile(r"[-+]?[0-9][0-9_]*+(?::[0-5]?[0-9])++(?:\.[0-9_]*+)?")
+# what needs no closer look where it is no word of YAML: no blanks, no signs, nothing that begins like a number
+_PLAIN = re.compile(r"[A-Za-z_/][-A-Za-z0-9_./+=()$:]*+(?<!:)")
+# what libyaml prints as it is; a tab is not among it
+_SPECIAL = re.compile("[^\n\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
+_ANY_BREAK = re.compile("[\n\r\x85\u2028\u2029]")
+_BREAK = re.compile("[\n\u2028\u2029]")
+_BESIDE_BREAK = re.compile("[\n\u2028\u2029] | [\n\u2028\u2029]")
+_LINE = re.compile("(?<![^\n\u2028\u2029])(?=[^\n\u2028\u2029])")
+# what would begin something else in the middle of a plain text: a key's colon, a comment
+_SIGN = re.compile("[:](?![^ \n\u2028\u2029])|[ \n\u2028\u2029]#")
+_FIRST = frozenset("#,[]{}&*!|>'\"%@`")
+_ESCAPED = re.compile(r"[^\x20\x21\x23-\x5b\x5d-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]")
+_ESCAPES = {0: "0", 7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 27: "e", 34: '"', 92: "\\"}
+_ESCAPES |= {0x85: "N", 0x2028: "L", 0x2029: "P"}
+
+
+def emit(value: Any) -> bytes:
+    """A JSON value as YAML."""
+    return b"".join(pieces(value))
+
+
+def pieces(value: Any) -> Iterator[bytes]:
+    """A JSON value as YAML, in pieces of some 8 KiB (or one text) that are made as they are asked for.
+
+    Some are empty: others may go on while the keys of a large mapping are sorted.
+    """
+    held: list[str] = []
+    size = 0
+    for part in _parts(value):
+        if not part:  # a rest
+            yield b""
+            continue
+        held.append(part)
+        size += len(part)
+        if size >= _PIECE:
+            yield "".join(held).encode("utf-8", "replace")
+            held.clear()
+            size = 0
+    held.append("\n")
+    yield "".join(held).encode("utf-8", "replace")
+
+
+class _Open:
+    """A mapping or list that is being written. lead: what its next entry begins with. start: what all later ones do."""
+
+    __slots__ = ("indent", "items", "lead", "mapping", "start")
+
+    def __init__(self, items: Iterator[Any], mapping: bool, indent: int, lead: str) -> None:
+        self.items = items
+        self.mapping = mapping
+        self.indent = indent
+        self.start = "\n" + " " * indent + ("" if mapping else "- ")
+        self.lead = lead if mapping else f"{lead}- "
+
+
+class _Known:
+    """What the objects of one document have again and again: sets of keys, keys, short texts."""
+
+    def __init__(self) -> None:
+        self.orders: dict[tuple[str, ...], list[str]] = {}
+        self.keys: dict[str, str | None] = {}
+        self.texts: dict[str, str] = {}
+
+    def open(self, value: Any, indent: int, lead: str) -> _Open:
+        """Begins to write a mapping or list."""
+        if value.__class__ is not dict:
+            if value.__class__ is list:  # the items of any other are made, and charged, one by one
+                charge(len(value))
+            return _Open(iter(value), False, indent, lead)
+        charge(len(value))
+        if len(value) > _WIDE:
+            return _Open(_lazily(value), True, indent, lead)
+        names = tuple(value)
+        order = self.orders.get(names)
+        if order is None:
+            order = self.orders[names] = _in_order(names)
+        return _Open(((name, value[name]) for name in order), True, indent, lead)
+
+    def key(self, text: str) -> str | None:
+        """As `_key`."""
+        try:
+            return self.keys[text]
+        except KeyError:
+            found = self.keys[text] = _key(text)
+            return found
+
+    def scalar(self, value: Any, column: int, indent: int) -> str:
+        """As `_scalar`."""
+        if value.__class__ is not str:
+            return _scalar(value, column, indent)
+        known = self.texts.get(value)
+        if known is None:
+            known = _text(value, column, indent)
+            if len(value) <= _SHORT and not _WHITE.search(value):  # written in the same way everywhere
+                self.texts[value] = known
+        return known
+
+
+def _parts(value: Any) -> Iterator[str]:
+    """The text of a value without its last line break."""
+    if not (isinstance(value, dict | list) and value):
+        yield _scalar(value, 0, 2)
+        return
+    known = _Known()
+    left = [known.open(value, 0, "")]
+    while left:
+        holder = left[-1]
+        indent = holder.indent
+        for item in holder.items:
+            if item is None and holder.mapping:
+                yield ""
+                continue
+            head, holder.lead = holder.lead, holder.start
+            # where the value begins, and what stands before it if it is a mapping or a list
+            column, lead, between = indent + 2, "", ""
+            if holder.mapping:
+                key, item = item
+                text = known.key(key)
+                if text is not None:
+                    head, column, lead = f"{head}{text}:", indent + len(text) + 2, "\n"
+                else:
+                    head, lead = f"{head}? {_text(key, column, column)}\n{' ' * indent}:", " "
+                between = " "
+            if not item or item.__class__ in _SCALARS:
+                yield f"{head}{between}{known.scalar(item, column, indent + 2)}"
+                continue
+            yield head
+            inner = indent if lead == "\n" and item.__class__ is not dict else indent + 2
+            left.append(known.open(item, inner, f"\n{' ' * inner}" if lead == "\n" else lead))
+            break
+        else:
+            left.pop()
+
+
+def _scalar(value: Any, column: int, indent: int) -> str:
+    """What has nothing inside. column: where it begins. indent: of its further lines."""
+    kind = value.__class__
+    if kind is str:
+        return _text(value, column, indent)
+    if kind is bool:
+        return "true" if value else "false"
+    if value is None:
+        return "null"
+    if kind is dict:
+        return "{}"
+    if kind is list:
+        return "[]"
+    if kind is int and MIN_INT <= value <= MAX_UINT:
+        return str(value)
+    return gotext.general(float(value))
+
+
+def _key(text: str) -> str | None:
+    """A key in one line; None where it has more than one, or is too long for that."""
+    if _PLAIN.fullmatch(text) and text not in WORDS and len(text) <= _SIMPLE:
+        return text
+    if len(text.encode("utf-8", "replace")) > _SIMPLE or _ANY_BREAK.search(text):
+        return None
+    return _text(text, 0, 0, fold=False)
+
+
+def _text(text: str, column: int, indent: int, *, fold: bool = True) -> str:
+    """A string: literal where it has lines, quoted where it would mean something else, else as plain as can be."""
+    if _PLAIN.fullmatch(text) and text not in WORDS:
+        return text
+    special, beside = _SPECIAL.search(text) is not None, _BESIDE_BREAK.search(text) is not None
+    if "\n" in text:
+        if special or text[-1] == " " or " \n" in text or " \u2028" in text or " \u2029" in text:
+            return _double(text, column, indent, fold)
+        return _literal(text, indent)
+    if special or resolve(text)[0] != "str" or (":" in text and _SEXAGESIMAL.fullmatch(text)):
+        return _double(text, column, indent, fold)
+    if beside:
+        return _double(text, column, indent, fold)
+    if text[0] == " " or text[-1] == " " or _BREAK.search(text) or _indicates(text):
+        return _single(text, column, indent, fold)
+    return _folded(text, column, indent) if fold else text
+
+
+def _indicates(text: str) -> bool:
+    """Whether a text would mean something else in plain."""
+    first = text[0]
+    if first in _FIRST or text.startswith(("---", "...")):
+        return True
+    return (first in "?-" and text[1:2] in ("", " ")) or _SIGN.search(text) is not None
+
+
+def _literal(text: str, indent: int) -> str:
+    hint = "2" if text[0] == " " or _BREAK.match(text) else ""
+    if _BREAK.match(text[-1]):
+        hint += "+" if len(text) == 1 or _BREAK.match(text[-2]) else ""
+    else:
+        hint += "-"
+    return f"|{hint}\n{_indented(text, ' ' * indent).removesuffix(chr(10))}"
+
+
+def _indented(text: str, blanks: str) -> str:
+    """A text with blanks before each of its lines that has something in it."""
+    if "\u2028" in text or "\u2029" in text:
+        return _LINE.sub(blanks, text)
+    return "\n".join([blanks + line if line else "" for line in text.split("\n")])
+
+
+def _single(text: str, column: int, indent: int, fold: bool) -> str:
+    if not _BREAK.search(text):
+        inner = text.replace("'", "''")
+        return f"'{_folded(inner, column + 1, indent) if fold else inner}'"
+    out, at = ["'"], 0
+    charge(len(text))
+    column += 1
+    for found in _BREAK.finditer(text):
+        out += (_folded(text[at : found.start()].replace("'", "''"), column, indent), found.group())
+        at, column = found.end(), indent
+        if not _BREAK.match(text, at):
+            out.append(" " * indent)
+    out.append(_folded(text[at:].replace("'", "''"), column, indent))
+    return "".join(out) + "'"
+
+
+def _double(text: str, column: int, indent: int, fold: bool) -> str:
+    inner = _ESCAPED.sub(_escape, text)
+    return f'"{_folded(inner, column + 1, indent, quoted=True) if fold else inner}"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code in _ESCAPES:
+        return "\\" + _ESCAPES[code]
+    return f"\\x{code:02X}" if code < 0x100 else f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
+
+
+def _folded(text: str, column: int, indent: int, quoted: bool = False) -> str:
+    """A text with breaks in the place of the first blank behind the 80th column. quoted: in double quotes."""
+    if column + len(text) <= _WIDTH:
+        return text
+    lines, start, mark = [], 0, ""
+    charge(len(text))
+    at = text.find(" ", max(_WIDTH + 1 - column, 1))
+    while 0 <= at < len(text) - 1:
+        doubled = text[at + 1] == " "
+        if text[at - 1] == " " or (doubled and not quoted):
+            at = text.find(" ", at + 1)
+            continue
+        lines.append(mark + text[start:at])
+        start, mark = at + 1, "\\" if doubled else ""
+        at = text.find(" ", max(start + _WIDTH + 1 - indent - len(mark), start + 1))
+    lines.append(mark + text[start:])
+    return f"\n{' ' * indent}".join(lines)
+
+
+def _in_order(keys: Iterable[str]) -> list[str]:
+    """Keys as go-yaml sorts them: letters behind all else, numbers by their value."""
+    names = sorted(keys)
+    if all(map(str.isalpha, names)):
+        return names
+    return sorted(names, key=_AS_GO)
+
+
+def _lazily(value: dict[str, Any]) -> Iterator[tuple[str, Any] | None]:
+    """The pairs of a large mapping in order, found while they are asked for; None where others may go on."""
+    runs: list[list[tuple[str, str]]] = []
+    names = list(value)
+    for start in range(0, len(names), _RUN):
+        runs.append(sorted((_rank(name), name) for name in names[start : start + _RUN]))
+        charge(_RUN)
+        yield None
+    for _, name in heapq.merge(*runs):
+        yield name, value[name]
+
+
+def _rank(text: str) -> str:
+    """What texts are in the order of `_compare` by, where no digit has a letter behind it.
+
+    Where one has, `_compare` goes round in circles (12, 1x, 2), and any order is as good. Parts are marked so that
+    letters are behind all else, and numbers behind signs; of these the longer is the larger.
+    """
+    found: list[str] = []
+    for part in _PARTS.findall(text):
+        if "0" <= part[0] <= "9":
+            bare = part.lstrip("0")
+            found.append(f"\2{len(bare):07}{bare}{len(part):07}")
+        elif part.isalpha():
+            found.append(f"\3{part}")
+        else:
+            for letters, group in itertools.groupby(part, str.isalpha):
+                chars = "".join(group)
+                found += [f"\3{chars}"] if letters else [f"\1{char}" for char in chars]
+    return "".join(found)
+
+
+def _compare(left: str, right: str) -> int:
+    if left == right:
+        return 0
+    start = _parting(left, right)
+    if start == min(len(left), len(right)):
+        return len(left) - len(right)
+    a, b = left[start], right[start]
+    if a.isalpha() or b.isalpha():
+        less = a < b if a.isalpha() and b.isalpha() else b.isalpha()
+        return -1 if less else 1
+    seed = ""
+    if "0" in (a, b):  # in the middle of one number the digits before count, unless all of them are zeros
+        before = left[:start]
+        seed = "1" if before[len(before.rstrip("0123456789")) :].strip("0") else ""
+    one, two = _digits(left, start), _digits(right, start)
+    ranks = [(*_number(seed + one), len(one), a), (*_number(seed + two), len(two), b)]
+    return -1 if ranks[0] < ranks[1] else 1
+
+
+_PARTS = re.compile(r"[0-9]++|[^\W\d_]++|.", re.DOTALL)
+_AS_GO = functools.cmp_to_key(_compare)
+
+
+def _parting(left: str, right: str) -> int:
+    """Where two texts begin to differ, found by halves, which are compared at the speed of C."""
+    low, high = 0, min(len(left), len(right))
+    for place in range(min(high, 16)):
+        if left[place] != right[place]:
+            return place
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[low:middle] == right[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _digits(text: str, start: int) -> str:
+    match = _DECIMALS.match(text, start)
+    return match.group() if match else ""
+
+
+def _number(digits: str) -> tuple[int, str]:
+    """What sorts numbers by their value, however many digits they have."""
+    digits = digits.lstrip("0")
+    return len(digits), digits

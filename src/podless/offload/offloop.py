@@ -1,0 +1,175 @@
+"""Long work on a thread beside the event loop, one piece at a time: the loop goes on, at half its speed.
+
+For what is written in Python alone, and touches nothing that others change meanwhile: the interpreter takes turns
+between threads every few milliseconds. What takes long inside of C keeps it: a process is the place for that
+(offload/process.py). A piece has so many seconds: what it calls charges its meter (runtime/meter.py), and raises
+Timeout past them. `FairQueue` decides whose request is next.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from contextvars import ContextVar, copy_context
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
+
+from podless.codec.serializer import in_steps
+from podless.meta.errors import TooManyRequests, Unavailable
+from podless.offload.fairqueue import FairQueue
+from podless.offload.process import Offload
+from podless.runtime import memo
+from podless.runtime.freeing import parts, release
+from podless.runtime.gcpause import PAUSE, paused
+from podless.runtime.meter import METER, Meter
+from podless.runtime.slices import Slices
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+LONG = 1 << 15  # bytes of an object from which on work on it is long
+SECONDS = 10.0  # of processor time that a piece of work has
+_WAITING = 128  # pieces of work that may wait for the thread
+
+_made: ContextVar[list[Any] | None] = ContextVar("made", default=None)  # what was made for the request so far
+
+
+def _metered(seconds: float, work: Callable[[], R]) -> R:
+    """Do a piece of work on its thread. Raise what the work raises; it raises Timeout where it is charged too much."""
+    METER.set(Meter(seconds))
+    try:
+        with paused():
+            return work()
+    except Exception as error:  # frees here what the work was about, and not where the answer is made
+        traceback.clear_frames(error.__traceback__)
+        raise
+    finally:
+        del work
+
+
+def _drafted(work: Callable[[], R]) -> tuple[R, Callable[[], None]]:
+    """What some work gives, and what publishes that which it made on the way."""
+    with memo.drafting() as draft:
+        return work(), draft.publish
+
+
+class OffLoop:
+    """The thread, which is begun when it is first needed, and the turns of long requests. To be closed.
+
+    seconds: of processor time for a piece of work. worker: the process that parses long texts; closed with this.
+    """
+
+    def __init__(self, seconds: float = SECONDS, worker: Offload | None = None) -> None:
+        self._seconds = seconds
+        self.worker = worker or Offload()
+        self.slices = Slices(seconds)
+        self._thread: ThreadPoolExecutor | None = None
+        self._waiting = 0
+        self._closed = False
+        self.turns = FairQueue()
+
+    @asynccontextmanager
+    async def turn(self, user: str, size: int) -> AsyncIterator[None]:
+        """A request about so many bytes waits for its turn; what is made for it goes in pieces afterwards.
+
+        Raises TooManyRequests.
+        """
+        async with self.turns.turn(user, size):
+            made: list[Any] = []
+            token = _made.set(made)
+            pause = PAUSE.begin()
+            try:
+                yield
+            except Exception as error:  # what the request is about goes in pieces, and not where the answer is made
+                traceback.clear_frames(error.__traceback__)
+                raise
+            finally:
+                _made.reset(token)
+                await self._let_go(made, pause)
+
+    @staticmethod
+    def is_long(size: int) -> bool:
+        """Whether work on an object of so many bytes is not done on the event loop."""
+        return size >= LONG
+
+    async def run(self, size: int, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run work on an object of so many bytes: off the loop if that is long, else on the loop in slices.
+
+        Raises what the work raises, TooManyRequests, and Timeout where it takes too long.
+        """
+        if size < LONG:
+            return await self.slices.run(partial(work, *args, **kwargs))
+        return await self.run_on_thread(work, *args, **kwargs)
+
+    async def slice(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run work on the loop in slices. Raises what the work raises, and Timeout where it takes too long."""
+        return await self.slices.run(partial(work, *args, **kwargs))
+
+    async def run_on_thread(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """As `run`, of work that is long whatever it is about."""
+        if self._waiting >= _WAITING:
+            raise TooManyRequests("too many requests, please try again later", {"retryAfterSeconds": 1})
+        known = copy_context()  # with it the clock, which a test may have moved
+        known.run(in_steps.set, True)
+        known.run(memo.begin)
+        self._waiting += 1
+        try:
+            piece = partial(work, *args, **kwargs)
+            found: R = await asyncio.wrap_future(self._executor().submit(known.run, _metered, self._seconds, piece))
+        finally:
+            del piece
+            self._waiting -= 1
+        self.keep(found)
+        return found
+
+    async def make(self, size: int, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """As `run`, of work that may need what no one has made beforehand: the loop keeps what it has made."""
+        if size < LONG:
+            return await self.slices.run(partial(work, *args, **kwargs))
+        found, publish = await self.run_on_thread(_drafted, partial(work, *args, **kwargs))
+        publish()
+        return found
+
+    def keep(self, value: Any) -> None:
+        """Something large was made for the request that has its turn: it goes in pieces afterwards."""
+        if (made := _made.get()) is not None:
+            made.append(value)
+
+    def _executor(self) -> ThreadPoolExecutor:
+        if self._thread is None:
+            if self._closed:
+                raise Unavailable("the server is stopping")
+            self._thread = ThreadPoolExecutor(1, "podless-off-loop")
+        return self._thread
+
+    async def _let_go(self, made: list[Any], pause: int) -> None:
+        """Take what was made apart; the parts go once nobody else has them, and the collector rests until then."""
+        held: list[Any] = []
+
+        def go() -> None:
+            release(held)
+            PAUSE.end(pause)
+
+        def submit() -> None:
+            if self._thread is not None:
+                self._thread.submit(go)
+            else:
+                PAUSE.end(pause)
+
+        loop = asyncio.get_running_loop()
+        try:
+            if self._thread is not None:
+                held = await loop.run_in_executor(self._thread, parts, made)
+        finally:
+            loop.call_soon(submit)
+
+    def close(self) -> None:
+        """End the thread once it has done what it does, and the worker process."""
+        self._closed = True
+        self.worker.close()
+        if self._thread is not None:
+            self._thread.shutdown(wait=False, cancel_futures=True)
+            self._thread = None

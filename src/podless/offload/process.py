@@ -1,0 +1,199 @@
+"""Work that would keep all others waiting, in a process of its own: one piece at a time, each with a deadline.
+
+All servers of a process share one worker, which is started when it is first needed and ends with the last of them. It
+is a fresh interpreter: a process with threads is not to be forked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, BinaryIO
+
+from podless.codec import serializer
+from podless.meta.errors import Timeout, TooManyRequests
+from podless.offload import worker
+from podless.runtime.gcpause import paused
+
+SECONDS = 10.0  # of processor time for one body
+_PATIENCE = 3  # times as long a worker is waited for: others may want the machine
+_WAITING = 64  # bodies that may wait for the worker
+_LATE = "Timeout: request did not complete within the allotted timeout"
+_START = "import sys; sys.path[:] = {path!r}; from podless.offload.worker import main; main()"
+
+
+class _Worker:
+    """The process, and the thread that talks to it."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "podless-offload")
+        self._process: subprocess.Popen[bytes] | None = None
+        self._waiting = 0
+        self._count = threading.Lock()
+
+    async def run(self, kind: bytes, raw: bytes, seconds: float) -> Any:
+        """What the worker makes of a text. Raises Timeout where it does not get done, TooManyRequests."""
+        with self._count:
+            if self._waiting >= _WAITING:
+                raise TooManyRequests("too many requests, please try again later", {"retryAfterSeconds": 1})
+            self._waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._work, kind, raw, seconds)
+        finally:
+            with self._count:
+                self._waiting -= 1
+
+    def _work(self, kind: bytes, raw: bytes, seconds: float) -> Any:
+        import pickle  # few servers get that far
+
+        process = self._process
+        if process is None or process.poll() is not None:
+            process = self._process = self._spawn()
+        deadline = threading.Timer(seconds * _PATIENCE, process.kill)
+        deadline.start()
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(worker.HEAD.pack(kind, seconds, len(raw)))
+            process.stdin.write(raw)
+            process.stdin.flush()
+            size = worker.SIZE.unpack(_exactly(process.stdout, worker.SIZE.size))[0]
+            made = _exactly(process.stdout, size)
+        except (OSError, EOFError):
+            self._end()
+            raise Timeout(_LATE, {}) from None
+        finally:
+            deadline.cancel()
+        with paused():
+            return pickle.load(_Pieces(made))
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-c", _START.format(path=sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            process_group=0,  # a signal from the terminal is for the server
+        )
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+        process.wait()
+
+    def close(self) -> None:
+        """End thread and process; what is under way ends with Timeout."""
+        process = self._process
+        if process is not None:
+            process.kill()
+        self._thread.submit(self._end)
+        self._thread.shutdown(wait=True)
+
+
+class _Pieces:
+    """Bytes as a file in Python, which lets the loop's thread go on wherever it is read from: every 64 KiB of a pickle.
+
+    Read in one go, 3 MB keep the interpreter for a third of a second.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data = memoryview(data)
+        self._at = 0
+
+    def read(self, size: int) -> bytes:
+        """The next bytes."""
+        self._at += size
+        return bytes(self._data[self._at - size : self._at])
+
+    def readinto(self, into: bytearray) -> int:
+        """The next bytes, into a buffer."""
+        part = self.read(len(into))
+        into[: len(part)] = part
+        return len(part)
+
+    def readline(self) -> bytes:
+        """Nothing: the form of pickles that is used has no lines."""
+        return b""
+
+
+def _exactly(pipe: BinaryIO | Any, size: int) -> bytes:
+    data: bytes = pipe.read(size)
+    if len(data) < size:
+        raise EOFError
+    return data
+
+
+class _Shared:
+    """The worker of this process, for as long as somebody has it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._worker: _Worker | None = None
+        self._users = 0
+
+    def take(self) -> _Worker:
+        """The worker, for one more."""
+        with self._lock:
+            self._users += 1
+            if self._worker is None:
+                self._worker = _Worker()
+            return self._worker
+
+    def give(self) -> None:
+        """One needs it no more."""
+        with self._lock:
+            self._users -= 1
+            if self._users or self._worker is None:
+                return
+            last, self._worker = self._worker, None
+        last.close()
+
+
+_SHARED = _Shared()
+
+
+class Offload:
+    """Reads long bodies elsewhere. seconds: for each of them. To be closed."""
+
+    def __init__(self, seconds: float = SECONDS) -> None:
+        self._seconds = seconds
+        self._worker: _Worker | None = None
+
+    async def yaml(self, raw: bytes) -> serializer.ParsedYAML:
+        """The text with what is in it. Raises Timeout, TooManyRequests."""
+        made = serializer.ParsedYAML(raw)
+        made.outcome = await self._run(worker.YAML, raw)
+        return made
+
+    async def applied(self, raw: bytes) -> serializer.ParsedYAML:
+        """The same of a text that may well be JSON. Raises Timeout, TooManyRequests."""
+        made = serializer.ParsedYAML(raw)
+        made.outcome = await self._run(worker.APPLIED, raw)
+        return made
+
+    async def json(self, raw: bytes) -> serializer.ParsedJSON:
+        """The text with what is in it. Raises Timeout, TooManyRequests."""
+        made = serializer.ParsedJSON(raw)
+        made.outcome, made.pairs = await self._run(worker.JSON, raw)
+        return made
+
+    async def _run(self, kind: bytes, raw: bytes) -> Any:
+        if self._worker is None:
+            self._worker = _SHARED.take()
+        return await self._worker.run(kind, raw, self._seconds)
+
+    def close(self) -> None:
+        """Let go of the worker; the last who does ends it."""
+        if self._worker is not None:
+            self._worker = None
+            _SHARED.give()

@@ -1,0 +1,162 @@
+"""Values that are made when they are first needed, and who may keep them.
+
+The thread contract of podless: work that runs off the event loop is a pure function of values that were complete before
+they were handed over. It keeps nothing where another thread can see it. Three rules follow, and every lazily made value
+goes through this module to obey them:
+
+- A value is complete before anything refers to it, and is put in its place by one store: an attribute, or a key of a
+  dict. Two threads may make it twice; they never see half of it.
+- Work off the loop has a `Draft`: what it makes is there, for this piece of work alone.
+- What must not be made there again and again is made beforehand: `drafting` gives a draft that the loop publishes.
+
+Answers that follow from their question alone (runtime/bounded.py) are kept from every thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, ClassVar, Generic, TypeVar, overload
+
+T = TypeVar("T")
+_ABSENT = object()
+
+
+class Draft:
+    """What a piece of work off the loop has made. whole: it may make what has to be complete before other work.
+
+    strict: tests set it. Work off the loop that makes what should have been complete raises AssertionError then.
+    """
+
+    __slots__ = ("_made", "_whole")
+
+    strict: ClassVar[bool] = False
+
+    def __init__(self, *, whole: bool = False) -> None:
+        self._whole = whole
+        # (identity of the holder, key) -> how to put it there, the holder, the value
+        self._made: dict[tuple[int, Any], tuple[Callable[[Any, Any, Any], None], Any, Any]] = {}
+
+    def get(
+        self, put: Callable[[Any, Any, Any], None], holder: Any, key: Any, make: Callable[[], Any], needed: bool
+    ) -> Any:
+        """The value for a key of a holder, made once for this draft."""
+        place = id(holder), key
+        found = self._made.get(place)
+        if found is None:
+            if needed and self.strict and not self._whole:
+                raise AssertionError(f"off the loop: {key!r} of {type(holder).__name__} was not made beforehand")
+            found = self._made.setdefault(place, (put, holder, make()))
+        return found[2]
+
+    def find(self, holder: Any, key: Any) -> Any:
+        """The value for a key of a holder that this draft has made, or None."""
+        found = self._made.get((id(holder), key))
+        return None if found is None else found[2]
+
+    def publish(self) -> None:
+        """Put all that was made where it belongs. On the loop."""
+        for (_, key), (put, holder, value) in self._made.items():
+            put(holder, key, value)
+
+
+_draft: ContextVar[Draft | None] = ContextVar("draft", default=None)
+
+
+def is_off_loop() -> bool:
+    """Whether this is work off the loop."""
+    return _draft.get() is not None
+
+
+def begin() -> None:
+    """From here on, this context is a piece of work off the loop."""
+    _draft.set(Draft())
+
+
+@contextmanager
+def drafting() -> Iterator[Draft]:
+    """Whatever is made meanwhile, here, is kept in a draft that can be published."""
+    draft = Draft(whole=True)
+    token = _draft.set(draft)
+    try:
+        yield draft
+    finally:
+        _draft.reset(token)
+
+
+def once(table: dict[Any, Any], key: Any, make: Callable[[], T], *, needed: bool = True) -> T:
+    """Return the value for a key of a table, made when it is first asked for, and keep it.
+
+    needed: whether it must be made beforehand where work off the loop asks for it.
+    """
+    found: Any = table.get(key, _ABSENT)
+    if found is _ABSENT:
+        draft = _draft.get()
+        if draft is not None:
+            found = draft.get(dict.__setitem__, table, key, make, needed)
+        else:
+            found = table.setdefault(key, make())
+    kept: T = found
+    return kept
+
+
+def find(table: dict[Any, Any], key: Any) -> Any:
+    """The value for a key of a table, also where this work alone has made it; None where there is none."""
+    found = table.get(key, _ABSENT)
+    if found is _ABSENT:
+        draft = _draft.get()
+        return None if draft is None else draft.find(table, key)
+    return found
+
+
+def remember(table: dict[Any, Any], key: Any, make: Callable[[], T]) -> T:
+    """As `once`, of what follows from data and can be made at any time; off the loop it is kept for that work only."""
+    return once(table, key, make, needed=False)
+
+
+def own(table: dict[Any, Any]) -> dict[Any, Any]:
+    """The table itself; off the loop, one that stands for it during this piece of work, empty at first."""
+    draft = _draft.get()
+    if draft is None:
+        return table
+    private: dict[Any, Any] = draft.get(_nowhere, table, "own", dict, False)
+    return private
+
+
+def _nowhere(holder: Any, key: Any, value: Any) -> None:
+    """What one piece of work remembers is not published."""
+
+
+def fill(holder: Any, name: str, make: Callable[[], T], *, needed: bool = True) -> T:
+    """Make an attribute that was found empty, and keep it, as `once` does; as `remember` where it is not needed."""
+    draft = _draft.get()
+    if draft is not None:
+        drafted: T = draft.get(object.__setattr__, holder, name, make, needed)
+        return drafted
+    value = make()
+    object.__setattr__(holder, name, value)
+    return value
+
+
+class made_once(Generic[T]):  # noqa: N801 (a decorator)
+    """As functools.cached_property, without a lock and by the contract above."""
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self._make = make
+        self._name = make.__name__
+        self.__doc__ = make.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, holder: None, owner: type) -> made_once[T]: ...
+
+    @overload
+    def __get__(self, holder: object, owner: type) -> T: ...
+
+    def __get__(self, holder: Any, owner: type) -> made_once[T] | T:
+        if holder is None:
+            return self
+        return remember(holder.__dict__, self._name, lambda: self._make(holder))

@@ -1,0 +1,94 @@
+"""Long work in pieces, some of them in each turn of the event loop: long answers, long looks through what is stored.
+
+Users take turns, so that who asks for much waits for it, and nobody else does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from typing import TypeVar
+
+from podless.runtime.slices import Pull, Slices
+
+T = TypeVar("T")
+
+ALL = 1.0  # seconds; more than there are in any turn
+_TURN = 0.001  # seconds of work in one turn of the loop; the piece that comes over it is the last
+_PIECE = 0.001  # seconds of work in one go of what is done by `slices`
+_SECONDS = 10.0  # of processor time for an item of what is pulled
+_LOOK = 32  # items between two looks at the clock, at the most
+
+
+class Pace:
+    """What is to be done when the loop has time, by user."""
+
+    __slots__ = ("_due", "_queues", "_slices")
+
+    def __init__(self) -> None:
+        self._slices = Slices(_SECONDS)
+        self._queues: dict[str, deque[Callable[[], float | None]]] = {}  # whoever's turn is next first
+        self._due = False
+
+    def soon(self, user: str, work: Callable[[], float | None]) -> None:
+        """Do something for a user in a later turn. It must not raise, and be done in a few milliseconds.
+
+        What it has only begun counts for as many seconds as it returns; `ALL` is all that is done in this turn.
+        """
+        queue = self._queues.get(user)
+        if queue is None:
+            queue = self._queues[user] = deque()
+        queue.append(work)
+        self._again()
+
+    async def rest(self, user: str) -> None:
+        """Wait until it is this user's turn again, for some milliseconds of work."""
+        turn = asyncio.get_running_loop().create_future()
+
+        def go() -> float:
+            if not turn.done():
+                turn.set_result(None)
+                return ALL
+            return 0.0
+
+        self.soon(user, go)
+        await turn
+
+    async def slices(self, user: str, items: Sequence[T]) -> AsyncIterator[Sequence[T]]:
+        """Items in slices, with a rest wherever what is done with them has taken a while."""
+        until = time.perf_counter() + _PIECE
+        start, look = 0, 1
+        while start < len(items):
+            if time.perf_counter() > until:
+                await self.rest(user)
+                until, look = time.perf_counter() + _PIECE, max(look // 2, 1)
+            else:
+                look = min(look * 2, _LOOK)
+            yield items[start : start + look]
+            start += look
+
+    def pull(self, source: Iterator[T]) -> Pull[T]:
+        """What an iterator gives, each item made in slices."""
+        return Pull(self._slices, source)
+
+    def _again(self) -> None:
+        if not self._due:
+            self._due = True
+            asyncio.get_running_loop().call_soon(self._turn)
+
+    def _turn(self) -> None:
+        self._due = False
+        until = time.perf_counter() + _TURN
+        while self._queues:
+            user = next(iter(self._queues))
+            queue = self._queues.pop(user)
+            work = queue.popleft()
+            if queue:
+                self._queues[user] = queue
+            until -= work() or 0.0
+            if time.perf_counter() > until:
+                break
+        if self._queues:
+            self._again()

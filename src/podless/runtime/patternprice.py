@@ -1,0 +1,201 @@
+"""What it costs to compile a pattern, told by its text: RE2 keeps the interpreter while it compiles.
+
+Most of a pattern costs its length. But RE2 takes a?a?a? for a{0,3}, and nests that: n of these cost the square of n. A
+class of Unicode costs as much as a page of text, and what is repeated as often as it is.
+"""
+
+from __future__ import annotations
+
+import re
+
+from podless.runtime.meter import each
+
+_TOKEN = re.compile(
+    r"""
+    (?P<quoted>\\Q(?:[^\\]|\\(?!E))*+(?:\\E)?)
+  | (?P<unicode>\\[pP](?:\{\^?\w{0,40}\}|.))
+  | (?P<code>\\x\{[0-9a-fA-F]{0,10}\}|\\x..|\\[0-7]{1,3}|\\C)
+  | (?P<set>\\[dDsSwW])
+  | (?P<edge>\\[bBAzZ]|[\^$])
+  | (?P<escape>\\.)
+  | (?P<class>\[\^?\]?(?:[^\]\\\[]|\\.|\[:\^?\w{0,12}:\]|\[)*+\])
+  | (?P<flags>\(\?[a-zA-Z-]{0,10}\))
+  | (?P<open>\((?:\?(?:[a-zA-Z-]{0,10}:|P?<))?)
+  | (?P<close>\))
+  | (?P<or>\|)
+  | (?P<times>(?:[*+?]|\{(?P<least>\d{1,5})(?:,(?P<most>\d{0,5}))?\})\??)
+  | (?P<any>\.)
+  | (?P<text>[^\\\[\]{}()*+?.|^$]++)
+  | (?P<rest>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_FOLDED = re.compile(r"\(\?[a-zA-Z]{0,10}i")
+
+# nanoseconds on a machine of some years
+_CHARACTER, _FOLDED_CHARACTER, _TIMES = 120, 2800, 500
+_ANY, _SET, _WIDE_SET = 4000, 4000, 10_000
+_CLASS, _CLASS_CHARACTER, _RANGE, _NEGATED = 1500, 150, 5000, 6000
+_UNICODE = 360_000  # which is less than half of what it is, for \p{L}{1,255} is not far-fetched
+_MORE, _FEW = 40_000, 3  # classes of Unicode within one class
+_SQUARE = 6  # of what may be left out in a row
+_SIZES = {"any": _ANY, "edge": _CHARACTER, "escape": _CHARACTER, "code": _CHARACTER, "rest": _CHARACTER}
+MOST = 30_000_000.0  # that one pattern may cost: no other request is served meanwhile
+
+
+class _Branch:
+    """What stands one behind the other within brackets. depth: how deep what may be left out is nested.
+
+    cost: of all before the last item. item, inner: the cost and depth of that. run: how many in a row up to it may be
+    left out. last: its text, "" for a choice. split: whether it is one.
+    """
+
+    __slots__ = ("cost", "depth", "inner", "item", "last", "run", "split")
+
+    def __init__(self) -> None:
+        self.cost = self.item = 0.0
+        self.depth = self.inner = self.run = 0
+        self.last = ""
+        self.split = False
+
+    def add(self, text: str, cost: float, depth: int = 0) -> None:
+        """One more item."""
+        if self.run and not _alike(self.last, text):
+            self.end()
+        self.cost += self.item
+        self.depth = max(self.depth, self.inner)
+        self.item, self.inner, self.last = cost, depth, text
+
+    def enclose(self, branch: _Branch) -> None:
+        """One more item, in brackets: those around anything but a choice are as if they were not there."""
+        run, branch.run = (0, branch.run) if branch.split else (branch.run, 0)
+        self.add("" if branch.split else branch.last, *branch.close())
+        self.run += run
+
+    def end(self) -> None:
+        """The row ends."""
+        self.cost += _SQUARE * self.run * self.run
+        self.run = 0
+
+    def repeat(self, least: int, most: int) -> None:
+        """The last item is there so many times."""
+        self.item = (self.item + _TIMES) * max(most, least, 1)
+        self.run += max(most - least, 0)
+        self.inner += most > least
+
+    def close(self) -> tuple[float, int]:
+        """The cost and depth of all."""
+        self.end()
+        return self.cost + self.item, max(self.depth, self.inner)
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether RE2 may take two items for the same: not where one is a character that the other has not alone."""
+    if not one or not other:
+        return False
+    if len(one) > len(other):
+        one, other = other, one
+    if len(one) > 1 or one == ".":
+        return True
+    if len(other) == 1:
+        return one.casefold() == other.casefold()
+    if other[0] == "\\":
+        return other[1] in "xC01234567"
+    return "\\" in other or "^" in other or not other[1:-1].casefold().replace("-", "").strip(one.casefold())
+
+
+def price(pattern: str) -> float:
+    """Nanoseconds, about; of a pattern that costs far more than `MOST`, or is none, that of its beginning."""
+    letter = _FOLDED_CHARACTER if _FOLDED.search(pattern) else _CHARACTER
+    levels = [_Branch()]
+    spent = 0.0  # on branches that are complete, of all that is open
+    for token in _TOKEN.finditer(each(pattern)):
+        sort, text = token.lastgroup, token[0]
+        branch = levels[-1]
+        if sort == "text":
+            if len(text) > 1:
+                branch.add(text[0], letter * len(text.encode(errors="replace")))
+                if text.casefold() != text[0].casefold() * len(text):
+                    branch.end()
+            branch.add(text[-1], letter)
+        elif sort == "times":
+            branch.repeat(*_times(text, token["least"], token["most"]))
+        elif sort == "open":
+            levels.append(_Branch())
+        elif sort == "close" and len(levels) > 1:
+            levels.pop()
+            levels[-1].enclose(branch)
+        elif sort == "or":
+            cost, depth = branch.close()
+            levels[-1] = _Branch()
+            levels[-1].cost, levels[-1].depth, levels[-1].split = cost, depth, True
+        elif text == "[":
+            break  # it is not closed, and no pattern
+        elif sort not in ("flags", "close"):
+            branch.add(_plain(sort, text), _cost(str(sort), text, letter))
+        if branch.cost + branch.item + _SQUARE * branch.run * branch.run > MOST:
+            break
+    depth = 0
+    for branch in levels:
+        cost, inner = branch.close()
+        spent, depth = spent + cost, max(depth, inner)
+    return spent + _SQUARE * depth * depth
+
+
+_ATOM = (
+    r"\\[pP](?:\{\^?\w{1,40}\}|[A-Z])|\\[dDsSwW]|\[\^?\]?(?:[^\]\\\[]|\\.|\[:\^?\w{0,12}:\]|\[)*+\]"
+    r"|[^\\\[\](){}|*+?^$]"
+)
+_COUNTED = re.compile(
+    rf"\^(?P<before>(?:{_ATOM})*+)\{{(?P<least>\d{{1,4}})(?P<more>,(?P<most>\d{{1,4}})?)?\}}(?P<after>(?:{_ATOM})*+)\$",
+    re.DOTALL,
+)
+_ATOMS = re.compile(_ATOM, re.DOTALL)
+_REPEATED = 1000  # times at the most, to RE2
+
+
+def counted(pattern: str) -> tuple[str, int, int | None] | None:
+    """A pattern that costs less, with the least and the most characters of what the given one matches; None for none.
+
+    Where every character of a text is matched by one class, and only one class is repeated, as in ^[a-z]{1,255}$, the
+    length of the text says how often it is.
+    """
+    found = _COUNTED.fullmatch(pattern)
+    if found is None or not found["before"]:
+        return None
+    least = int(found["least"])
+    most = int(found["most"]) if found["most"] else None if found["more"] else least
+    if least > _REPEATED or (most or 0) > _REPEATED or (most is not None and most < least):
+        return None
+    others = sum(1 for _ in _ATOMS.finditer(each(found["before"]))) - 1
+    others += sum(1 for _ in _ATOMS.finditer(each(found["after"])))
+    text = f"^{found['before']}*{found['after']}$"
+    return text, others + least, None if most is None else others + most
+
+
+def _plain(sort: str | None, text: str) -> str:
+    """The text of an item; the character alone where that is what it stands for."""
+    return text[1] if sort == "escape" and not text[1].isalnum() else text
+
+
+def _times(text: str, least: str | None, most: str | None) -> tuple[int, int]:
+    if least is None:
+        return {"?": (0, 1), "*": (1, 1), "+": (2, 2)}[text[0]]
+    low = int(least)
+    return (low, int(most)) if most else (low, low) if most is None else (low + 1, low + 1)
+
+
+def _cost(sort: str, text: str, letter: float) -> float:
+    if sort == "unicode":
+        return _UNICODE
+    if sort == "set":
+        return _SET if text[1].islower() else _WIDE_SET
+    if sort == "class":
+        classes = text.count("\\p") + text.count("\\P")
+        wide = (_UNICODE if classes else 0) + _MORE * max(classes - _FEW, 0)
+        negated = _NEGATED if text[1] == "^" or any(part in text for part in ("\\W", "\\D", "\\S", ":^")) else 0
+        ranges = text.count("\\") + len(text.encode(errors="replace")) - len(text)
+        return _CLASS + _CLASS_CHARACTER * len(text) + _RANGE * ranges + wide + negated
+    if sort == "quoted":
+        return letter * len(text)
+    return max(_SIZES[sort], letter)

@@ -1,0 +1,270 @@
+"""Run synchronous work on the event loop in slices, so that no piece of it keeps other requests waiting for long.
+
+The work runs in a greenlet. What it calls charges its meter (runtime/meter.py); where the charge finds that the slice
+is used up, the greenlet is suspended there and the loop goes on. The next slice begins one iteration of the loop later,
+after those of all other suspended work. Most work ends within its first slice, which costs about a microsecond.
+
+Other requests run between two slices, as they do at an await. So the work must not rely on shared state that it read in
+an earlier slice. Nothing is begun again, and the work need not know that it is sliced.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator, Iterator
+from contextvars import Context, copy_context
+from types import TracebackType
+from typing import Any, Final, Generic, NoReturn, TypeVar
+
+from greenlet import getcurrent, greenlet
+
+from podless.runtime.apierror import Timeout
+from podless.runtime.gcpause import paused
+from podless.runtime.meter import DEFAULT, LATE
+
+R = TypeVar("R")
+
+SLICE: Final = 0.004  # seconds of processor time until the work is suspended
+_SUSPENDED: Final = object()  # what a greenlet gives when its slice is used up
+_RAISED: Final = object()
+_KEPT: Final = 8  # idle workers; making one takes ten times as long as a slice of most work
+
+
+class _Cut(BaseException):
+    """Ends suspended work whose request is gone."""
+
+
+class Incomplete(Exception):
+    """An item takes more than one slice."""
+
+
+class _Worker(greenlet):
+    """A greenlet that does one piece of work after the other.
+
+    began: when the slice did, by the clock of the thread; 0 until the first look, as most work never looks. spent:
+    seconds of the earlier slices. most: seconds that they may take.
+    """
+
+    def __init__(self, most: float) -> None:
+        super().__init__()
+        self.loop = getcurrent()
+        self.work: Callable[..., Any] | None = None
+        self.about: tuple[Any, ...] = ()
+        self.raised: BaseException | None = None
+        self.began = self.spent = 0.0
+        self.most = most
+
+    def run(self) -> None:
+        """Do what is there to do whenever the loop switches here, and give its outcome."""
+        give = self.loop.switch
+        while True:
+            work, about = self.work, self.about
+            assert work is not None
+            try:
+                found = work(*about)
+            except BaseException as error:
+                self.raised, found = error, _RAISED
+            self.work, self.about = None, ()
+            del work, about
+            give(found)
+            del found
+
+    def fail(self) -> NoReturn:
+        """Raise what the work raised."""
+        assert self.raised is not None
+        raise self.raised
+
+    def look(self) -> None:
+        """Suspend the work if its slice is used up. Raise Timeout if its time is over."""
+        now = time.thread_time()
+        if not self.began:
+            self.began = now
+        elif now - self.began > SLICE:
+            self.spent += now - self.began
+            if self.spent > self.most:
+                raise Timeout(LATE, {})
+            self.loop.switch(_SUSPENDED)
+            self.began = time.thread_time()
+
+
+def _look() -> None:
+    worker = getcurrent()
+    if type(worker) is _Worker:
+        worker.look()
+
+
+DEFAULT.on_look = _look
+
+
+class Slices:
+    """The sliced work of one event loop. seconds: of processor time for one piece of work, in all its slices."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._idle: list[_Worker] = []
+        self._waiting: deque[asyncio.Future[None]] = deque()  # for the next slice, who has waited longest first
+
+    async def run(self, work: Callable[..., R], *about: Any) -> R:
+        """Return what the work returns. Raise what it raises, and Timeout where it takes too long."""
+        if type(getcurrent()) is _Worker:
+            return work(*about)  # as a part of what is in slices already
+        worker = self._idle.pop() if self._idle else _Worker(self._seconds)
+        worker.work, worker.about = work, about
+        worker.began = 0.0
+        worker.gr_context = copy_context()
+        found = worker.switch()
+        if found is _SUSPENDED or found is _RAISED:
+            found = await self._finish(worker, found)
+        else:
+            self._idle.append(worker)
+        return found  # type: ignore[no-any-return]
+
+    def drive(self, work: Coroutine[Any, Any, R]) -> Coroutine[Any, Any, R]:
+        """Return a coroutine that does the work of another one, what it does between two awaits in slices."""
+        return _Driven(self, work)
+
+    async def _finish(self, worker: _Worker, found: object) -> Any:
+        """Do the other slices of suspended work. Return what the last one gave, or raise what it raised."""
+        try:
+            if found is _SUSPENDED:
+                with paused():
+                    while found is _SUSPENDED:
+                        await self.turn()
+                        found = worker.switch()
+            return found if found is not _RAISED else worker.fail()
+        finally:
+            self.release(worker)
+
+    def take(self, context: Context) -> _Worker:
+        """Return a worker for work in a context."""
+        worker = self._idle.pop() if self._idle else _Worker(self._seconds)
+        worker.began = 0.0
+        worker.gr_context = context
+        return worker
+
+    def release(self, worker: _Worker) -> None:
+        """Make a worker free for other work. Its work is ended where it is, if its request is gone."""
+        if worker.work is not None:
+            worker.throw(_Cut())
+            while worker.work is not None:  # what it does in the end may be suspended as well
+                worker.switch()
+        worker.raised = worker.gr_context = None
+        worker.spent = 0.0
+        if len(self._idle) < _KEPT:
+            self._idle.append(worker)
+
+    def turn(self) -> asyncio.Future[None]:
+        """Return what is done when the next slice of some work may begin: one a turn of the loop."""
+        loop = asyncio.get_running_loop()
+        if not self._waiting:
+            loop.call_soon(self._wake)
+        turn: asyncio.Future[None] = loop.create_future()
+        self._waiting.append(turn)
+        return turn
+
+    def _wake(self) -> None:
+        """Let the work that has waited longest go on."""
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():  # else its request is gone
+                turn.set_result(None)
+                break
+        if self._waiting:
+            asyncio.get_running_loop().call_soon(self._wake)
+
+
+class Pull(Generic[R]):
+    """What an iterator gives, each item made in slices by those who ask again for one that is not complete."""
+
+    __slots__ = ("_slices", "_source", "_worker")
+
+    def __init__(self, slices: Slices, source: Iterator[R]) -> None:
+        self._slices = slices
+        self._source = source
+        self._worker: _Worker | None = None  # while an item is not complete
+
+    def next(self) -> R | None:
+        """Return the next item, None at the end. Raise Incomplete where it takes another slice, in a later turn."""
+        worker = self._worker
+        if worker is None:
+            worker = self._slices.take(copy_context())
+            worker.work, worker.about = next, (self._source, None)
+        found: Any = worker.switch()
+        if found is _SUSPENDED:
+            self._worker = worker
+            raise Incomplete
+        self._worker = None
+        try:
+            return found if found is not _RAISED else worker.fail()  # type: ignore[no-any-return]
+        finally:
+            self._slices.release(worker)
+
+    def close(self) -> None:
+        """Ask for no more."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            self._slices.release(worker)
+
+
+class _Driven(Coroutine[Any, Any, R]):
+    """A coroutine each of whose steps is work in slices.
+
+    It has a context of its own: steps that are suspended must find what earlier steps have set.
+    """
+
+    __slots__ = ("_context", "_slices", "_work", "_worker")
+
+    def __init__(self, slices: Slices, work: Coroutine[Any, Any, R]) -> None:
+        self._slices = slices
+        self._work = work
+        self._context = copy_context()
+        self._worker: _Worker | None = None  # while a step is suspended
+
+    def send(self, value: Any) -> Any:
+        """Do the next step, or the next slice of one."""
+        if self._worker is not None:
+            return self._after(self._worker, self._worker.switch())
+        return self._step(self._work.send, value)
+
+    def __next__(self) -> Any:
+        return self.send(None)
+
+    def __iter__(self) -> _Driven[R]:
+        return self
+
+    def __await__(self) -> Generator[Any, Any, R]:
+        return self  # it has all of one
+
+    def throw(self, type_: Any, value: BaseException | object = None, traceback: TracebackType | None = None, /) -> Any:
+        """Do a step that begins with an exception, or have a slice begin with it."""
+        error: Any = type_ if value is None else value
+        if self._worker is not None:
+            return self._after(self._worker, self._worker.throw(error))
+        return self._step(self._work.throw, error)
+
+    def close(self) -> None:
+        """End it."""
+        if self._worker is not None:
+            worker, self._worker = self._worker, None
+            self._slices.release(worker)
+        self._work.close()
+
+    def _step(self, work: Callable[[Any], Any], about: Any) -> Any:
+        if type(getcurrent()) is _Worker:
+            return work(about)  # as a part of what is in slices already
+        worker = self._slices.take(self._context)
+        worker.work, worker.about = work, (about,)
+        return self._after(worker, worker.switch())
+
+    def _after(self, worker: _Worker, found: object) -> Any:
+        """Give the event loop what the step waits for, or raise what it raised, StopIteration in the end."""
+        if found is _SUSPENDED:
+            self._worker = worker
+            return next(iter(self._slices.turn()))
+        self._worker = None
+        try:
+            return found if found is not _RAISED else worker.fail()
+        finally:
+            self._slices.release(worker)

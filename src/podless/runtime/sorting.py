@@ -1,0 +1,40 @@
+"""Many texts in order, sorted in pieces: in one go 300,000 of them keep the interpreter for 200 ms."""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeVar
+
+from podless.runtime.meter import charge, each
+
+T = TypeVar("T")
+
+_MANY = 1 << 14  # texts that are sorted in one go
+_SAMPLES = 8  # of each piece: with as many none becomes much longer than the others, whatever comes in
+
+
+def in_order(texts: Collection[str], key: Callable[[str], Any] | None = None) -> list[str]:
+    """Texts that are all different, in order: their own, or that of what `key` gives for them."""
+    if len(texts) <= _MANY:
+        return sorted(texts, key=key)
+    if key is None:
+        return _sorted(list(texts))
+    return [text for _, text in _sorted([(key(text), text) for text in texts])]
+
+
+def by_name(given: Mapping[str, T]) -> dict[str, T]:
+    """A map with its keys in order."""
+    return {name: given[name] for name in in_order(given)}
+
+
+def _sorted(given: list[Any]) -> list[Any]:
+    pieces = len(given) // _MANY + 1
+    samples = sorted(random.sample(given, min(pieces * _SAMPLES, len(given))))  # which nobody can know beforehand
+    bounds = samples[_SAMPLES::_SAMPLES]
+    found: list[list[Any]] = [[] for _ in range(len(bounds) + 1)]
+    charge(len(given))
+    for item in given:
+        found[bisect_right(bounds, item)].append(item)
+    return [item for piece in found for item in sorted(each(piece))]

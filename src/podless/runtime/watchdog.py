@@ -1,0 +1,121 @@
+"""How long the event loop is held by one piece of work: what holds it for long is told in the log, and counted.
+
+While the loop is held nobody is served, so this is what one client can take from all others. Requests and controllers
+measure their steps here; what else a loop calls is found by runtime/heartbeat.py.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Coroutine, Generator
+from time import perf_counter as _clock
+from types import TracebackType
+from typing import Any, NamedTuple
+
+log = logging.getLogger("podless")
+
+LONG = 0.1  # seconds; what holds the loop for longer is told
+
+
+class Work(NamedTuple):
+    """What was done. sort: such as request, verb: such as list; both are few. who, what: for the log."""
+
+    sort: str
+    verb: str
+    who: str
+    what: str
+
+
+class Watchdog:
+    """Counts what held the loop for long. long: from so many seconds on. told: how often something did.
+
+    busiest: the longest processor time that something took meanwhile, and what that was, as far as `tell_callback`
+    knows. moved: grows with each piece of work that the loop begins, as far as that is told.
+    """
+
+    __slots__ = ("busiest", "counts", "long", "moved", "seconds", "told", "worst")
+
+    def __init__(self, long: float = LONG) -> None:
+        self.long = long
+        self.counts: dict[tuple[str, str], int] = {}
+        self.seconds: dict[tuple[str, str], float] = {}
+        self.worst = 0.0
+        self.told = self.moved = 0
+        self.busiest: tuple[float, Work | None] = 0.0, None
+
+    def tell(self, seconds: float, work: Work) -> None:
+        """Something held the loop for long."""
+        self._count(seconds, work)
+        who = f" of {work.who}" if work.who else ""
+        log.warning("%s %s %s%s held the loop for %d ms", work.sort, work.verb, work.what, who, seconds * 1000)
+
+    def tell_callback(self, seconds: float, processor: float, work: Work, told: int) -> None:
+        """Something that was seen from outside held the loop. told: as it was when that began.
+
+        processor: seconds of the loop's thread, which a busy machine makes no longer. What told of itself meanwhile is
+        not counted again.
+        """
+        if processor > self.busiest[0]:
+            self.busiest = processor, work
+        if told == self.told and seconds > self.long:
+            self._count(seconds, work)
+            text = "%s %s %s held the loop for %d ms (processor: %d ms)"
+            log.warning(text, work.sort, work.verb, work.what, seconds * 1000, processor * 1000)
+
+    def _count(self, seconds: float, work: Work) -> None:
+        self.told += 1
+        key = work.sort, work.verb
+        self.counts[key] = self.counts.get(key, 0) + 1
+        self.seconds[key] = self.seconds.get(key, 0.0) + seconds
+        self.worst = max(self.worst, seconds)
+
+    def steps(self, work: Coroutine[Any, Any, Any], about: Callable[[], Work]) -> Steps:
+        """The same work, with an eye on each of its steps. about: what it is, asked where one is long."""
+        return Steps(work, self, about)
+
+
+class Steps(Coroutine[Any, Any, Any]):
+    """A coroutine whose steps are measured."""
+
+    __slots__ = ("_about", "_send", "_watchdog", "_work")
+
+    def __init__(self, work: Coroutine[Any, Any, Any], watchdog: Watchdog, about: Callable[[], Work]) -> None:
+        self._work = work
+        self._send = work.send
+        self._watchdog = watchdog
+        self._about = about
+
+    def send(self, value: Any) -> Any:
+        """One step."""
+        self._watchdog.moved += 1
+        began = _clock()
+        try:
+            return self._send(value)
+        finally:
+            if _clock() - began > self._watchdog.long:
+                self._watchdog.tell(_clock() - began, self._about())
+
+    def __next__(self) -> Any:  # as `send`, which nearly every step would call
+        self._watchdog.moved += 1
+        began = _clock()
+        try:
+            return self._send(None)
+        finally:
+            if _clock() - began > self._watchdog.long:
+                self._watchdog.tell(_clock() - began, self._about())
+
+    def __iter__(self) -> Steps:
+        return self
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        return self  # it has all of one
+
+    def throw(self, type_: Any, value: BaseException | object = None, traceback: TracebackType | None = None, /) -> Any:
+        """One step that begins with an exception."""
+        if value is None and traceback is None:
+            return self._work.throw(type_)
+        return self._work.throw(type_, value, traceback)
+
+    def close(self) -> None:
+        """End it."""
+        self._work.close()

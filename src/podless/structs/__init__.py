@@ -1,0 +1,1 @@
+"""The machinery of built-in types: structs, their defaults, and their form in protobuf."""

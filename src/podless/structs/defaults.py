@@ -1,0 +1,118 @@
+"""Defaults that the tables of Go structs state, filled into decoded objects in one walk.
+
+Only what a field leaves out whatever else the object says is here; what depends on other fields is for the strategies.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from podless.runtime.meter import FEW, charge
+from podless.structs.gotypes import ListOf, MapOf, Type
+from podless.structs.structs import Field, Struct
+
+Object = dict[str, Any]
+
+# what the values of a field are: structs, or lists or maps of them
+_ONE, _MANY, _MAPPED = range(3)
+
+
+class _Plan:
+    """What is filled in of one struct. values: name -> default, whether zero values are kept. inner: name -> plan."""
+
+    __slots__ = ("inner", "struct", "values")
+
+    def __init__(self, struct: Struct) -> None:
+        self.struct = struct
+        self.values: list[tuple[str, Any, bool]] = []
+        self.inner: list[tuple[str, int, _Plan]] = []
+
+    def fill(self, obj: Object) -> None:
+        """Fill in the defaults of an object and of all structs in it, in place."""
+        missing = [
+            (name, value)
+            for name, value, kept in self.values
+            if not (obj.get(name) or (kept and obj.get(name) is not None))
+        ]
+        if missing:
+            for name, value in missing:
+                obj[name] = copy.copy(value)
+            ranks = self.struct.ranks
+            names = sorted(obj, key=lambda name: ranks.get(name, -1))  # what others stored may have more fields
+            ordered = {name: obj[name] for name in names}
+            obj.clear()
+            obj.update(ordered)
+        for name, shape, plan in self.inner:
+            value = obj.get(name)
+            if not value and value != {}:
+                continue
+            if shape == _ONE:
+                plan.fill(value)
+            else:
+                if len(value) > FEW:
+                    charge(len(value))
+                for one in value if shape == _MANY else value.values():
+                    if one is not None:
+                        plan.fill(one)
+
+
+def fill(struct: Struct, obj: Object) -> None:
+    """Fill in what the tables say of fields that a decoded object leaves out, in place and in the struct's order."""
+    plan = _plan(struct)
+    if plan is not None:
+        plan.fill(obj)
+
+
+def complete(struct: Struct) -> None:
+    """Make what `fill` needs of a struct."""
+    _plan(struct)
+
+
+def _plan(struct: Struct) -> _Plan | None:
+    plan: _Plan | None = struct.made("fill", lambda: _compile(struct))
+    return plan
+
+
+def _compile(struct: Struct) -> _Plan | None:
+    found: dict[Struct, _Plan] = {}
+    _reach(struct, found)
+    useful = {one for one, plan in found.items() if plan.values}
+    while True:  # structs that hold useful ones are useful
+        more = {
+            one for one, plan in found.items() if any(inner.struct in useful for _, _, inner in plan.inner)
+        } - useful
+        if not more:
+            break
+        useful |= more
+    for plan in found.values():
+        plan.inner = [one for one in plan.inner if one[2].struct in useful]
+    return found[struct] if struct in useful else None
+
+
+def _reach(struct: Struct, found: dict[Struct, _Plan]) -> _Plan:
+    plan = found.get(struct)
+    if plan is not None:
+        return plan
+    plan = found[struct] = _Plan(struct)
+    for field in struct:
+        value = _value(field)
+        if value is not None:
+            plan.values.append((field.name, value, field.pointer))
+        inner, shape = _inner(field.type)
+        if inner is not None:
+            plan.inner.append((field.name, shape, _reach(inner, found)))
+    return plan
+
+
+def _value(field: Field) -> Any:
+    value = field.default if field.fill is None else field.fill
+    return value if value is not None and (value or field.pointer) else None
+
+
+def _inner(kind: Type) -> tuple[Struct | None, int]:
+    if isinstance(kind, Struct):
+        return kind, _ONE
+    if isinstance(kind, ListOf | MapOf) and isinstance(kind.item, Struct):
+        return kind.item, _MANY if isinstance(kind, ListOf) else _MAPPED
+    return None, _ONE

@@ -1,0 +1,420 @@
+"""The types that fields of Go's API structs have, and how a JSON value is read as one.
+
+`Type.read` gives what a Go server holds after it decoded a JSON value and encoded it again. Errors are in the words of
+Go's encoding/json. Source: sigs.k8s.io/json, as recorded.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from podless.codec import gobase64, gotext, gotime, quantity
+from podless.runtime.memo import made_once
+from podless.runtime.meter import FEW, charge, each
+from podless.runtime.sorting import in_order
+
+# what Go calls the JSON types in messages
+JSON_NAMES = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}
+
+
+class Mismatch(Exception):
+    """A value of the wrong JSON type, on its way up to the struct that was to be decoded.
+
+    value: what was found ("string", "number 1.5"). go: the Go type that it should have fitted.
+    text: the whole message, where the type has one of its own. fatal: raised by a type that decodes itself, which
+    ends the decoding, while other mismatches are only noted: a fatal one wins over any noted before it.
+    """
+
+    def __init__(self, value: str, go: str, text: str = "", fatal: bool = False) -> None:
+        super().__init__(value, go, text)
+        self.value, self.go, self.text, self.fatal = value, go, text, fatal
+        self.struct = ""
+        self.path: list[str] = []
+
+    def at(self, struct: str, field: str) -> None:
+        """Notes the field in which it happened; the innermost struct gives the struct's name."""
+        self.struct = self.struct or struct
+        self.path.insert(0, field)
+
+    def __str__(self) -> str:
+        if self.text:
+            return self.text
+        target = f"struct field {self.struct}.{'.'.join(self.path)}" if self.path else "value"
+        return f"json: cannot unmarshal {self.value} into Go {target} of type {self.go}"
+
+
+class NumberMismatch(Mismatch):
+    """A number that the Go type does not hold; the message shows it as it was decoded."""
+
+    def __init__(self, value: float, go: str) -> None:
+        super().__init__(f"number {value!r}", go)
+
+
+class Type:
+    """How a JSON value is read. go: the type's name in messages."""
+
+    go = ""
+    # types that hold structs report unknown fields, whose paths their holders complete
+    nested = False
+    # the class of values that are read as they are
+    plain: type | None = None
+    # between a field of this type and an unknown field inside it
+    joint = "."
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The value as it is after decoding and encoding; value is not None. Raises Mismatch."""
+        raise NotImplementedError
+
+    def blank(self) -> Any:
+        """The encoded zero value."""
+        return None
+
+    def scan(self, value: Any) -> None:
+        """Raises the first fatal Mismatch in the value, and no other."""
+
+    def refuse(self, value: Any, fatal: bool = False) -> NoReturn:
+        """Raises the Mismatch for a value of another JSON type."""
+        raise Mismatch(JSON_NAMES.get(type(value), "number"), self.go, fatal=fatal)
+
+
+class String(Type):
+    """A string, or a named string type of Go such as types.UID. enum: the values that documents name, sorted."""
+
+    plain = str
+
+    def __init__(self, go: str = "string", enum: tuple[str, ...] = ()) -> None:
+        self.go = go
+        self.enum = enum
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The string itself."""
+        if type(value) is not str:
+            self.refuse(value)
+        return value
+
+    def blank(self) -> Any:
+        """The empty string."""
+        return ""
+
+
+class Bool(Type):
+    """A boolean."""
+
+    go = "bool"
+    plain = bool
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The boolean itself."""
+        if type(value) is not bool:
+            self.refuse(value)
+        return value
+
+    def blank(self) -> Any:
+        """False."""
+        return False
+
+
+class Int(Type):
+    """A signed integer of 32 or 64 bits."""
+
+    def __init__(self, bits: int) -> None:
+        self.go = f"int{bits}"
+        self.limit = 1 << (bits - 1)
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The integer itself; floats and integers out of range do not fit."""
+        if type(value) is int and -self.limit <= value < self.limit:
+            return value
+        if _is_number(value):
+            raise NumberMismatch(value, self.go)
+        return self.refuse(value)
+
+    def blank(self) -> Any:
+        """Zero."""
+        return 0
+
+
+class Float(Type):
+    """A float64; whole numbers come out without a point, as Go prints them."""
+
+    go = "float64"
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The number as a double holds it."""
+        if not _is_number(value):
+            self.refuse(value)
+        return _double(value)
+
+    def blank(self) -> Any:
+        """Zero."""
+        return 0
+
+
+class Time(Type):
+    """A metav1.Time (digits=0: whole seconds) or MicroTime (digits=6), written in UTC."""
+
+    go = "string"
+
+    def __init__(self, digits: int) -> None:
+        self.digits = digits
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The time in UTC; None for the zero time."""
+        if type(value) is not str:
+            self.refuse(value, fatal=True)
+        try:
+            return gotime.normalise(value, self.digits)
+        except ValueError as error:
+            raise Mismatch("", "", str(error), fatal=True) from None
+
+    def scan(self, value: Any) -> None:
+        """Every mismatch of a time is fatal."""
+        self.read(value, [])
+
+
+class Quantity(Type):
+    """An amount such as 1500m or 2Gi, as a text or a number; always written as a text, in its one form."""
+
+    go = "resource.Quantity"
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The canonical text."""
+        try:
+            return quantity.canonical(value.strip() if type(value) is str else repr(value))
+        except quantity.QuantityError as error:
+            raise Mismatch("", "", str(error), fatal=True) from None
+
+    def blank(self) -> Any:
+        """Nothing at all."""
+        return "0"
+
+    def scan(self, value: Any) -> None:
+        """Every mismatch of a quantity is fatal."""
+        self.read(value, [])
+
+
+class Bytes(Type):
+    """Bytes, as base64, or as a list of numbers."""
+
+    go = "[]uint8"
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The canonical base64 text; a list of numbers is bytes, too."""
+        if type(value) is list:
+            return base64.b64encode(bytes(map(_byte, each(value)))).decode()
+        if type(value) is not str:
+            self.refuse(value)
+        offset = gobase64.fault(value)
+        if offset is not None:
+            raise Mismatch("", "", f"illegal base64 data at input byte {offset}")
+        return base64.b64encode(base64.b64decode(value)).decode()
+
+
+class Raw(Type):
+    """Any JSON value, kept as it is."""
+
+    def __init__(self, go: str = "runtime.RawExtension") -> None:
+        self.go = go
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The value itself."""
+        return value
+
+
+class Canonical(Raw):
+    """Any JSON value, encoded anew: keys sorted, whole floats as integers (the JSON type of apiextensions)."""
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The value with sorted keys."""
+        return canonical(value)
+
+
+class ListOf(Type):
+    """A list; a null item is the zero value of its type."""
+
+    joint = ""
+
+    def __init__(self, item: Type, go: str = "") -> None:
+        self.item = item
+        self.go = go or f"[]{item.go}"
+        self.nested = item.nested
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The list of read items."""
+        if type(value) is not list:
+            self.refuse(value)
+        item = self.item
+        if len(value) > FEW:
+            charge(len(value))
+        if not item.nested:
+            return [item.blank() if one is None else item.read(one, unknown) for one in value]
+        out = []
+        for index, one in enumerate(value):
+            start = len(unknown)
+            out.append(item.blank() if one is None else item.read(one, unknown))
+            if len(unknown) > start:
+                unknown[start:] = [f"[{index}]{item.joint}{path}" for path in unknown[start:]]
+        return out
+
+    def scan(self, value: Any) -> None:
+        """Looks at every item."""
+        for one in each(value) if type(value) is list else ():
+            if one is not None:
+                self.item.scan(one)
+
+
+class MapOf(Type):
+    """A map with string keys, written in the order of its keys; a null item is the zero value of its type."""
+
+    def __init__(self, item: Type, go: str = "") -> None:
+        self.item = item
+        self.go = go or f"map[string]{item.go}"
+        self.nested = item.nested
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The map of read items."""
+        if type(value) is not dict:
+            self.refuse(value)
+        item, out = self.item, value
+        if len(value) > FEW:
+            charge(len(value))
+        if item.plain is None or set(map(type, value.values())) - {item.plain}:
+            out, read, start = {}, item.read, len(unknown)
+            for key, one in value.items():
+                out[key] = item.blank() if one is None else read(one, unknown)
+                if len(unknown) > start:
+                    unknown[start:] = [f"{key}{item.joint}{path}" for path in unknown[start:]]
+                    start = len(unknown)
+        names = in_order(out)
+        return {name: out[name] for name in names} if out is value or names != list(out) else out
+
+    def scan(self, value: Any) -> None:
+        """Looks at every item."""
+        for one in each(value).values() if type(value) is dict else ():
+            if one is not None:
+                self.item.scan(one)
+
+
+class Union(Type):
+    """A type that decodes itself by the form of the value, such as JSONSchemaPropsOrBool.
+
+    forms: JSON type -> the type read then, or None to keep the value. other: what every other value is read as;
+    a text refuses them with it. Unknown fields inside are dropped in silence, for the decoding inside is one of its
+    own.
+    """
+
+    def __init__(self, go: str, forms: Callable[[], dict[type, Type | None]], refusal: str = "") -> None:
+        self.go = go
+        self.choose = forms
+        self.refusal = refusal
+
+    @made_once
+    def forms(self) -> dict[type, Type | None]:
+        """JSON type -> how it is read."""
+        return self.choose()
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The value read as its form says; None where no form fits and none is refused."""
+        if type(value) not in self.forms:
+            if self.refusal:
+                raise Mismatch("", "", self.refusal, fatal=True)
+            return None
+        form = self.forms[type(value)]
+        if form is None:
+            return value
+        try:
+            return form.read(value, []) or (None if type(value) is list else {})
+        except Mismatch as error:
+            error = worst(form, value, error)
+            error.fatal = True
+            raise error from None
+
+    def scan(self, value: Any) -> None:
+        """Every mismatch inside is fatal."""
+        self.read(value, [])
+
+
+class IntOrString(Union):
+    """An intstr.IntOrString: what is no string has to be a number."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "intstr.IntOrString", lambda: {str: None, **dict.fromkeys((int, float, bool, list, dict), INT32)}
+        )
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The text or the number; zero is a number like others."""
+        return super().read(value, unknown) or (value if type(value) is str else 0)
+
+    def blank(self) -> Any:
+        """Zero."""
+        return 0
+
+
+def canonical(value: Any) -> Any:
+    """A JSON value as Go's encoding/json prints it after decoding it: keys sorted, whole floats as integers."""
+    if type(value) is dict:
+        charge(len(value))
+        return {key: canonical(value[key]) for key in in_order(value)}
+    if type(value) is list:
+        charge(len(value))
+        return [canonical(item) for item in value]
+    if type(value) is float or (type(value) is int and not -(1 << 63) <= value < (1 << 63)):
+        return _double(value)
+    return value
+
+
+def rewritten(obj: Any, names: Sequence[str]) -> Any:
+    """An object with the fields of these names as `canonical` has them."""
+    if not names or type(obj) is not dict:
+        return obj
+    return {**obj, **{name: canonical(obj[name]) for name in names if name in obj}}
+
+
+def worst(form: Type, value: Any, error: Mismatch) -> Mismatch:
+    """The mismatch that Go reports: a fatal one anywhere, else the first."""
+    if not error.fatal:
+        try:
+            form.scan(value)
+        except Mismatch as fatal:
+            return fatal
+    return error
+
+
+def _double(value: float) -> float:
+    """A number after a trip through float64, an integer where Go prints no point."""
+    text = gotext.number(float(value))
+    return float(value) if "." in text or "e" in text else int(text)
+
+
+def _byte(value: Any) -> int:
+    """One of the numbers that can stand for bytes. Raises Mismatch."""
+    if value is None:
+        return 0
+    if type(value) is int and 0 <= value < 256:
+        return value
+    raise NumberMismatch(value, "uint8") if _is_number(value) else Mismatch(JSON_NAMES[type(value)], "uint8")
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a JSON number, be it one that prints as it was sent (sent.as_written)."""
+    return isinstance(value, int | float) and type(value) is not bool
+
+
+STRING = String()
+UID = String("types.UID")
+BOOL = Bool()
+INT32 = Int(32)
+INT64 = Int(64)
+FLOAT64 = Float()
+TIME = Time(0)
+MICRO_TIME = Time(6)
+BYTES = Bytes()
+QUANTITY = Quantity()
+RAW = Raw()
+JSON = Canonical("v1.JSON")
+INT_OR_STRING = IntOrString()
+STRINGS = ListOf(STRING)
+STRING_MAP = MapOf(STRING)

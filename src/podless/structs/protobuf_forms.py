@@ -1,0 +1,264 @@
+"""What the types of the Struct tables are in protobuf: scalars, and messages that are no objects in JSON.
+
+Times, JSON texts, unions and their like are each a small struct with a conversion on either side, listed in `_FORMS`.
+Source: the generated.proto files of Kubernetes and the marshal code beside them.
+"""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from google.protobuf.descriptor_pb2 import FieldDescriptorProto
+
+from podless.codec import quantity, serializer
+from podless.structs import gotypes
+from podless.structs.gotypes import BOOL, INT32, INT64, STRING, ListOf, Raw, Time, Type, Union
+from podless.structs.structs import Field, Struct
+from podless.structs.wire import ProtobufError
+
+Object = dict[str, Any]
+# from JSON to what a message's constructor takes
+Put = Callable[[Any], Any]
+# from a set field to JSON
+Take = Callable[[Any, "Budget"], Any]
+
+# Messages that one body may hold. The smallest schema that a Go client writes has 31 bytes, so that 3 MiB of honest
+# ones hold no more, while two bytes are enough for an empty one.
+MOST_MESSAGES = 100_000
+
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+_DAY = 86_400
+_CYCLE = 146_097  # days in the 400 years after which the calendar repeats
+_ZERO_TIME = -62_135_596_800  # 0001-01-01T00:00:00Z, which is no time at all in Go
+_FIRST, _LAST = -62_167_219_200, 253_402_300_799  # the years 0 to 9999, which JSON can say
+
+
+class Budget:
+    """Counts the messages of one body."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = MOST_MESSAGES
+
+    def spend(self) -> None:
+        """One message more. Raises ProtobufError."""
+        self.left -= 1
+        if self.left < 0:
+            raise ProtobufError(f"the protobuf message holds more than {MOST_MESSAGES} messages")
+
+
+class Blob(Type):
+    """Bytes that stay bytes."""
+
+
+class Scalar(NamedTuple):
+    """A type that is no message. zero: written where nothing is given, None for types that can be nil.
+
+    put, take: None where the value is the same on both sides.
+    """
+
+    wire: FieldDescriptorProto.Type.ValueType
+    zero: Any
+    put: Put | None
+    take: Take | None
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A message that is another thing in JSON. put: JSON to the struct's fields. take: back; None for nothing."""
+
+    struct: Struct
+    put: Callable[[Any], Object]
+    take: Callable[[Object], Any]
+
+
+def text(value: Any, budget: Budget) -> str:
+    """A string that was received. Raises ProtobufError."""
+    # the package hands out what is no UTF-8 as bytes
+    if type(value) is not str:
+        raise ProtobufError("the protobuf message has a string that is not UTF-8")
+    return value
+
+
+def _number(value: float, budget: Budget) -> Any:
+    if not math.isfinite(value):
+        raise ProtobufError("the protobuf message has a number that JSON cannot hold")
+    return gotypes.FLOAT64.read(value, [])
+
+
+def _to_base64(value: bytes, budget: Budget) -> str:
+    return base64.b64encode(value).decode()
+
+
+_SCALARS: dict[type[Type], Scalar] = {
+    gotypes.String: Scalar(FieldDescriptorProto.TYPE_STRING, "", None, text),
+    gotypes.Bool: Scalar(FieldDescriptorProto.TYPE_BOOL, False, None, None),
+    gotypes.Float: Scalar(FieldDescriptorProto.TYPE_DOUBLE, 0.0, None, _number),
+    gotypes.Bytes: Scalar(FieldDescriptorProto.TYPE_BYTES, None, base64.b64decode, _to_base64),
+    Blob: Scalar(FieldDescriptorProto.TYPE_BYTES, None, None, None),
+}
+_INTEGERS = {
+    "int32": Scalar(FieldDescriptorProto.TYPE_INT32, 0, None, None),
+    "int64": Scalar(FieldDescriptorProto.TYPE_INT64, 0, None, None),
+}
+
+
+def scalar(type_: Type) -> Scalar | None:
+    """What the type is where it is no message."""
+    if type_.go in _FORMS:
+        return None
+    return _INTEGERS.get(type_.go) or _SCALARS.get(type(type_))
+
+
+_TIMESTAMP = Struct("Timestamp", (Field("seconds", INT64, 1, pointer=True), Field("nanos", INT32, 2, pointer=True)))
+_RAW = Struct("Raw", (Field("raw", Blob(), 1, pointer=True),))
+_QUANTITY = Struct("Quantity", (Field("string", STRING, 1, pointer=True),))
+_INT_OR_STRING = Struct("IntOrString", (Field("type", INT64, 1), Field("intVal", INT32, 2), Field("strVal", STRING, 3)))
+_PLAIN_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z", re.ASCII)
+
+
+def _put_time(text: str | None) -> Object:
+    if not text:
+        return {}
+    if not _PLAIN_TIME.fullmatch(text):
+        raise ValueError(f"{text!r} is no time in UTC")
+    year, shift = int(text[:4]), 0
+    if not year:  # datetime begins with the year 1
+        year, shift = 400, _CYCLE
+    days = datetime.date(year, int(text[5:7]), int(text[8:10])).toordinal() - shift - _EPOCH
+    seconds = days * _DAY + int(text[11:13]) * 3600 + int(text[14:16]) * 60 + int(text[17:19])
+    return {"seconds": seconds, "nanos": int(text[20:26]) * 1000 if len(text) > 20 else 0}
+
+
+def _take_time(digits: int) -> Callable[[Object], str | None]:
+    def take(fields: Object) -> str | None:
+        if not fields:
+            return None
+        seconds, rest = fields.get("seconds", 0), 0
+        if digits:
+            nanos = fields.get("nanos", 0)
+            # Go cuts towards zero and lets nanoseconds run over into seconds
+            carried, rest = divmod(int(nanos / 1000), 1_000_000)
+            seconds += carried
+        if seconds == _ZERO_TIME and not rest:
+            return None
+        if not _FIRST <= seconds <= _LAST:
+            raise ProtobufError("the protobuf message has a time outside the years 0 to 9999")
+        days, second = divmod(seconds, _DAY)
+        shift = _CYCLE if days + _EPOCH < 1 else 0
+        date = datetime.date.fromordinal(days + _EPOCH + shift)
+        year = 0 if shift else date.year
+        fraction = f".{rest:06d}" if digits else ""
+        clock = f"{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}"
+        return f"{year:04d}-{date.month:02d}-{date.day:02d}T{clock}{fraction}Z"
+
+    return take
+
+
+def _take_raw(fields: Object) -> Any:
+    try:
+        return serializer.decode_json(fields["raw"]) if fields.get("raw") else None
+    except serializer.JSONError as error:
+        raise ProtobufError(f"the protobuf message has a JSON text that is none: {error}") from None
+
+
+def _take_canonical(fields: Object) -> Any:
+    return gotypes.canonical(_take_raw(fields))
+
+
+def _time(type_: Type) -> Form:
+    return Form(_TIMESTAMP, _put_time, _take_time(type_.digits if isinstance(type_, Time) else 0))
+
+
+def _raw(type_: Type) -> Form:
+    take = _take_canonical if isinstance(type_, gotypes.Canonical) else _take_raw
+    return Form(_RAW, lambda value: {} if value is None else {"raw": serializer.encode(value)}, take)
+
+
+def _quantity(type_: Type) -> Form:
+    return Form(_QUANTITY, lambda text: {"string": text}, _take_quantity)
+
+
+def _take_quantity(fields: Object) -> str:
+    try:
+        return quantity.canonical(fields.get("string") or "0")
+    except quantity.QuantityError as error:
+        raise ProtobufError(str(error)) from None
+
+
+def _int_or_string(type_: Type) -> Form:
+    return Form(
+        _INT_OR_STRING,
+        lambda value: {"type": 1, "strVal": value} if isinstance(value, str) else {"type": 0, "intVal": value},
+        lambda fields: fields.get("strVal", "") if fields.get("type") else fields.get("intVal", 0),
+    )
+
+
+def _inside(type_: Type, form: type) -> Type:
+    """What a union reads a dict or list as."""
+    found = type_.forms[form] if isinstance(type_, Union) else None
+    assert found is not None
+    return found
+
+
+def _or_array(type_: Type) -> Form:
+    schema = Field("schema", _inside(type_, dict), 1, pointer=True)
+    struct = Struct("JSONSchemaPropsOrArray", (schema, Field("jSONSchemas", _inside(type_, list), 2)))
+    return Form(
+        struct,
+        lambda value: {"jSONSchemas": value} if type(value) is list else {"schema": value},
+        lambda fields: fields.get("jSONSchemas") or fields.get("schema"),
+    )
+
+
+def _or_bool(type_: Type) -> Form:
+    schema = Field("schema", _inside(type_, dict), 2, pointer=True)
+    return Form(
+        Struct("JSONSchemaPropsOrBool", (Field("allows", BOOL, 1), schema)),
+        lambda value: {"allows": value} if type(value) is bool else {"allows": True, "schema": value},
+        lambda fields: fields.get("schema", fields.get("allows", False)),
+    )
+
+
+def _or_strings(type_: Type) -> Form:
+    schema = Field("schema", _inside(type_, dict), 1, pointer=True)
+    struct = Struct("JSONSchemaPropsOrStringArray", (schema, Field("property", _inside(type_, list), 2)))
+    return Form(
+        struct,
+        lambda value: {"property": value} if type(value) is list else {"schema": value},
+        lambda fields: fields.get("property") or fields.get("schema"),
+    )
+
+
+def _strings(type_: Type) -> Form:
+    """A list that is the value of a map: protobuf has no such thing, and puts a message around it."""
+    struct = Struct(type_.go.rpartition(".")[2], (Field("items", ListOf(STRING), 1),))
+    return Form(struct, lambda items: {"items": items}, lambda fields: fields.get("items") or [])
+
+
+# by the name of the type in Go, with its package or without, or else by its class
+_FORMS: dict[str | type[Type], Callable[[Type], Form]] = {
+    "AttestationValue": _strings,
+    "ExtraValue": _strings,
+    "JSONSchemaPropsOrArray": _or_array,
+    "JSONSchemaPropsOrBool": _or_bool,
+    "JSONSchemaPropsOrStringArray": _or_strings,
+    "resource.Quantity": _quantity,
+    "intstr.IntOrString": _int_or_string,
+    Time: _time,
+    Raw: _raw,
+    gotypes.Canonical: _raw,
+}
+
+
+def form(type_: Type) -> Form | None:
+    """What the type is where it is a message, but no struct."""
+    make = _FORMS.get(type_.go) or _FORMS.get(type_.go.rpartition(".")[2]) or _FORMS.get(type(type_))
+    return make(type_) if make is not None else None

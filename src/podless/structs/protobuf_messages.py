@@ -1,0 +1,345 @@
+"""Messages by the Struct tables: descriptors made at first use, and plans that read and write with them.
+
+The wire is left to the protobuf package; what is here is between its message objects and JSON. A plan knows one struct:
+what the constructor of its message class takes (nested dicts, which it fills in at C speed) and what its set fields
+mean. Fields are named by their numbers, for names such as $ref are none in protobuf.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+from google.protobuf import __version__, descriptor_pool, message_factory
+from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorProto
+from google.protobuf.message import DecodeError, EncodeError, Message
+from google.protobuf.unknown_fields import UnknownFieldSet
+
+from podless.runtime.meter import charge, each
+from podless.runtime.sorting import in_order
+from podless.structs.gotypes import STRING, ListOf, MapOf, Time, Type
+from podless.structs.protobuf_forms import Blob, Budget, Form, Put, Take, form, scalar, text
+from podless.structs.structs import TYPE_META, Field, Struct
+from podless.structs.wire import ProtobufError
+
+Object = dict[str, Any]
+
+# unknown fields are looked at up to so many bytes of them, and only skipped where there are more
+_MOST_LOOKED_AT = 64 * 1024
+_LOOK = 1025  # steps after which sliced work looks at the clock
+_MALFORMED = "the protobuf message is truncated, malformed or nested too deep"
+_PACKAGE = "podless"
+_DICTS_IN_MAPS = tuple(int(part) for part in __version__.split(".")[:2]) >= (6, 30)  # taken by constructors, and faster
+_ZERO_TIMES = frozenset({"creationTimestamp"})  # no pointers in Go, although JSON leaves them out when they are zero
+_REPEATED, _OPTIONAL = FieldDescriptorProto.LABEL_REPEATED, FieldDescriptorProto.LABEL_OPTIONAL
+
+_TYPE = Struct("TypeMeta", (Field("apiVersion", STRING, 1), Field("kind", STRING, 2)))
+_UNKNOWN = Struct("Unknown", (Field("typeMeta", _TYPE, 1), Field("raw", Blob(), 2)))
+
+
+class _Place(NamedTuple):
+    """Where the message of a struct is: two structs may have one name, those of different groups or versions."""
+
+    file: str
+    name: str
+
+
+class _Plan:
+    """One struct, compiled. cls: its message class. zeros: what the constructor is given before all else."""
+
+    def __init__(self, struct: Struct, cls: Any) -> None:
+        self.struct = struct
+        self.cls = cls
+        self.zeros: Object = {}
+        self.puts: dict[str, tuple[str, Put | None]] = {}
+        self.takes: dict[int, tuple[str, Take | None, bool]] = {}
+        self.inlined = tuple(field.name for field in _fields(struct) if field.inline)
+        numbers = [field.number for field in _fields(struct)]
+        # set fields come by their numbers, those of inline structs all at once
+        self.ordered = numbers == sorted(numbers) and not self.inlined
+
+    def put(self, value: Object) -> Object:
+        """What the constructor of the message class takes."""
+        out = self.zeros.copy()
+        puts = self.puts
+        for name, item in value.items():
+            if item is None or name not in puts:
+                continue
+            key, put = puts[name]
+            out[key] = item if put is None else put(item)
+        for name in self.inlined:
+            key, put = puts[name]
+            assert put is not None
+            out[key] = put(value)
+        return out
+
+    def take(self, message: Any, budget: Budget) -> Object:
+        """The struct's fields in Go's order."""
+        budget.spend()
+        takes, struct = self.takes, self.struct
+        found: Object = {}
+        for descriptor, value in message.ListFields():
+            name, take, keep = takes[descriptor.number]
+            if not value and not keep:  # Go writes zeros too
+                continue
+            item = value if take is None else take(value, budget)
+            if name in self.inlined:
+                found |= item
+            elif item or (keep and item is not None):
+                found[name] = item
+        missing = [field for field in struct.filled if field.name not in found]
+        if self.ordered and not missing:
+            return found
+        for field in missing:
+            found[field.name] = None if field.pointer else field.type.blank()
+        return {name: found[name] for name in sorted(found, key=struct.ranks.__getitem__)}
+
+
+class Messages:
+    """The messages of all structs that were asked for; any number of threads may ask."""
+
+    def __init__(self) -> None:
+        self._pool = descriptor_pool.DescriptorPool()
+        self._plans: dict[Struct, _Plan] = {}
+        self._forms: dict[Type, Form | None] = {}
+        self._places: dict[Struct, _Place] = {}
+        self._lock = threading.Lock()
+
+    def decode(self, struct: Struct, raw: bytes) -> Object:
+        """As podless.structs.protobuf.decode."""
+        plan = self._plan(struct)
+        message = _parse(plan.cls, raw)
+        try:
+            return plan.take(message, Budget())
+        except (RecursionError, UnicodeDecodeError):
+            raise ProtobufError(_MALFORMED) from None
+
+    def encode(self, struct: Struct, obj: Object) -> bytes:
+        """As podless.structs.protobuf.encode."""
+        plan = self._plan(struct)
+        try:
+            message = plan.cls(**plan.put(obj))
+            charge(_LOOK)  # what is made inside of C, and put into order, is in two parts at least
+            encoded: bytes = message.SerializeToString(deterministic=True)
+        except (AttributeError, TypeError, ValueError, EncodeError, RecursionError) as error:
+            reason = "it is nested too deep" if isinstance(error, RecursionError) else error
+            raise ProtobufError(f"the object cannot be written as protobuf: {reason}") from None
+        return encoded
+
+    def unwrap(self, raw: bytes) -> tuple[str, str, bytes]:
+        """apiVersion, kind and contents of a runtime.Unknown."""
+        message = _parse(self._plan(_UNKNOWN).cls, raw)
+        meta, budget = message.f1, Budget()
+        return text(meta.f1, budget), text(meta.f2, budget), message.f2
+
+    def _plan(self, struct: Struct) -> _Plan:
+        plan = self._plans.get(struct)
+        if plan is None:
+            with self._lock:
+                plan = self._plans.get(struct) or self._build(struct)
+        return plan
+
+    def _build(self, struct: Struct) -> _Plan:
+        """Compiles a struct and all that it holds; only when all is done do others see them."""
+        before = dict(self._places)
+        fresh = self._reach(struct)
+        try:
+            self._describe(fresh)
+        except BaseException:  # those who ask again begin anew
+            self._places = before
+            raise
+        plans = {one: _Plan(one, self._cls(one)) for one in fresh}
+        known = self._plans | plans
+        for plan in plans.values():
+            for field in _fields(plan.struct):
+                self._link(plan, field, known)
+        for plan in plans.values():
+            _fill(plan, known)
+        self._plans = known
+        return known[struct]
+
+    def _reach(self, struct: Struct) -> list[Struct]:
+        """The structs that are held by this one and have no message yet, itself first."""
+        fresh: dict[Struct, None] = {}
+        left = [struct]
+        while left:
+            one = left.pop()
+            if one in self._places or one in fresh:
+                continue
+            fresh[one] = None
+            left += [inner for field in _fields(one) if (inner := self._struct(_item(field.type))) is not None]
+        return list(fresh)
+
+    def _struct(self, type_: Type) -> Struct | None:
+        """The struct that is the message of this type; None for scalars."""
+        if isinstance(type_, Struct):
+            return type_
+        if type_ not in self._forms:
+            self._forms[type_] = form(type_)
+        found = self._forms[type_]
+        return found.struct if found is not None else None
+
+    def _describe(self, fresh: list[Struct]) -> None:
+        """One file for the structs, which may hold each other and what older files have."""
+        file = FileDescriptorProto(name=f"{len(self._places)}.proto", package=_PACKAGE, syntax="proto2")
+        for struct in fresh:
+            self._places[struct] = _Place(file.name, f"{struct.name}_{len(self._places)}")
+        needed: dict[str, None] = {}
+        for struct in fresh:
+            message = file.message_type.add(name=self._places[struct].name)
+            for field in _fields(struct):
+                self._declare(message, field, needed)
+        file.dependency.extend(name for name in needed if name != file.name)
+        self._pool.AddSerializedFile(file.SerializeToString())
+
+    def _declare(self, message: DescriptorProto, field: Field, needed: dict[str, None]) -> None:
+        type_, item = field.type, _item(field.type)
+        target = message.field.add(name=f"f{field.number}", number=field.number)
+        target.label = _REPEATED if isinstance(type_, ListOf | MapOf) else _OPTIONAL
+        if isinstance(type_, MapOf):
+            entry = message.nested_type.add(name=f"F{field.number}Entry")
+            entry.options.map_entry = True
+            entry.field.add(name="key", number=1, label=_OPTIONAL, type=FieldDescriptorProto.TYPE_STRING)
+            target.type = FieldDescriptorProto.TYPE_MESSAGE
+            target.type_name = f".{_PACKAGE}.{message.name}.{entry.name}"
+            target = entry.field.add(name="value", number=2, label=_OPTIONAL)
+        inner, plain = self._struct(item), scalar(item)
+        if inner is not None:
+            place = self._places[inner]
+            target.type = FieldDescriptorProto.TYPE_MESSAGE
+            target.type_name = f".{_PACKAGE}.{place.name}"
+            needed[place.file] = None
+        elif plain is not None:
+            target.type = plain.wire
+        else:
+            raise NotImplementedError(f"{item.go} has no form in protobuf")
+
+    def _cls(self, struct: Struct) -> Any:
+        name = f"{_PACKAGE}.{self._places[struct].name}"
+        return message_factory.GetMessageClass(self._pool.FindMessageTypeByName(name))
+
+    def _link(self, plan: _Plan, field: Field, plans: Mapping[Struct, _Plan]) -> None:
+        """How one field is put and taken."""
+        type_ = field.type
+        item = _item(type_)
+        put, take = self._convert(item, plans)
+        # what a null in a list or map is written as; tables say "" for strings and so on, but nothing for bytes
+        empty = b"" if scalar(item) is not None else {}
+        if isinstance(type_, ListOf):
+            put, take = _many(put, take, empty)
+        elif isinstance(type_, MapOf):
+            inner = self._struct(item)
+            if inner is not None and put is not None and not _DICTS_IN_MAPS:
+                put, empty = _made(plans[inner].cls, put), plans[inner].cls()
+            put, take = _mapped(put, take, empty)
+        keep = field.pointer or field.always or isinstance(type_, Struct)
+        plan.puts[field.name] = f"f{field.number}", put
+        plan.takes[field.number] = field.name, take, keep
+
+    def _convert(self, item: Type, plans: Mapping[Struct, _Plan]) -> tuple[Put | None, Take | None]:
+        if isinstance(item, Struct):
+            return plans[item].put, plans[item].take
+        found = self._forms.get(item)
+        if found is None:
+            plain = scalar(item)
+            return (plain.put, plain.take) if plain is not None else (None, None)
+        plan, to_fields, from_fields = plans[found.struct], found.put, found.take
+        return (
+            lambda value: plan.put(to_fields(value)),
+            lambda message, budget: from_fields(plan.take(message, budget)),
+        )
+
+
+def _fields(struct: Struct) -> list[Field]:
+    """The fields that are in the message: an object's own kind and apiVersion are in the envelope."""
+    return [field for field in struct.parts if field.number and not any(field is known for known in TYPE_META)]
+
+
+def _item(type_: Type) -> Type:
+    return type_.item if isinstance(type_, ListOf | MapOf) else type_
+
+
+def _fill(plan: _Plan, plans: Mapping[Struct, _Plan]) -> Object:
+    """Sets what is written even where nothing is given: all that is no pointer.
+
+    Times are an exception unless JSON always has them too: the tables do not say which are pointers, and to a reader
+    a time that is not there is the same as the zero time, while a zero deletionTimestamp would be a deletion.
+    """
+    for field in _fields(plan.struct):
+        if field.pointer:
+            continue
+        key, plain = f"f{field.number}", scalar(field.type)
+        if isinstance(field.type, Struct):
+            plan.zeros[key] = _fill(plans[field.type], plans)
+        elif isinstance(field.type, Time) and (field.always or field.name in _ZERO_TIMES):
+            plan.zeros[key] = {}
+        elif plain is not None and plain.zero is not None:
+            plan.zeros[key] = plain.zero
+    return plan.zeros
+
+
+def _made(cls: Any, put: Put) -> Put:
+    return lambda item: cls(**put(item))
+
+
+def _many(put: Put | None, take: Take | None, empty: Any) -> tuple[Put | None, Take]:
+    def put_all(items: list[Any]) -> list[Any]:
+        assert put is not None
+        return [empty if item is None else put(item) for item in each(items)]
+
+    def take_all(items: Collection[Any], budget: Budget) -> list[Any]:
+        return list(items) if take is None else [take(item, budget) for item in each(items)]
+
+    return put_all if put is not None else None, take_all
+
+
+def _mapped(put: Put | None, take: Take | None, empty: Any) -> tuple[Put | None, Take]:
+    def put_all(items: Object) -> Object:
+        assert put is not None
+        return {key: empty if item is None else put(item) for key, item in each(items).items()}
+
+    def take_all(items: Mapping[Any, Any], budget: Budget) -> Object:
+        keys = in_order([text(key, budget) for key in each(items)])
+        return {key: items[key] if take is None else take(items[key], budget) for key in keys}
+
+    return put_all if put is not None else None, take_all
+
+
+def _parse(cls: Any, raw: bytes) -> Any:
+    """The message without its unknown fields. Raises ProtobufError."""
+    try:
+        message = cls.FromString(raw)
+        message.DiscardUnknownFields()
+        known = message.ByteSize()
+        if known != len(raw):
+            whole = cls.FromString(raw)
+            if 0 < whole.ByteSize() - known <= _MOST_LOOKED_AT:
+                _check_wires(whole)
+    except (DecodeError, UnicodeDecodeError):  # the package looks at some texts, as keys of maps, late
+        raise ProtobufError(_MALFORMED) from None
+    return message
+
+
+def _check_wires(message: Message) -> None:
+    """The package takes a known field of another wire type for an unknown one; Go refuses it, and so does this."""
+    numbers = message.DESCRIPTOR.fields_by_number
+    unknown: Any = UnknownFieldSet(message)
+    for item in unknown:
+        if item.field_number in numbers:
+            raise ProtobufError(
+                f"the protobuf message has the wrong wire type {item.wire_type} for field {item.field_number}"
+            )
+    for _, value in message.ListFields():
+        for inner in _inside(value):
+            _check_wires(inner)
+
+
+def _inside(value: Any) -> list[Message]:
+    """The messages in the value of a field."""
+    if isinstance(value, str | bytes | int | float):
+        return []
+    if isinstance(value, Message):
+        return [value]
+    items = each(value).values() if isinstance(value, Mapping) else each(value)
+    return [item for item in items if isinstance(item, Message)]

@@ -1,0 +1,119 @@
+"""A JSON text with repeated keys, as a Go server decodes it into a struct: the second value into what is there.
+
+Objects of structs merge, items of lists do so by their place, and null leaves what is no map, list or pointer. What is
+repeated or unknown is found in the order of the text. Source: sigs.k8s.io/json and encoding/json, as recorded.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from podless.codec import gotext, jsontext, serializer
+from podless.runtime.meter import charge, each
+from podless.structs.gotypes import Bool, Float, Int, ListOf, MapOf, String, Type
+from podless.structs.structs import Field, Struct
+
+_MOST = 100  # findings, as many as a real server remembers
+_KEPT = (String, Bool, Int, Float, Struct)  # what null does not touch
+
+
+class _Pairs(list[tuple[str, Any]]):
+    """An object's keys and values, as they stand in the text."""
+
+
+def decode(struct: Struct, raw: bytes, findings: list[str]) -> Any:
+    """What is left of the text for a struct; findings: takes what is repeated or unknown.
+
+    The text has been decoded before, so it is sound.
+    """
+    walk = _Walk()
+    value = walk.value(struct, None, read(raw), "")
+    findings += walk.findings
+    return value
+
+
+def last(raw: bytes, name: str) -> Any:
+    """The last value at the top of a text that is not null, None where there is none."""
+    found = read(raw)
+    values = [item for key, item in found if key == name] if isinstance(found, _Pairs) else []
+    return next((item for item in reversed(values) if item is not None), None)
+
+
+def read(raw: bytes) -> Any:
+    """The value in a sound text, objects as their keys and values."""
+    if isinstance(raw, serializer.ParsedJSON) and raw.pairs is not None:
+        return raw.pairs
+    return json.loads(
+        jsontext.utf8(raw), object_pairs_hook=_Pairs, parse_int=jsontext.number, parse_float=jsontext.number
+    )
+
+
+class _Walk:
+    def __init__(self) -> None:
+        self.findings: dict[str, None] = {}
+
+    def note(self, what: str, path: str) -> None:
+        if len(self.findings) < _MOST:
+            self.findings[f"{what} field {gotext.quote(path)}"] = None
+
+    def value(self, kind: Type, old: Any, item: Any, path: str) -> Any:
+        if isinstance(item, _Pairs):
+            if isinstance(kind, Struct):
+                return self.fields(kind, old, item, path)
+            if isinstance(kind, MapOf):
+                return self.entries(kind, old, item, path)
+        elif isinstance(item, list) and isinstance(kind, ListOf):
+            charge(len(item))
+            held = old if isinstance(old, list) else []
+            return [
+                self.value(kind.item, held[place] if place < len(held) else None, one, f"{path}[{place}]")
+                if one is not None
+                else None
+                for place, one in enumerate(item)
+            ]
+        return _plain(item)
+
+    def fields(self, kind: Struct, old: Any, pairs: _Pairs, path: str) -> dict[str, Any]:
+        known = {field.name: field for field in kind}
+        out = dict(old) if isinstance(old, dict) else {}
+        seen = set()
+        for key, item in each(pairs):
+            inner = f"{path}.{key}" if path else key
+            field = known.get(key)
+            if field is None:
+                self.note("unknown", inner)
+                continue
+            if key in seen:
+                self.note("duplicate", inner)
+            seen.add(key)
+            if item is not None:
+                out[key] = self.value(field.type, out.get(key), item, inner)
+            elif not _keeps(field):
+                out.pop(key, None)
+        return out
+
+    def entries(self, kind: MapOf, old: Any, pairs: _Pairs, path: str) -> dict[str, Any]:
+        out = dict(old) if isinstance(old, dict) else {}
+        seen = set()
+        for key, item in each(pairs):
+            inner = f"{path}.{key}" if path else key
+            if key in seen:
+                self.note("duplicate", inner)
+            seen.add(key)
+            out[key] = self.value(kind.item, None, item, inner)
+        return out
+
+
+def _keeps(field: Field) -> bool:
+    """Whether null leaves a field as it is."""
+    return not field.pointer and isinstance(field.type, _KEPT)
+
+
+def _plain(item: Any) -> Any:
+    """Where no struct is known the last value of a key counts."""
+    if isinstance(item, list):
+        charge(len(item))
+    if isinstance(item, _Pairs):
+        return {key: _plain(one) for key, one in item}
+    return [_plain(one) for one in item] if isinstance(item, list) else item

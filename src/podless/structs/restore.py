@@ -1,0 +1,114 @@
+"""A tree of generic values as a Go server makes its struct of it, without a trip through JSON.
+
+A strategic merge patch and an apply are made on such trees. The converter goes by the struct's fields rather than by
+the document, has words of its own, and cuts integers to the size of their type.
+Source: pkg/runtime/converter.go of k8s.io/apimachinery, as recorded.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Iterable
+from operator import is_
+from typing import Any
+
+from podless.codec import jsontext
+from podless.runtime.meter import each
+from podless.structs.gotypes import Bool, Bytes, Float, Int, ListOf, MapOf, Mismatch, String, Type
+from podless.structs.structs import Struct
+
+_KINDS = {str: "string", bool: "bool", int: "int64", float: "float64", list: "slice", dict: "map"}
+# scalar -> the Go kind of its type, and the kinds of values that Go could convert though the converter does not
+_SCALARS: dict[type[Type], tuple[str, tuple[type, ...]]] = {
+    String: ("string", (int,)),
+    Bool: ("bool", ()),
+    Int: ("", ()),
+    Float: ("float64", ()),
+}
+_FITS: dict[type[Type], tuple[type, ...]] = {String: (str,), Bool: (bool,), Float: (int, float)}
+_LONG = 1 << 63
+
+
+class Misfit(ValueError):
+    """A value does not fit its struct; the text is Go's."""
+
+
+def restored(struct: Struct, value: Any) -> Any:
+    """The value with all that can be converted as its struct has it; what fits is shared.
+
+    Raises Misfit for the first thing that does not fit, in the order of the struct.
+    """
+    return _read(struct, value)
+
+
+def _read(kind: Type, value: Any) -> Any:
+    if value is None:
+        return None
+    if type(kind) in _SCALARS:
+        return _scalar(kind, value)
+    form = type(value)
+    if isinstance(kind, Struct):
+        if form is not dict:
+            raise Misfit(f"cannot restore struct from: {_KINDS[form]}")
+        return _fields(value, ((field.name, field.type) for field in kind if field.name in value))
+    if isinstance(kind, MapOf):
+        if form is not dict:
+            raise Misfit(f"cannot restore map from {_KINDS[form]}")
+        return _fields(value, ((name, kind.item) for name in each(value)))
+    if isinstance(kind, ListOf):
+        if form is not list:
+            raise Misfit(f"cannot restore slice from {_KINDS[form]}")
+        read = [_read(kind.item, item) for item in each(value)]
+        return value if all(map(is_, read, value)) else read
+    return _own(kind, value)
+
+
+def _fields(value: dict[str, Any], known: Iterable[tuple[str, Type]]) -> dict[str, Any]:
+    changed = {}
+    for name, kind in known:
+        item = value[name]
+        read = _read(kind, item)
+        if read is not item:
+            changed[name] = read
+    return {**value, **changed} if changed else value
+
+
+def _scalar(kind: Type, value: Any) -> Any:
+    if isinstance(kind, Int):
+        return _integer(value, kind.limit, kind.go)
+    form, name = type(value), type(kind)
+    if form in _FITS[name]:
+        return value
+    if form in _SCALARS[name][1]:
+        raise Misfit(f"cannot convert {_KINDS[form]} to {kind.go}")
+    raise Misfit(f"unrecognized type: {_SCALARS[name][0]}")
+
+
+def _integer(value: Any, limit: int, go: str) -> int:
+    """A number as an integer: of what is too long the lower bits, with -2^63 for a float beyond 64 bits."""
+    form = type(value)
+    if form not in (int, float):
+        raise Misfit(f"unrecognized type: {go}")
+    if form is float and value != math.trunc(value):
+        raise Misfit(f"cannot convert float64 to {go}")
+    whole = int(value)
+    if not -_LONG <= whole < _LONG:
+        whole = -_LONG
+    return whole if -limit <= whole < limit else (whole + limit) % (2 * limit) - limit
+
+
+def _own(kind: Type, value: Any) -> Any:
+    """A type that decodes itself from JSON, or bytes."""
+    if isinstance(kind, Bytes) and type(value) is list:
+        read = [0 if item is None else _integer(item, _LONG, "uint8") % 256 for item in each(value)]
+        return base64.b64encode(bytes(read)).decode()
+    if isinstance(kind, Bytes) and type(value) is not str:
+        raise Misfit(f"cannot restore slice from {_KINDS[type(value)]}")
+    if type(value) is float:  # it is given to the type as JSON that Go writes
+        value = jsontext.settle(value)
+    try:
+        kind.read(value, [])
+    except Mismatch as error:
+        raise Misfit(f"error decoding from json: {error}" if isinstance(kind, Bytes) else str(error)) from None
+    return value

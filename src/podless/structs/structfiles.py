@@ -1,0 +1,351 @@
+"""The structs of built-in types, read from the .fields files below podless/apis (their format: apis/README.md).
+
+The blocks of a file are found when it is first used, a struct is made when it is first asked for, its fields are read
+when they are first needed, and texts on each call of `StructFile.texts`: a server holds no text, and no fields of kinds
+that nobody uses.
+
+Files do not change while podless runs (a changed one is refused), so all that is made here follows from its name alone.
+It is kept from every thread, as the answers in runtime/bounded.py are: a struct is one object, whoever asks first. Its
+fields obey the thread contract (runtime/memo.py) as those of other structs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from podless.runtime.bounded import bounded_cache
+from podless.structs import gotypes
+from podless.structs.gotypes import Canonical, ListOf, MapOf, Raw, String, Type, Union
+from podless.structs.structs import TYPE_META, Field, Struct
+
+FOLDER = Path(__file__).parent.parent / "apis"
+
+# types that are one object in the whole process: some tell them apart by identity (verbs/connect.py)
+_SHARED: Mapping[str, Type] = {
+    "string": gotypes.STRING,
+    "bool": gotypes.BOOL,
+    "int32": gotypes.INT32,
+    "int64": gotypes.INT64,
+    "float64": gotypes.FLOAT64,
+    "time": gotypes.TIME,
+    "microtime": gotypes.MICRO_TIME,
+    "bytes": gotypes.BYTES,
+    "quantity": gotypes.QUANTITY,
+    "intorstring": gotypes.INT_OR_STRING,
+    "raw": gotypes.RAW,
+    "types.UID": gotypes.UID,
+    "[]string": gotypes.STRINGS,
+    "map[string]string": gotypes.STRING_MAP,
+}
+_BLOCKS = {word: word for word in ("struct", "kind", "type", "text")}  # what a block begins with
+_FORMS: Mapping[str, type] = {"object": dict, "array": list, "bool": bool}
+_TEXT = " # "  # between a line and its text
+_FIELD = re.compile(r"\s++(\d++)\s++(\S++)\s++(\*?)([^\s{]++(?:\{[^}]*+\})?)\s*+(.*+)")
+_TOLD = re.compile(r"\s++-\s++(\S.*+)")
+_ENUM = re.compile(r"([\w.]++)\{([^}]*+)\}")
+_MAP = re.compile(r"map\[([\w.]++)\](.++)")
+_PYTHON = re.compile(r"python:(\w++)\.(\w++)\(([^)]++)\)")
+# options of a field that are words -> what they set
+_WORDS: Mapping[str, tuple[str, Any]] = {
+    "always": ("always", True),
+    "inline": ("inline", True),
+    "required": ("required", True),
+    "optional": ("required", False),
+    "atomic": ("atomic", True),
+    "granular": ("atomic", False),
+    "set": ("keys", ()),
+}
+
+
+class FieldsError(ValueError):
+    """A .fields file cannot be read as one. The message begins with file:line."""
+
+
+class _Block(NamedTuple):
+    """Where a file describes one name. word: what it is. start, size: in bytes."""
+
+    word: str
+    start: int
+    size: int
+
+
+def load_struct(home: str, name: str) -> Struct:
+    """Return the struct of a group-version such as core/v1. Raises FieldsError, also where there is none."""
+    return load_file(home).struct(name)
+
+
+def find_home(group: str, version: str) -> str:
+    """Return the group-version as files are named by it: core/v1 for the group "" and the version v1."""
+    return f"{folder_of(group)}/{version}"
+
+
+def folder_of(group: str) -> str:
+    """Return the folder of an API group: the name of the group without what comes after the first dot."""
+    return group.partition(".")[0] or "core"
+
+
+def load_file(home: str) -> StructFile:
+    """Return the file of a group-version, such as core/v1, split into its blocks."""
+    found = _files.get(home)
+    return found if found is not None else _files.setdefault(home, StructFile(home))
+
+
+@bounded_cache(64)
+def homes_of(group: str) -> tuple[str, ...]:
+    """Return the versions of a group that have a file, such as autoscaling/v1 and autoscaling/v2."""
+    folder = folder_of(group)
+    return tuple(f"{folder}/{file.stem}" for file in sorted((FOLDER / folder).glob("*.fields")))
+
+
+class StructFile:
+    """The file of a group-version, split into blocks. home: the group-version, such as core/v1."""
+
+    def __init__(self, home: str, folder: Path = FOLDER) -> None:
+        self.home = home
+        self._folder, _, self._version = home.partition("/")
+        self._path = folder / f"{home}.fields"
+        self._enums: dict[str, tuple[str, ...]] = {}
+        self._structs: dict[str, Struct] = {}
+        self._types: dict[str, Type] = dict(_SHARED)
+        self._blocks = self._split()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all that has texts: structs, types that decode themselves, and tables of texts."""
+        return tuple(self._blocks)
+
+    @property
+    def structs(self) -> tuple[str, ...]:
+        """The names of all structs, in the order of the file."""
+        return tuple(name for name, block in self._blocks.items() if block.word in ("struct", "kind"))
+
+    def struct(self, name: str) -> Struct:
+        """Return a struct of this file; always the same object for a name."""
+        found = self._structs.get(name)
+        if found is None:
+            block = self._blocks.get(name)
+            if block is None or block.word not in ("struct", "kind"):
+                raise FieldsError(f"{self._path}: there is no struct {name}")
+            found = self._structs.setdefault(name, self._make(name, block))
+        return found
+
+    def texts(self, name: str) -> dict[str, str]:
+        """Return what is told of a struct, a type or a table of texts, by field; "" is the key of the thing itself.
+
+        An inlined struct tells of its fields; the struct that has it may tell otherwise.
+        """
+        block = self._blocks.get(name)
+        if block is None:
+            return {}
+        head, *lines = self._read(name, block)
+        found = {"": head.partition(_TEXT)[2]} if _TEXT in head else {}
+        for line in lines:
+            said, _, text = line.partition(_TEXT)
+            if text and said.strip() and not said.lstrip().startswith("#"):
+                named = _TOLD.fullmatch(said)
+                found[named[1].rstrip() if named else said.split(None, 2)[1]] = text
+        if block.word in ("struct", "kind"):
+            for field in self.struct(name).parts:
+                if field.inline and isinstance(field.type, Struct) and field.type.home:
+                    home = self if field.type.home == self.home else load_file(field.type.home)
+                    inner = home.texts(field.type.name)
+                    found = {key: text for key, text in inner.items() if key} | found
+        return found
+
+    def _split(self) -> dict[str, _Block]:
+        """Find the blocks: each is a header and indented lines, and ends with an empty line."""
+        found: dict[str, _Block] = {}
+        end = -2
+        for part in self._bytes().split(b"\n\n"):
+            start = end + 2
+            end = start + len(part)
+            while part.startswith((b"#", b"\n")):  # a comment, or one more empty line
+                part = part.partition(b"\n")[2]
+            if not part:
+                continue
+            start = end - len(part)
+            word, _, rest = part.partition(b"\n")[0].decode().partition(" ")
+            if word == "enum":
+                self._declare(part.decode(), start)
+            elif word in _BLOCKS and rest.strip():
+                name = rest.split(None, 1)[0]
+                if name in found:
+                    raise self._error(start, f"{name} is there twice")
+                found[name] = _Block(_BLOCKS[word], start, len(part))
+            else:
+                raise self._error(start, f"a block begins with {', '.join(_BLOCKS)} or enum, and a name")
+        return found
+
+    def _bytes(self) -> bytes:
+        try:
+            return self._path.read_bytes()
+        except OSError as error:
+            raise FieldsError(f"{self._path}: {error.strerror}: there is no such group-version") from None
+
+    def _read(self, name: str, block: _Block) -> list[str]:
+        """The lines of a block, the header first."""
+        with self._path.open("rb") as file:
+            file.seek(block.start)
+            lines = file.read(block.size).decode().rstrip("\n").split("\n")
+        if lines[0].split(None, 2)[:2] != [block.word, name]:
+            raise FieldsError(f"{self._path}: the file has changed since podless began to use it: restart podless")
+        return lines
+
+    def _declare(self, text: str, start: int) -> None:
+        """Read lines that name the values of string types."""
+        for place, line in enumerate(text.rstrip("\n").split("\n")):
+            match = _ENUM.fullmatch(line.removeprefix("enum ").strip())
+            if match is None or not line.startswith("enum "):
+                raise self._error(start, "this is no `enum v1.Name{value,value}`", place)
+            self._enums[match[1]] = tuple(match[2].split(","))
+
+    def _make(self, name: str, block: _Block) -> Struct:
+        head = self._read(name, block)[0].partition(_TEXT)[0]
+        union: tuple[str, tuple[str, ...]] | None = None
+        words = head.split()[2:]
+        for word in words:
+            key, equals, value = word.partition("=")
+            if key == "union" and equals:
+                discriminator, _, fields = value.partition(":")
+                union = discriminator, tuple(fields.split(","))
+            elif word not in ("atomic", "recursive"):
+                raise self._error(block.start, f"{name}: a struct has no option {word!r}")
+        return Struct(
+            name,
+            partial(self._fields, name, block),
+            self._version,
+            atomic="atomic" in words,
+            union=union,
+            recursive="recursive" in words,
+            home=self.home,
+        )
+
+    def _fields(self, struct: str, block: _Block) -> tuple[Field, ...]:
+        found: list[Field] = [*TYPE_META] if block.word == "kind" else []
+        for place, line in enumerate(self._read(struct, block)):
+            said = line.partition(_TEXT)[0].rstrip()
+            if not place or not said or said.lstrip().startswith("#") or _TOLD.fullmatch(said):
+                continue
+            match = _FIELD.fullmatch(said)
+            if match is None:
+                raise self._error(block.start, "this is no `number name type options # text`", place)
+            number, name, pointer, kind, options = match.groups()
+            try:
+                found.append(Field(name, self._type(kind), int(number), pointer == "*", **_options(options)))
+            except ValueError as error:
+                raise self._error(block.start, f"{name}: {error}", place) from None
+        return tuple(found)
+
+    def _type(self, text: str) -> Type:
+        """Return the type that a text names; the same object for the same text. Raises ValueError."""
+        found = self._types.get(text)
+        return found if found is not None else self._types.setdefault(text, self._parse(text))
+
+    def _parse(self, text: str) -> Type:
+        if text.startswith("[]"):
+            return ListOf(self._type(text[2:]))
+        if match := _ENUM.fullmatch(text):
+            return String(match[1], tuple(match[2].split(",")))
+        if match := _PYTHON.fullmatch(text):
+            module = import_module(f"podless.apis.{self._folder}.{match[1]}")
+            made: Type = getattr(module, match[2])(self._type(match[3]))
+            return made
+        if match := _MAP.fullmatch(text):
+            item = self._type(match[2])
+            return MapOf(item, f"map[{match[1]}]{item.go}")
+        go, equals, rest = text.partition("=")
+        if equals:
+            return self._named(go, rest)
+        if "/" in text:
+            home, _, name = text.rpartition(".")
+            return load_struct(home, name)
+        if text == "json":
+            return Canonical(f"{self._version}.JSON")
+        if "." in text:
+            return String(text, self._enums.get(text, ()))
+        block = self._blocks.get(text)
+        return self._union(text, block) if block is not None and block.word == "type" else self.struct(text)
+
+    def _named(self, go: str, text: str) -> Type:
+        if text == "raw":
+            return Raw(go)
+        if text.startswith("[]"):
+            return ListOf(self._type(text[2:]), go)
+        if match := _MAP.fullmatch(text):
+            return MapOf(self._type(match[2]), go)
+        raise ValueError(f"{text} cannot have a name of its own in Go")
+
+    def _union(self, name: str, block: _Block) -> Union:
+        """Make a type that decodes itself by the form of the value."""
+        forms: dict[type, str] = {}
+        refusal = ""
+        for place, line in enumerate(self._read(name, block)[1:], 1):
+            form, _, text = line.strip().partition(" ")
+            if form == "else":
+                refusal = text.strip()
+            elif form in _FORMS:
+                forms[_FORMS[form]] = text.strip()
+            elif not form.startswith("#"):
+                raise self._error(block.start, f"{form!r} is no form of a value: {', '.join(_FORMS)} or else", place)
+        if not forms:
+            raise ValueError(f"{name} is a name for a text, no type of fields")
+
+        def choose() -> dict[type, Type | None]:
+            # a value whose form has the name of its type is kept as it is
+            return {form: None if text == "bool" else self._type(text) for form, text in forms.items()}
+
+        return Union(f"{self._version}.{name}", choose, refusal)
+
+    def _error(self, start: int, text: str, place: int = 0) -> FieldsError:
+        """What is wrong with a line. start: the block's first byte. place: the line in the block."""
+        line = self._bytes().count(b"\n", 0, start) + 1 + place
+        return FieldsError(f"{self._path}:{line}: {text}")
+
+
+_files: dict[str, StructFile] = {}
+
+
+def _list(text: str) -> tuple[str, ...]:
+    return tuple(text.split(","))
+
+
+def _value(text: str) -> Any:
+    """A default: JSON, or a text without quotes where that is no JSON."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+# options of a field that have a value -> what they set, and how it is read
+_VALUES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
+    "default": ("default", _value),
+    "fill": ("fill", _value),
+    "map": ("keys", _list),
+    "patch": ("patch", str),
+    "merge": ("merge", str),
+}
+
+
+def _options(text: str) -> dict[str, Any]:
+    """Return what the options of a field set. Raises ValueError."""
+    found: dict[str, Any] = {}
+    for word in text.split():
+        if word in _WORDS:
+            key, value = _WORDS[word]
+        else:
+            option, equals, given = word.partition("=")
+            if option not in _VALUES or not equals:
+                raise ValueError(f"a field has no option {word!r}")
+            key, read = _VALUES[option]
+            value = read(given)
+        if key in found:
+            raise ValueError(f"{word!r} sets {key} again")
+        found[key] = value
+    return found

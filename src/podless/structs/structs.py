@@ -1,0 +1,309 @@
+"""Tables that say what a Go API struct is, and decoding of JSON by them.
+
+`decode` answers what a Go server holds after it decoded a JSON value into the struct and encoded it again: fields in
+the struct's order, maps by key, nulls and empty optional fields gone, unknown fields dropped and named. Errors are in
+the words of Go's encoding/json. Source: sigs.k8s.io/json, as recorded; names are case-sensitive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from podless.runtime.memo import made_once, remember
+from podless.runtime.meter import FEW, charge, each
+from podless.structs.gotypes import STRING, ListOf, MapOf, Mismatch, NumberMismatch, Raw, Type, Union, worst
+
+# the strict decoder stops naming unknown fields after so many
+MOST_UNKNOWN = 100
+
+
+class DecodeError(ValueError):
+    """A JSON value does not fit its struct; the text is Go's."""
+
+
+class NumberError(DecodeError):
+    """A number does not fit; the text shows it as it was decoded, which need not be as it was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a struct.
+
+    number: of the field in protobuf, 0 where it has none. pointer: zero values that are given are kept. always:
+    written even when it is empty (no omitempty); a pointer as null. A struct that is no pointer is always written.
+    inline: the fields of this struct are fields of the one that holds it; protobuf alone knows it as a message of its
+    own. required: whether documents call it required, where that is not what always says. default: what documents name
+    as its default, where that is not the zero value of its type; it is filled in as well. fill: what is filled in where
+    the field is left out, and documents say nothing of it.
+
+    How it is merged: keys: what the items of a list are known by, () for a set, None for a list that is one leaf.
+    atomic: a map or struct that is one leaf (True), or is none though its type is (False). patch: the strategy of a
+    strategic merge patch ("merge", "retainKeys", "merge,retainKeys"); merge: the key that items of a list are merged by
+    there, "" for plain values.
+    """
+
+    name: str
+    type: Type
+    number: int = 0
+    pointer: bool = False
+    always: bool = False
+    inline: bool = False
+    required: bool | None = None
+    default: str | int | None = None
+    fill: Any = None
+    keys: tuple[str, ...] | None = None
+    atomic: bool | None = None
+    patch: str = ""
+    merge: str = ""
+
+
+class Struct(Type):
+    """A Go struct. fields: in Go's order, or a function that gives them when they are first needed.
+
+    package: what stands before the name in messages. atomic: it is one leaf where objects are merged. union: the field
+    that says which of some others is given, "" for none, and those others. recursive: it contains itself. home: the
+    group-version whose file describes it (structs/structfiles.py), such as core/v1; "" for a struct that is in none.
+    """
+
+    nested = True
+
+    def __init__(
+        self,
+        name: str,
+        fields: tuple[Field, ...] | Callable[[], tuple[Field, ...]],
+        package: str = "v1",
+        *,
+        atomic: bool = False,
+        union: tuple[str, tuple[str, ...]] | None = None,
+        recursive: bool = False,
+        home: str = "",
+    ) -> None:
+        self.name = name
+        self.atomic = atomic
+        self.union = union
+        self._made: dict[str, Any] = {}
+        self.go = f"{package}.{name}"
+        self.given = fields
+        self.home = home
+        self.few = 0 if recursive else FEW  # of a struct in itself there may be many small ones
+
+    def __iter__(self) -> Iterator[Field]:
+        return iter(self.fields)
+
+    def made(self, key: str, make: Callable[[], Any]) -> Any:
+        """What `make` makes of this struct alone, made once for each key, and kept as long as the struct is."""
+        try:
+            return self._made[key]
+        except KeyError:
+            return remember(self._made, key, make)
+
+    @made_once
+    def fields(self) -> tuple[Field, ...]:
+        """The fields in Go's order, those of inline structs among them."""
+        found: list[Field] = []
+        for field in self.parts:
+            found += field.type.fields if field.inline and isinstance(field.type, Struct) else (field,)
+        return tuple(found)
+
+    @made_once
+    def embedded(self) -> dict[str, str]:
+        """The fields of inline structs, with the names of those before theirs: messages show Rule.resources."""
+        found: dict[str, str] = {}
+        for part in self.parts:
+            if part.inline and isinstance(part.type, Struct):
+                inner = part.type.embedded
+                found |= {one.name: f"{part.type.name}.{inner.get(one.name, one.name)}" for one in part.type.fields}
+        return found
+
+    @made_once
+    def parts(self) -> tuple[Field, ...]:
+        """The fields as they were given, and as protobuf has them: inline structs are one field each."""
+        return self.given if isinstance(self.given, tuple) else self.given()
+
+    @made_once
+    def plan(self) -> dict[str, tuple[Type, bool, str | None, int, type | None]]:
+        """What is known of each field.
+
+        Its type, whether it is kept when empty, what joins it to unknown fields inside, its place, and the class of
+        values that need not be read.
+        """
+        return {
+            field.name: (
+                field.type,
+                field.pointer or field.always or isinstance(field.type, Struct),
+                field.type.joint if field.type.nested else None,
+                place,
+                field.type.plain,
+            )
+            for place, field in enumerate(self.fields)
+        }
+
+    @made_once
+    def ranks(self) -> dict[str, int]:
+        """Field name -> its place."""
+        return {field.name: place for place, field in enumerate(self.fields)}
+
+    @made_once
+    def filled(self) -> tuple[Field, ...]:
+        """The fields that are written even when they are not given."""
+        return tuple(
+            field for field in self.fields if field.always or (isinstance(field.type, Struct) and not field.pointer)
+        )
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """The struct's fields in Go's order."""
+        if type(value) is not dict:
+            self.refuse(value)
+        plan, found = self.plan, {}
+        if len(value) > self.few:
+            charge(len(value))
+        last, ordered = -1, True
+        for key, item in value.items():
+            entry = plan.get(key)
+            if entry is None:
+                if len(unknown) < MOST_UNKNOWN:
+                    unknown.append(key)
+                continue
+            kind, keep, joint, place, plain = entry
+            if type(item) is not plain:
+                if item is None:
+                    continue
+                start = len(unknown)
+                try:
+                    item = kind.read(item, unknown)
+                except Mismatch as error:
+                    error.at(self.name, self.embedded.get(key) or key)
+                    raise
+                if item is None and isinstance(kind, Union):
+                    continue  # of a form that says nothing
+                if len(unknown) > start and joint is not None:
+                    unknown[start:] = [f"{key}{joint}{path}" for path in unknown[start:]]
+            if item or keep:
+                found[key] = item
+                if place < last:
+                    ordered = False
+                last = place
+        for field in self.filled:
+            if field.name not in found:
+                found[field.name] = None if field.pointer else field.type.blank()
+                ordered = False
+        if ordered:
+            return found
+        return {key: found[key] for key in sorted(found, key=self.ranks.__getitem__)}
+
+    def blank(self) -> Any:
+        """The struct with nothing given."""
+        return self.read({}, [])
+
+    def scan(self, value: Any) -> None:
+        """Looks at every known field."""
+        for key, item in each(value).items() if type(value) is dict else ():
+            entry = self.plan.get(key)
+            if entry is None or item is None:
+                continue
+            try:
+                entry[0].scan(item)
+            except Mismatch as error:
+                error.at(self.name, self.embedded.get(key) or key)
+                raise
+
+
+# the fields of every object, before its metadata
+TYPE_META = (Field("kind", STRING, 1), Field("apiVersion", STRING, 2))
+
+
+def decode(struct: Struct, value: Any, unknown: list[str] | None = None) -> dict[str, Any]:
+    """The value as a Go server holds it after decoding it into the struct; the given value is not changed.
+
+    unknown: the paths of unknown fields are appended to it, such as spec.versions[0].foo. None is an empty struct.
+    Raises DecodeError where a value has the wrong type: the first one in the order of the document.
+    """
+    paths: list[str] = []
+    try:
+        out: dict[str, Any] = struct.read({} if value is None else value, paths)
+    except Mismatch as error:
+        raise _refusal(worst(struct, value, error)) from None
+    except RecursionError:
+        raise DecodeError("exceeded max depth") from None
+    if unknown is not None and paths:
+        unknown.extend(paths[:MOST_UNKNOWN])
+    return out
+
+
+def _refusal(found: Mismatch) -> DecodeError:
+    """The error for a mismatch, which no frame that the error came through may name (tests/http/test_garbage.py)."""
+    return (NumberError if isinstance(found, NumberMismatch) else DecodeError)(str(found))
+
+
+def arrange(struct: Struct, obj: dict[str, Any]) -> dict[str, Any]:
+    """An object with the fields of all its structs in their order; what is in order already stays the same object."""
+    ranks, last, ordered, changed = struct.ranks, -1, True, None
+    for name, inner in _held(struct):
+        value = obj.get(name)
+        if not value:
+            continue
+        if inner.__class__ is Struct:
+            new: Any = arrange(inner, value)
+        else:
+            if len(value) > FEW:
+                charge(len(value))
+            new = [arrange(inner.item, one) for one in value]
+            new = value if all(map(_same, new, value)) else new
+        if new is not value:
+            changed = {} if changed is None else changed
+            changed[name] = new
+    for name in obj:
+        rank = ranks.get(name, last)
+        if rank < last:
+            ordered = False
+            break
+        last = rank
+    if ordered and changed is None:
+        return obj
+    out = obj if changed is None else {**obj, **changed}
+    return out if ordered else dict(sorted(out.items(), key=lambda item: ranks.get(item[0], -1)))
+
+
+def complete(struct: Struct) -> None:
+    """Make all that is known of a struct and of all structs in it, once for the process."""
+    todo: list[Type] = [struct]
+    seen: set[int] = set()
+    while todo:
+        charge(1)
+        kind = todo.pop()
+        if id(kind) in seen:
+            continue
+        seen.add(id(kind))
+        if isinstance(kind, Struct):
+            for name in ("fields", "embedded", "parts", "plan", "ranks", "filled"):
+                getattr(kind, name)
+            _held(kind)
+            todo.extend(field.type for field in (*kind.fields, *kind.parts))
+        elif isinstance(kind, ListOf | MapOf):
+            todo.append(kind.item)
+        elif isinstance(kind, Union):
+            todo.extend(form for form in kind.forms.values() if form is not None)
+
+
+def raws(struct: Struct) -> tuple[str, ...]:
+    """The fields that may hold any JSON, and are kept as they are."""
+    return tuple(field.name for field in struct if type(field.type) is Raw)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other
+
+
+def _held(struct: Struct) -> list[tuple[str, Any]]:
+    """The fields that are structs, or lists of them."""
+    found: list[tuple[str, Any]] = struct.made("held", lambda: list(_structs(struct)))
+    return found
+
+
+def _structs(struct: Struct) -> Iterator[tuple[str, Any]]:
+    for field in struct.fields:
+        kind = field.type
+        if isinstance(kind, Struct) or (isinstance(kind, ListOf) and isinstance(kind.item, Struct)):
+            yield field.name, kind

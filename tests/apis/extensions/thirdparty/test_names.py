@@ -1,0 +1,102 @@
+"""Names of ThirdPartyResources: to the kind and group that they define, and back."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from podless.apis.extensions.thirdparty import Defined, defined, name_faults, name_of, plural_of
+
+WORDS = st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True)
+KINDS = st.from_regex(r"([A-Z][a-z0-9]{0,5}){1,4}", fullmatch=True)
+GROUPS = st.lists(st.from_regex(r"[a-z0-9]([a-z0-9-]{0,4}[a-z0-9])?", fullmatch=True), min_size=2, max_size=4).map(
+    ".".join
+)
+
+
+def documented(kind: str) -> str:
+    """The conversion as the document writes it, its first capital being assumed."""
+    result = ""
+    for place, char in enumerate(kind):
+        if char.isupper() and place:
+            result += "-"
+        result += char.lower()
+    return result
+
+
+@given(KINDS, GROUPS)
+def test_a_kind_has_one_name_which_defines_it(kind: str, group: str) -> None:
+    name = name_of(kind, group)
+    assert name == f"{documented(kind)}.{group}"
+    assert defined(name) == (kind, group)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=4), GROUPS)
+def test_a_name_defines_one_kind_which_has_that_name(words: list[str], group: str) -> None:
+    name = f"{'-'.join(words)}.{group}"
+    kind, found = defined(name)
+    assert (found, kind.lower()) == (group, "".join(words))
+    assert name_of(kind, group) == name
+
+
+@given(st.text(max_size=12), st.text(max_size=12))
+def test_what_is_no_kind_has_no_name(kind: str, group: str) -> None:
+    try:
+        name = name_of(kind, group)
+    except ValueError:
+        return
+    assert re.fullmatch(r"[A-Z][A-Za-z0-9]*", kind)
+    assert defined(name) == (kind, group)
+
+
+@given(st.text(alphabet="abC-.09", max_size=14))
+def test_a_name_is_sound_or_refused(name: str) -> None:
+    if name_faults(name):
+        with pytest.raises(ValueError, match=r".+"):
+            defined(name)
+    else:
+        assert name_of(*defined(name)) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "group", "plural"),
+    [
+        ("cron-tab.mygroup.example.com", "CronTab", "mygroup.example.com", "crontabs"),
+        ("camel-case-kind.mygroup.example.com", "CamelCaseKind", "mygroup.example.com", "camelcasekinds"),
+        ("foo.company.com", "Foo", "company.com", "foos"),
+        ("policy.a.b", "Policy", "a.b", "policies"),
+        ("bus.a.b", "Bus", "a.b", "buses"),
+        ("v2-thing.a.b", "V2Thing", "a.b", "v2things"),
+    ],
+)
+def test_known_names(name: str, kind: str, group: str, plural: str) -> None:
+    assert defined(name) == Defined(kind, group)
+    assert defined(name).plural == plural_of(kind) == plural
+    assert name_of(kind, group) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("cron-tab.com", "must be at least three segments long: <kind>.<domain>.<tld>"),
+        ("crontab", "must be at least three segments long: <kind>.<domain>.<tld>"),
+        ("CronTab.mygroup.example.com", "a lowercase RFC 1123 subdomain must consist of lower case"),
+        ("cron--tab.mygroup.example.com", "the first segment must be a kind in lower case"),
+        ("cron-2tab.mygroup.example.com", "the first segment must be a kind in lower case"),
+        ("2cron.mygroup.example.com", "the first segment must be a kind in lower case"),
+        ("", "a lowercase RFC 1123 subdomain"),
+    ],
+)
+def test_names_that_define_nothing(name: str, text: str) -> None:
+    assert name_faults(name)[0].startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "group"), [("cronTab", "a.b"), ("Cron-Tab", "a.b"), ("", "a.b"), ("CronTab", "b"), ("A", "A.b")]
+)
+def test_kinds_that_no_name_defines(kind: str, group: str) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        name_of(kind, group)

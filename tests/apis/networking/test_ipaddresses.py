@@ -1,0 +1,28 @@
+"""IPAddresses are called by their address, and stay whose they are."""
+
+from __future__ import annotations
+
+from podless.apis.catalog import IP_ADDRESSES
+from tests.apis.late import changed, faults
+
+PARENT = {"resource": "services", "namespace": "default", "name": "web"}
+
+
+def test_names() -> None:
+    assert not IP_ADDRESSES.strategy.name_errors("10.0.0.1", False)
+    assert not IP_ADDRESSES.strategy.name_errors("2001:db8::1", False)
+    assert IP_ADDRESSES.strategy.name_errors("2001:DB8::1", False)
+    assert IP_ADDRESSES.strategy.name_errors("x", False)
+
+
+def test_they_are_somebodys() -> None:
+    assert not faults(IP_ADDRESSES, {"parentRef": PARENT})
+    assert faults(IP_ADDRESSES, {}) == ["spec.parentRef: Required value"]
+    assert faults(IP_ADDRESSES, {"parentRef": {"name": "a"}}) == ["spec.parentRef.resource: Required value"]
+
+
+def test_they_stay_so() -> None:
+    assert changed(IP_ADDRESSES, {"parentRef": PARENT}, {"parentRef": {**PARENT, "name": "b"}}) == [
+        'spec.parentRef: Invalid value: {"Group":"","Resource":"services","Namespace":"default","Name":"b"}: '
+        "field is immutable"
+    ]

@@ -1,0 +1,48 @@
+"""What is reported of a pod's claims and containers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from podless.apis.podspec import reports
+
+RESOURCES = {"requests": {"a.b/c": "1"}, "claims": [{"name": "x"}]}
+SPEC: dict[str, Any] = {"containers": [{"name": "c", "resources": RESOURCES}]}
+
+
+@pytest.mark.parametrize(
+    ("status", "fields"),
+    [
+        ({}, []),
+        ({"resourceClaimStatuses": [{"name": "x"}]}, ["resourceClaimStatuses[0].name"]),
+        (
+            {"extendedResourceClaimStatus": {"requestMappings": []}},
+            ["extendedResourceClaimStatus.requestMappings", "extendedResourceClaimStatus.resourceClaimName"],
+        ),
+        (
+            {
+                "extendedResourceClaimStatus": {
+                    "requestMappings": [{"containerName": "c", "resourceName": "a.b/c", "requestName": "r"}],
+                    "resourceClaimName": "x",
+                }
+            },
+            [],
+        ),
+        (
+            {"containerStatuses": [{"name": "c", "user": {"linux": {"uid": -1, "gid": 0}}}]},
+            ["containerStatuses[0].user.linux.uid"],
+        ),
+        (
+            {"containerStatuses": [{"name": "c", "allocatedResourcesStatus": [{"name": "claim:x"}, {"name": "no"}]}]},
+            ["containerStatuses[0].allocatedResourcesStatus[1].name"],
+        ),
+        (
+            {"ephemeralContainerStatuses": [{"name": "e", "allocatedResourcesStatus": [{"name": "a.b/c"}]}]},
+            ["ephemeralContainerStatuses[0].allocatedResourcesStatus"],
+        ),
+    ],
+)
+def test_reports(status: dict[str, Any], fields: list[str]) -> None:
+    assert [error.field for error in reports.check(status, SPEC)] == [f"status.{name}" for name in fields]

@@ -1,0 +1,109 @@
+"""Short questions are answered once, long ones are not remembered."""
+
+from __future__ import annotations
+
+import ast
+import pathlib
+
+import pytest
+
+import podless
+from podless.http.info import request_info
+from podless.http.negotiate import choose
+from podless.http.target import parse_query
+from podless.meta.selectors import parse_fields, parse_labels
+from podless.runtime.bounded import LONGEST, Weighted, bounded_cache, caches
+
+SOURCE = pathlib.Path(podless.__file__).parent
+
+
+def test_a_short_question_is_answered_once() -> None:
+    asked = []
+
+    @bounded_cache(8)
+    def length(text: str) -> int:
+        asked.append(text)
+        return len(text)
+
+    long = "x" * (LONGEST + 1)
+    assert [length("a"), length("a"), length(long), length(long)] == [1, 1, LONGEST + 1, LONGEST + 1]
+    assert asked == ["a", long, long]
+
+
+def test_nothing_long_that_a_client_sends_stays() -> None:
+    long = "/apis/g/v1/" + "x" * LONGEST
+    asked = (parse_query, parse_fields, parse_labels)
+    for function, text in zip(asked, (f"a={long}", f"a={long}", "a=" + "x" * 63), strict=True):
+        first, second = function(text), function(text)
+        assert first == second
+        assert (first is second) == (len(text) <= LONGEST)
+    assert request_info("GET", long, "") == request_info("GET", long, "")
+    assert choose(f"application/json;a={long}", frozenset(), ("application/json",)) is not None
+
+
+def test_arguments_by_name_and_bytes_are_bounded_too() -> None:
+    asked = []
+
+    @bounded_cache(8)
+    def length(text: bytes, other: str = "") -> int:
+        asked.append(other)
+        return len(text) + len(other)
+
+    for _ in range(2):
+        length(b"x", other="y" * (LONGEST + 1))
+        length(b"x" * (LONGEST + 1))
+    assert len(asked) == 4
+
+
+def test_all_caches_of_the_process_are_listed() -> None:
+    """Those of these layers are; what is kept by other means would not be found."""
+    names = {cache.name for cache in caches()}
+    assert {
+        "podless.meta.selectors.parse_labels",
+        "podless.runtime.clock._moment",
+        "podless.fields.typed._of_key",
+    } <= names
+    for cache in caches():
+        assert cache.size() <= cache.most <= 10_000, cache.name
+
+
+LAYERS = ["admission", "auth", "controllers", "fields", "http", "kinds", "meta", "publish", "remote", "schema", "verbs"]
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_nothing_is_kept_for_the_process_in_another_way(layer: str) -> None:
+    """What takes no arguments is a constant that is made late, and may be kept by functools.cache."""
+    for file in (SOURCE / layer).rglob("*.py"):
+        if file.name == "bounded.py":
+            continue
+        text = file.read_text()
+        if "cache" not in text:
+            continue
+        tree = ast.parse(text)
+        kept = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == "lru_cache"]
+        functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.args.args]
+        kept += [one.lineno for one in functions if any(ast.unparse(mark) == "cache" for mark in one.decorator_list)]
+        assert not kept, f"{file}: {kept}"
+
+
+class Holder:
+    """Something that was let go of so often."""
+
+    dropped = 0
+
+    def drop(self) -> None:
+        self.dropped += 1
+
+
+def test_what_weighs_too_much_together_goes_one_by_one() -> None:
+    kept = Weighted("tests.runtime.test_bounded", 10, 100)
+    first, *others, last = holders = [Holder() for _ in range(11)]
+    for holder in holders:
+        kept.keep(holder, 1)
+    assert (first.dropped, sum(holder.dropped for holder in others), last.dropped, kept.weight) == (1, 0, 0, 100)
+    kept.keep(first, 55)
+    assert [holder.dropped for holder in holders] == [1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0]
+    kept.keep(last, 500)
+    assert (kept.weight, last.dropped) == (500, 0)
+    kept.clear()
+    assert (kept.weight, last.dropped, first.dropped) == (0, 1, 2)

@@ -1,0 +1,66 @@
+"""Modules that are imported when they are asked for."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from podless.runtime import lazy
+
+
+def test_a_part_is_found_in_its_module() -> None:
+    import podless.schema
+
+    assert podless.schema.structural is podless.schema.definition.structural
+    with pytest.raises(AttributeError, match=r"module 'podless\.schema' has no attribute 'nothing'"):
+        _ = podless.schema.nothing  # type: ignore[attr-defined]
+
+
+def test_a_part_is_not_called_as_its_module() -> None:
+    with pytest.raises(ValueError, match=r"a\.b: c is in a module of the same name"):
+        lazy.parts("a.b", {"c": "c"})
+
+
+def test_what_stands_for_a_module_has_what_is_in_it() -> None:
+    from podless.publish import table
+
+    late = lazy.Late("podless.publish.table")
+    assert late.frame is table.frame
+    assert vars(late)["frame"] is table.frame
+    with pytest.raises(AttributeError, match=r"module 'podless\.publish\.table' has no attribute 'nothing'"):
+        _ = late.nothing
+
+
+def test_a_server_starts_without_what_it_does_not_use_yet() -> None:
+    unused = ("publish.table", "http.faults", "apis.podspec", "controllers.workloads.ask", "schema.compile")
+    program = f"""
+import sys
+from podless.app import App, Settings
+import asyncio
+async def main():
+    app = App(Settings())
+    await app.start()
+    await app.stop()
+asyncio.run(main())
+print(*(name for name in {unused} if f"podless.{{name}}" in sys.modules))
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout.split() == []
+
+
+def test_what_is_imported_late_may_be_asked_for_in_two_threads() -> None:
+    program = """
+import sys, threading
+sys.setswitchinterval(1e-6)
+from podless.cli import serve
+threading.excepthook = lambda fault: print(repr(fault.exc_value))
+def policies():
+    from podless.cel.policies import Environment
+threads = [threading.Thread(target=work) for work in (serve._prepare, policies)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout == ""
