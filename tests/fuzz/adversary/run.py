@@ -207,7 +207,7 @@ def judge(site: Site, pair: Pair, say: Callable[[str], object] = lambda text: No
         faults.extend(
             Fault(f"a step of {each.seconds * 1e3:.0f} ms [{each.where}]", when, each.seconds) for each in told.steps
         )
-        faults.extend(Fault(f"an error in the log: {each[:300]}", when) for each in told.errors)
+        faults.extend(Fault(f"an error in the log: {each}", when) for each in told.errors)
         if code == 500 and UNKNOWN.encode() in raw:  # a real server says 500 for some of what clients get wrong
             faults.append(Fault(f"500: {raw[:300]!r}", when))
         elif code == 0:

@@ -28,6 +28,8 @@ from podless.cli import serve
 LONG = 0.1  # seconds that a step may take
 _LOOK = 0.01  # seconds between two looks at where a step is
 _LATE = 60.0  # seconds until a server that does not answer its parent is given up
+_FRAMES = 8  # of a long step that are told: what it began with matters more than where it is
+_TOLD = 2000  # characters of an error, with the end of its traceback
 
 
 class Step(NamedTuple):
@@ -117,7 +119,7 @@ class Steps:
 def _lines(frame: FrameType | None) -> str:
     """The innermost lines of a stack that are the project's, or made by it."""
     told: list[str] = []
-    while frame is not None and len(told) < 4:
+    while frame is not None and len(told) < _FRAMES:
         name = frame.f_code.co_filename
         if "/podless/" in name or name.startswith("<"):
             told.append(f"{name.rpartition('/podless/')[2]}:{frame.f_lineno}:{frame.f_code.co_name}")
@@ -131,7 +133,7 @@ class _Errors(logging.Handler):
         self.said: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.said.append(record.getMessage()[:2000])
+        self.said.append(self.format(record)[-_TOLD:])
 
 
 def _memory() -> float:
