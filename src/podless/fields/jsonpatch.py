@@ -22,6 +22,7 @@ from podless.structs.gotypes import JSON_NAMES
 
 MAX_OPERATIONS = 10_000
 MAX_COPIED = 3 * 1024 * 1024  # bytes of JSON that all copy operations of one patch may add
+_COPIED = 32  # bytes that are encoded or decoded in the time of a step
 REJECTED = "the server rejected our request due to an error in our request"
 
 _FIELDS = ("op", "path", "from", "value")
@@ -293,6 +294,7 @@ class _Patch:
             raise Rejected("exceeded max depth")
         holder, key = self.holder(operation, told=_DESTINATION)
         raw = value.raw if isinstance(value, Written) else serializer.encode(value)
+        charge(len(raw) // _COPIED)
         self.copied += len(raw) + 5 * sum(raw.count(sign) for sign in (b"<", b">", b"&"))
         if self.copied > MAX_COPIED:
             why = f"Unable to complete the copy, the accumulated size increase of copy is {self.copied}"
@@ -301,7 +303,9 @@ class _Patch:
         if self.shown:
             _insert(holder, key, Written(raw), told)
         else:
-            _insert(holder, key, serializer.decode_json(raw) if isinstance(value, dict | list) else value, told)
+            made = serializer.decode_json(raw) if isinstance(value, dict | list) else value
+            charge(len(raw) // _COPIED)
+            _insert(holder, key, made, told)
 
     def test(self, operation: dict[str, Any], number: int) -> None:
         path = _word(operation, "path")
