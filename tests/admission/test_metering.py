@@ -184,6 +184,15 @@ async def test_sums_of_many_objects_give_way_one_by_one(monkeypatch: pytest.Monk
         assert meter.kept == 50
 
 
+async def test_sums_of_nothing_give_way_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metering, "_SUMS", 5)
+    async with claims() as there:
+        meter = Meter()
+        for space in "abcdefgh":
+            assert set(meter.used(CLAIMS, there.collection, space, ALL, NAMES).values()) == {"0"}
+        assert sum(len(space.sums) for space in meter._spaces.values()) == meter._sums == 5
+
+
 async def test_a_write_is_charged_again_only_where_something_has_changed() -> None:
     async with claims() as there:
         worked = list[int]()

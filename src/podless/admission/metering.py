@@ -23,6 +23,7 @@ from podless.runtime.meter import charge
 
 MOST: Final = 1 << 19  # amounts of objects that are kept in sums; each takes some 150 bytes
 _SPACES: Final = 4096  # namespaces of kinds of which sums are kept
+_SUMS: Final = 1 << 15  # sums that are kept; one of no objects takes some 300 bytes
 _CHANGES: Final = 4096  # that a sum may be behind; then it is formed anew
 _STEPS: Final = 8  # that one object takes in a sum
 _BYTES: Final = 16  # of an object that are decoded and measured in a step
@@ -93,6 +94,7 @@ class Meter:
 
     def __init__(self) -> None:
         self.kept = 0
+        self._sums = 0
         self._spaces: dict[str, _Space] = {}  # the one that was asked for longest ago is the first
         self._followed: dict[str, WatchCache] = {}
 
@@ -152,12 +154,14 @@ class Meter:
         """Keep a new sum. Those of the namespace that was asked for longest ago give way, one by one."""
         before = space.sums.pop(about, None)
         space.sums[about] = one
+        self._sums += before is None
         self.kept += len(one.given) - (len(before.given) if before is not None else 0)
-        while self.kept > MOST or len(self._spaces) > _SPACES:
+        while self.kept > MOST or self._sums > _SUMS or len(self._spaces) > _SPACES:
             scope, oldest = next(iter(self._spaces.items()))
             if oldest is space and len(space.sums) == 1:
                 break
             if oldest.sums:
+                self._sums -= 1
                 self.kept -= len(oldest.sums.pop(next(iter(oldest.sums))).given)
             if not oldest.sums:
                 del self._spaces[scope]
@@ -177,7 +181,9 @@ class Meter:
         if not events:  # the resource is gone
             del self._followed[kind.prefix]
             for scope in [scope for scope in self._spaces if scope.startswith(kind.prefix)]:
-                self.kept -= sum(len(one.given) for one in self._spaces.pop(scope).sums.values())
+                sums = self._spaces.pop(scope).sums
+                self._sums -= len(sums)
+                self.kept -= sum(len(one.given) for one in sums.values())
 
 
 def _measured(measure: Callable[[Object], Usage], entry: Entry) -> None:

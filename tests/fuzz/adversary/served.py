@@ -151,7 +151,8 @@ def _serve(line: Connection, tokens: str) -> None:
 
     async def run() -> None:
         sys.setswitchinterval(serve._SWITCH)
-        app = App(Settings(tls=False, token_file=Path(tokens)))
+        # on disk: what is stored of the past until it is compacted is no memory that a request keeps
+        app = App(Settings(data=Path(tokens).parent / "data", tls=False, token_file=Path(tokens)))
         await app.start()
         serve._prepare()
         serve.settle()
