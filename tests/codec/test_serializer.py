@@ -393,6 +393,7 @@ def test_numbers_are_printed_with_an_exponent_where_go_has_one(number: float, sh
 
 @given(VALUES)
 def test_large_maps_are_encoded_in_parts_as_in_one_go(value: Any) -> None:
+    value = serializer.decode_json(serializer.encode(value))  # whole floats are never kept as floats
     whole = serializer.encode_sorted(value)
     token = serializer.in_steps.set(True)
     try:
