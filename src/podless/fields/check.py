@@ -56,7 +56,7 @@ def _plain(value: Any, shape: Shape, repeats: bool) -> bool:
                 return False
         return True
     if kind is list:
-        if len(value) > FEW:
+        if len(value) > _ONE:
             charge(len(value))
         if shape.list is None or (shape.list.associative and not _known(value, shape.list, repeats)):
             return False
@@ -73,12 +73,18 @@ def _plain(value: Any, shape: Shape, repeats: bool) -> bool:
 
 def _alike(items: list[Any], form: MapShape) -> bool:
     """Whether all items have fields of sorts that are known, all of them leaves: as most lists of objects have."""
-    plans = form.plans
-    if not plans or {dict} != set(map(type, items)):
+    find = form.plans.get
+    if not form.plans:
         return False
-    charge(sum(map(len, items)))
-    sorts = {(tuple(item), tuple(map(type, item.values()))) for item in items}
-    return all(sort in plans and not plans[sort].below for sort in sorts)
+    for item in items:
+        if type(item) is not dict:
+            return False
+        if len(item) > FEW:
+            charge(len(item))
+        plan = find((tuple(item), tuple(map(type, item.values()))))
+        if plan is None or plan.below:
+            return False
+    return True
 
 
 def _known(value: list[Any], form: ListShape, repeats: bool) -> bool:
