@@ -14,7 +14,7 @@ from pathlib import Path
 
 from podless.admission import Admission, chain
 from podless.admission.metering import Meter
-from podless.apis import builtin, catalog, runtimeconfig
+from podless.apis import builtin, catalog, release, runtimeconfig
 from podless.apis.admissionregistration.admissionpolicies import VALIDATING_POLICIES
 from podless.auth import accounts
 from podless.auth.access import MODES, OIDC, BadAccess
@@ -52,6 +52,7 @@ from podless.offload.process import SECONDS, Offload
 from podless.remote import Client
 from podless.runtime.files import write_file
 from podless.runtime.option import StartError, duration, option, section
+from podless.runtime.release import CURRENT, Release
 from podless.store import Store, backup
 from podless.store.etcd.settings import Etcd
 from podless.store.history import Keep, keep
@@ -132,6 +133,21 @@ class ClusterSettings:
         parse=runtimeconfig.parse,
         default="",
     )
+    kubernetes_version: str = option(
+        "--kubernetes-version",
+        "the Kubernetes release that is served: its APIs, rules, texts and defaults",
+        value=release.DEFAULT,
+        metavar="1.N",
+        choices=release.NAMES,
+    )
+    feature_gates: Mapping[str, bool] = option(
+        "--feature-gates",
+        "feature gates of that release to turn on or off, as for kube-apiserver",
+        factory=dict,
+        metavar="NAME=true,...",
+        parse=release.parse_gates,
+        default="",
+    )
     profile: str = option(
         "--profile",
         "which built-in kinds are served: full has those of workloads, networks and storage, crds only what "
@@ -200,12 +216,18 @@ class ClusterSettings:
             raise BadAccess(f"unknown authorization mode {self.authorization!r}: it is one of {', '.join(MODES)}")
         if self.profile not in runtimeconfig.PROFILES:
             raise StartError(f"unknown profile {self.profile!r}: it is one of {', '.join(runtimeconfig.PROFILES)}")
+        release.choose(self.kubernetes_version, self.feature_gates)
         runtimeconfig.check(self.runtime_config)
         runtimeconfig.check_disabled(self.disable_builtin)
         try:
             workloads.check(self.controllers)
         except ValueError as error:
             raise StartError(str(error)) from None
+
+    @property
+    def release(self) -> Release:
+        """What is served, with the gates that were set."""
+        return release.choose(self.kubernetes_version, self.feature_gates)
 
 
 class Cluster:
@@ -250,6 +272,7 @@ class Cluster:
     async def start(self) -> None:
         """Bring everything up. Raises StartError, StoreError and OSError; `stop` is to be called then, too."""
         settings = self.settings
+        CURRENT.set(settings.release)  # all that runs for the cluster inherits the context
         tokens = self._tokens()
         self.store = store = engine(settings, self._database)
         cache = Cache(store)
@@ -258,7 +281,9 @@ class Cluster:
         await cache.open()
         registry = Registry()
         chosen = settings.runtime_config
-        for kind in runtimeconfig.served(builtin.ALL, chosen, settings.disable_builtin, settings.profile):
+        for kind in runtimeconfig.served(
+            builtin.ALL, chosen, settings.disable_builtin, settings.profile, settings.release
+        ):
             registry.put(kind)
         authorizer = RBAC(cache) if settings.authorization == "RBAC" else AllowAll()
         self._remote = Client(

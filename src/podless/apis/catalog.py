@@ -59,7 +59,7 @@ _in_core: Callable[..., Kind] = partial(_kind, "core", "")
 _in_apps: Callable[..., Kind] = partial(_kind, "apps", "apps")
 _in_networking: Callable[..., Kind] = partial(_kind, "networking", "networking.k8s.io")
 _in_storage: Callable[..., Kind] = partial(_kind, "storage", "storage.k8s.io", namespaced=False)
-_in_resource: Callable[..., Kind] = partial(_kind, "resource", "resource.k8s.io", shown_deleted=True)
+_in_resource: Callable[..., Kind] = partial(_kind, "resource", "resource.k8s.io", shown_deleted=True, releases="1.34-")
 _in_flowcontrol: Callable[..., Kind] = partial(
     _kind, "flowcontrol", "flowcontrol.apiserver.k8s.io", namespaced=False, status=True
 )
@@ -76,7 +76,7 @@ _BELOW_PODS = (
     Subresource("log", ("get",), options=_sent("PodLogOptions")),
     Subresource("portforward", ("create", "get"), _sent("PodPortForwardOptions"), connects=True),
     Subresource("proxy", _PROXIED, _sent("PodProxyOptions"), connects=True),
-    Subresource("resize", _WRITTEN),
+    Subresource("resize", _WRITTEN, releases="1.33-"),
 )
 NODE_PROXY = Subresource("proxy", _PROXIED, _sent("NodeProxyOptions"), connects=True)
 SERVICE_PROXY = Subresource("proxy", _PROXIED, _sent("ServiceProxyOptions"), connects=True)
@@ -128,9 +128,9 @@ AUTOSCALERS = _kind(
 
 INGRESS_CLASSES = _in_networking("IngressClass", "ingressclasses", namespaced=False)
 INGRESSES = _in_networking("Ingress", "ingresses", "ing", status=True)
-IP_ADDRESSES = _in_networking("IPAddress", "ipaddresses", "ip", namespaced=False)
+IP_ADDRESSES = _in_networking("IPAddress", "ipaddresses", "ip", namespaced=False, releases="1.33-")
 NETWORK_POLICIES = _in_networking("NetworkPolicy", "networkpolicies", "netpol")
-SERVICE_CIDRS = _in_networking("ServiceCIDR", "servicecidrs", namespaced=False, status=True)
+SERVICE_CIDRS = _in_networking("ServiceCIDR", "servicecidrs", namespaced=False, status=True, releases="1.33-")
 
 DISRUPTION_BUDGETS = _kind("policy", "policy", "PodDisruptionBudget", "poddisruptionbudgets", "pdb", status=True)
 
@@ -139,7 +139,9 @@ CSI_NODES = _in_storage("CSINode", "csinodes", shown_deleted=True)
 CSI_STORAGE_CAPACITIES = _in_storage("CSIStorageCapacity", "csistoragecapacities", namespaced=True)
 STORAGE_CLASSES = _in_storage("StorageClass", "storageclasses", "sc", shown_deleted=True)
 VOLUME_ATTACHMENTS = _in_storage("VolumeAttachment", "volumeattachments", status=True, shown_deleted=True)
-VOLUME_ATTRIBUTES_CLASSES = _in_storage("VolumeAttributesClass", "volumeattributesclasses", "vac", shown_deleted=True)
+VOLUME_ATTRIBUTES_CLASSES = _in_storage(
+    "VolumeAttributesClass", "volumeattributesclasses", "vac", shown_deleted=True, releases="1.34-"
+)
 
 DEVICE_CLASSES = _in_resource("DeviceClass", "deviceclasses", namespaced=False)
 RESOURCE_CLAIMS = _in_resource("ResourceClaim", "resourceclaims", status=True)

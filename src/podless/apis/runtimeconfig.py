@@ -10,7 +10,9 @@ from functools import partial
 
 from podless.apis.catalog import LATE
 from podless.kinds.kind import Kind, serving
+from podless.kinds.late import of_release
 from podless.runtime.option import StartError
+from podless.runtime.release import NEWEST, Release
 
 # group/version/resource of what is not served unless it is asked for
 _OFF = frozenset(("apiextensions.k8s.io/v1beta1/customresourcedefinitions", "extensions/v1beta1/thirdpartyresources"))
@@ -67,7 +69,11 @@ def _names(kind: Kind, version: str) -> tuple[str, str]:
 
 
 def served(
-    kinds: Iterable[Kind], chosen: Mapping[str, bool], disabled: Iterable[str] = (), profile: str = "full"
+    kinds: Iterable[Kind],
+    chosen: Mapping[str, bool],
+    disabled: Iterable[str] = (),
+    profile: str = "full",
+    release: Release = NEWEST,
 ) -> Iterator[Kind]:
     """The kinds with the versions that are to be served; none of a kind without any.
 
@@ -79,8 +85,11 @@ def served(
         if kind in late and profile == "crds":
             continue
         names = {version.name for version in kind.versions if _on(kind, version.name, chosen)}
+        names -= {version.name for version in kind.versions if not release.covers(version.releases)}
         if left_out and kind in late:
             names -= {name for name in names if left_out.intersection(_names(kind, name))}
+        if names and release.without:
+            kind = kind.made(("release", release), partial(of_release, kind, release))
         if len(names) == len(kind.versions):
             yield kind
         elif names:  # the same for all servers, with what was made of it

@@ -7,6 +7,7 @@ import platform
 from collections.abc import Callable
 from typing import Any
 
+from podless.apis import release
 from podless.auth.accounts import ALGORITHM, Accounts
 from podless.codec import serializer
 from podless.controllers.health import LIVE, Health
@@ -21,6 +22,7 @@ from podless.meta.errors import MethodNotAllowed, NotServed, PageNotFound
 from podless.offload.offloop import OffLoop
 from podless.publish import discovery, discovery_messages
 from podless.runtime.pace import Pace
+from podless.runtime.release import CURRENT, NEWEST, has
 from podless.version import __version__
 
 _AGGREGATED = b";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -29,19 +31,22 @@ _SERVICES = tuple(f"{path}/" for path in ("/version", *_KEYS))  # there is nothi
 _HOUR = [("Cache-Control", "public, max-age=3600")]
 _SHORT = 1 << 14  # bytes of JSON that become YAML in one go
 _NO_METHOD = "the server does not allow this method on the requested resource"
-_SERVER = "v1.36.2"  # clients choose the behaviour of this release
 
 
 def version() -> dict[str, str]:
     """The answer of /version."""
+    served = release.choose() if CURRENT.get() is NEWEST else CURRENT.get()
+    emulated = {
+        "emulationMajor": "1",
+        "emulationMinor": str(served.minor),
+        "minCompatibilityMajor": "1",
+        "minCompatibilityMinor": str(served.minor - 1),
+    }
     return {
         "major": "1",
-        "minor": "36",
-        "emulationMajor": "1",
-        "emulationMinor": "36",
-        "minCompatibilityMajor": "1",
-        "minCompatibilityMinor": "35",
-        "gitVersion": f"{_SERVER}+podless.{__version__}",
+        "minor": str(served.minor),
+        **(emulated if has("EmulationInVersion") else {}),
+        "gitVersion": f"{release.patch(served)}+podless.{__version__}",
         "gitCommit": "",
         "gitTreeState": "clean",
         "buildDate": "1970-01-01T00:00:00Z",
@@ -75,7 +80,9 @@ class NonResource:
         self._address = address
         self._accounts = accounts
         self._operations = operations
-        self._openapi = OpenAPI(registry, _SERVER, off_loop, pace)
+        served = CURRENT.get()
+        name = release.patch(served) if served.name else release.patch(release.choose())
+        self._openapi = OpenAPI(registry, name, off_loop, pace)
         self._kept: dict[Any, tuple[bytes, str]] = {}
         self._generation = -1
 

@@ -36,7 +36,7 @@ class Subresource:
 
     verbs: what may be done with it. kind: of what is sent and answered there, None for the object itself. connects: it
     leads on to something else, which answers; the kind is that of the options then. options: the kind of the options of
-    a read that answers a text.
+    a read that answers a text. releases: those that have it, "" for all (runtime/release.py).
     """
 
     name: str
@@ -44,6 +44,7 @@ class Subresource:
     kind: Kind | None = None
     connects: bool = False
     options: Kind | None = None
+    releases: str = ""
 
 
 @dataclass(frozen=True, eq=False)

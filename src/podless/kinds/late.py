@@ -7,15 +7,31 @@ ask for the fields alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
 from podless.runtime.memo import made_once
+from podless.runtime.release import Release
+from podless.structs.structfiles import in_release
 from podless.structs.structs import Struct
 
 NOT_YET: Strategy[Kind] = Strategy()  # stands in for the strategy until it is loaded
+
+
+def of_release(kind: Kind, release: Release) -> Kind:
+    """Return a built-in kind with the fields, versions and subresources that it has in a release."""
+    below = tuple(one for one in kind.more_subresources if release.covers(one.releases))
+    if isinstance(kind, LateKind):
+        return replace(kind, more_subresources=below, fields=partial(_fields_in, kind.fields, release))
+    struct = in_release(kind.struct, release) if kind.struct is not None else None
+    return replace(kind, more_subresources=below, struct=struct)
+
+
+def _fields_in(fields: Callable[[], Mapping[str, Struct]], release: Release) -> Mapping[str, Struct]:
+    return {version: in_release(struct, release) for version, struct in fields().items()}
 
 
 def _nothing() -> Any:

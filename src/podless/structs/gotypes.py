@@ -265,6 +265,21 @@ class ListOf(Type):
                 self.item.scan(one)
 
 
+class Dropped(Type):
+    """A field whose feature gate is off: it is read as its type is, and not kept."""
+
+    def __init__(self, kind: Type) -> None:
+        self.kind = kind
+        self.go, self.nested = kind.go, kind.nested
+        if kind.nested:
+            self.joint = kind.joint
+
+    def read(self, value: Any, unknown: list[str]) -> Any:
+        """What is wrong with the value is told, the rest forgotten."""
+        self.kind.read(value, unknown)
+        return None
+
+
 class MapOf(Type):
     """A map with string keys, written in the order of its keys; a null item is the zero value of its type."""
 

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.release import NEWEST, Release
 from podless.structs import gotypes
-from podless.structs.gotypes import Canonical, ListOf, MapOf, Raw, String, Type, Union
+from podless.structs.gotypes import Canonical, Dropped, ListOf, MapOf, Raw, String, Type, Union
 from podless.structs.structs import TYPE_META, Field, Struct
 
 FOLDER = Path(__file__).parent.parent / "apis"
@@ -75,9 +76,14 @@ class _Block(NamedTuple):
     size: int
 
 
-def load_struct(home: str, name: str) -> Struct:
+def load_struct(home: str, name: str, release: Release = NEWEST) -> Struct:
     """Return the struct of a group-version such as core/v1. Raises FieldsError, also where there is none."""
-    return load_file(home).struct(name)
+    return load_file(home, release).struct(name)
+
+
+def in_release(struct: Struct, release: Release) -> Struct:
+    """Return a struct as a release has it."""
+    return load_struct(struct.home, struct.name, release) if struct.home else struct
 
 
 def find_home(group: str, version: str) -> str:
@@ -90,10 +96,10 @@ def folder_of(group: str) -> str:
     return group.partition(".")[0] or "core"
 
 
-def load_file(home: str) -> StructFile:
-    """Return the file of a group-version, such as core/v1, split into its blocks."""
-    found = _files.get(home)
-    return found if found is not None else _files.setdefault(home, StructFile(home))
+def load_file(home: str, release: Release = NEWEST) -> StructFile:
+    """Return the file of a group-version, such as core/v1, split into its blocks; its structs are of one release."""
+    found = _files.get((home, release))
+    return found if found is not None else _files.setdefault((home, release), StructFile(home, release=release))
 
 
 @bounded_cache(64)
@@ -106,8 +112,9 @@ def homes_of(group: str) -> tuple[str, ...]:
 class StructFile:
     """The file of a group-version, split into blocks. home: the group-version, such as core/v1."""
 
-    def __init__(self, home: str, folder: Path = FOLDER) -> None:
+    def __init__(self, home: str, folder: Path = FOLDER, release: Release = NEWEST) -> None:
         self.home = home
+        self._release = release
         self._folder, _, self._version = home.partition("/")
         self._path = folder / f"{home}.fields"
         self._enums: dict[str, tuple[str, ...]] = {}
@@ -153,7 +160,7 @@ class StructFile:
         if block.word in ("struct", "kind"):
             for field in self.struct(name).parts:
                 if field.inline and isinstance(field.type, Struct) and field.type.home:
-                    home = self if field.type.home == self.home else load_file(field.type.home)
+                    home = self if field.type.home == self.home else load_file(field.type.home, self._release)
                     inner = home.texts(field.type.name)
                     found = {key: text for key, text in inner.items() if key} | found
         return found
@@ -237,10 +244,20 @@ class StructFile:
                 raise self._error(block.start, "this is no `number name type options # text`", place)
             number, name, pointer, kind, options = match.groups()
             try:
-                found.append(Field(name, self._type(kind), int(number), pointer == "*", **_options(options)))
+                given = _options(options)
+                if not self._has(given.pop("since", ""), given.pop("until", "")):
+                    continue
+                made = self._type(kind)
+                if not self._release.has(given.pop("gate", "")):
+                    made = Dropped(made)
+                found.append(Field(name, made, int(number), pointer == "*", **given))
             except ValueError as error:
                 raise self._error(block.start, f"{name}: {error}", place) from None
         return tuple(found)
+
+    def _has(self, since: str, until: str) -> bool:
+        """Return whether a field that came and went with some releases is there."""
+        return self._release.covers(f"{since}-{until}") if since or until else True
 
     def _type(self, text: str) -> Type:
         """Return the type that a text names; the same object for the same text. Raises ValueError."""
@@ -264,7 +281,7 @@ class StructFile:
             return self._named(go, rest)
         if "/" in text:
             home, _, name = text.rpartition(".")
-            return load_struct(home, name)
+            return load_struct(home, name, self._release)
         if text == "json":
             return Canonical(f"{self._version}.JSON")
         if "." in text:
@@ -308,7 +325,7 @@ class StructFile:
         return FieldsError(f"{self._path}:{line}: {text}")
 
 
-_files: dict[str, StructFile] = {}
+_files: dict[tuple[str, Release], StructFile] = {}
 
 
 def _list(text: str) -> tuple[str, ...]:
@@ -330,6 +347,9 @@ _VALUES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "map": ("keys", _list),
     "patch": ("patch", str),
     "merge": ("merge", str),
+    "since": ("since", str),
+    "until": ("until", str),
+    "gate": ("gate", str),
 }
 
 

@@ -78,7 +78,14 @@ class BindingStrategy(_SpecStrategy):
 
 
 def _declare(
-    noun: str, plural: str, strategy: _SpecStrategy, struct: Struct, *, status: bool = False, hash_version: str = ""
+    noun: str,
+    plural: str,
+    strategy: _SpecStrategy,
+    struct: Struct,
+    *,
+    status: bool = False,
+    hash_version: str = "",
+    releases: str = "",
 ) -> Kind:
     return declare(
         "admissionregistration.k8s.io",
@@ -90,6 +97,7 @@ def _declare(
         categories=("api-extensions",),
         status=status,
         hash_version=hash_version,
+        releases=releases,
     )
 
 
@@ -112,6 +120,7 @@ MUTATING_POLICIES = _declare(
     PolicyStrategy(mutating=True),
     MUTATING_ADMISSION_POLICY,
     hash_version="v1beta1",
+    releases="1.36-",
 )
 MUTATING_BINDINGS = _declare(
     "MutatingAdmissionPolicyBinding",
@@ -119,6 +128,7 @@ MUTATING_BINDINGS = _declare(
     BindingStrategy(mutating=True),
     MUTATING_ADMISSION_POLICY_BINDING,
     hash_version="v1beta1",
+    releases="1.36-",
 )
 
 ALL = (MUTATING_BINDINGS, MUTATING_POLICIES, VALIDATING_BINDINGS, VALIDATING_POLICIES)

@@ -34,6 +34,7 @@ def declare(
     hash_version: str = "",
     shown_deleted: bool = False,
     deprecation: str = "",
+    releases: str = "",
     home: Kind | None = None,
     others: Callable[[], tuple[Kind, ...]] = tuple,
 ) -> Kind:
@@ -41,6 +42,7 @@ def declare(
 
     strategy, struct: its rules and fields; late: what gives them, the fields by version, when they are first asked for.
     below: subresources beside status and scale. deprecation: what its users are told, "" where it is not deprecated.
+    releases: those that serve it, "" for all (runtime/release.py).
     hash_version, shown_deleted, home, others: as a Kind has them.
     """
     facts: dict[str, Any] = {
@@ -51,7 +53,14 @@ def declare(
         "list_kind": f"{noun}List",
         "namespaced": namespaced,
         "versions": tuple(
-            Version(name, status=status, scale=scale, deprecated=bool(deprecation), deprecation_warning=deprecation)
+            Version(
+                name,
+                status=status,
+                scale=scale,
+                deprecated=bool(deprecation),
+                deprecation_warning=deprecation,
+                releases=releases,
+            )
             for name in versions
         ),
         "storage_version": versions[0] if home is None else "",
