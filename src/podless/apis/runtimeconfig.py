@@ -88,12 +88,11 @@ def served(
         names -= {version.name for version in kind.versions if not release.covers(version.releases)}
         if left_out and kind in late:
             names -= {name for name in names if left_out.intersection(_names(kind, name))}
-        if names and release.without:
-            kind = kind.made(("release", release), partial(of_release, kind, release))
-        if len(names) == len(kind.versions):
-            yield kind
-        elif names:  # the same for all servers, with what was made of it
-            yield kind.made(("serving", *sorted(names)), partial(serving, kind, names))
+        if not names:
+            continue
+        if len(names) < len(kind.versions):  # the same for all servers, with what was made of it
+            kind = kind.made(("serving", *sorted(names)), partial(serving, kind, names))
+        yield kind.made(("release", release), partial(of_release, kind, release)) if release.without else kind
 
 
 def _on(kind: Kind, version: str, chosen: Mapping[str, bool]) -> bool:

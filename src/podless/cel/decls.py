@@ -9,6 +9,7 @@ from typing import Any
 from podless.cel.sizes import Cost
 from podless.cel.syntax import Expr
 from podless.cel.types import Type, generic
+from podless.runtime.release import NEWEST, Release
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +36,24 @@ class Overload:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function. examples: expressions that are true; they run as tests. cost: None for 1."""
+    """A function. examples: expressions that are true; they run as tests. cost: None for 1.
+
+    releases: those in which new expressions may use it, "" for all (runtime/release.py).
+    """
 
     name: str
     doc: str
     examples: tuple[str, ...]
     overloads: tuple[Overload, ...]
     cost: Cost | None = None
+    releases: str = ""
 
 
-def function(name: str, doc: str, examples: Iterable[str], *overloads: Overload, cost: Cost | None = None) -> Function:
+def function(
+    name: str, doc: str, examples: Iterable[str], *overloads: Overload, cost: Cost | None = None, releases: str = ""
+) -> Function:
     """Declare a function."""
-    return Function(name, doc, tuple(examples), overloads, cost)
+    return Function(name, doc, tuple(examples), overloads, cost, releases)
 
 
 def member(
@@ -65,22 +72,34 @@ def plain(
 
 @dataclass(frozen=True)
 class Library:
-    """Functions that belong together. types: names that stand for types, as type() gives them."""
+    """Functions that belong together. types: names that stand for types, as type() gives them.
+
+    releases: those in which new expressions may use it, "" for all (runtime/release.py).
+    """
 
     name: str
     functions: tuple[Function, ...]
     types: Mapping[str, Type] = field(default_factory=dict)
+    releases: str = ""
 
 
 class Declarations:
     """All functions of some libraries by name, and all named types.
 
     homogeneous: the items of a list or map that is written down have to be of one type. lenient: what has no fields at
-    all, such as null, may be asked whether it has one.
+    all, such as null, may be asked whether it has one. release: without the functions that new expressions may not use
+    in it.
     """
 
-    def __init__(self, libraries: Iterable[Library], *, homogeneous: bool = False, lenient: bool = False) -> None:
-        self.libraries = tuple(libraries)
+    def __init__(
+        self,
+        libraries: Iterable[Library],
+        *,
+        homogeneous: bool = False,
+        lenient: bool = False,
+        release: Release = NEWEST,
+    ) -> None:
+        self.libraries = tuple(library for library in libraries if release.covers(library.releases))
         self.homogeneous = homogeneous
         self.lenient = lenient
         self.functions: dict[str, tuple[Overload, ...]] = {}
@@ -91,6 +110,8 @@ class Declarations:
         for library in self.libraries:
             self.types.update(library.types)
             for each in library.functions:
+                if not release.covers(each.releases):
+                    continue
                 known = self.functions.get(each.name, ())
                 self.functions[each.name] = known + each.overloads
                 for overload in each.overloads:

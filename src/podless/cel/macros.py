@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 from podless.cel.syntax import ACCU, UNUSED, Call, Comprehension, Expr, Ident, ListOf, Literal, MapOf, Select
 from podless.cel.types import BOOL, INT
+from podless.runtime.bounded import bounded_cache
+from podless.runtime.release import NEWEST, Release
 
 # (where the call stands, what it is called on, arguments) -> the expression, or None for no macro after all
 Macro = Callable[[int, Expr | None, list[Expr]], Expr | None]
@@ -213,4 +215,15 @@ BIND: dict[tuple[str, int, bool], Macro] = {
 
 # what a rule of a CustomResourceDefinition may use
 KUBERNETES = STANDARD | TWO_VARIABLES | OPTIONALS | LISTS
+# and the releases in which new rules may use them, where that is not all
+_RELEASES = ((TWO_VARIABLES, "1.33-"), (LISTS, "1.35-"))
+
+
+@bounded_cache(16)
+def kubernetes(release: Release = NEWEST) -> dict[tuple[str, int, bool], Macro]:
+    """Return the macros of a rule; release: in which it is new."""
+    left_out = {key for some, releases in _RELEASES if not release.covers(releases) for key in some}
+    return {key: macro for key, macro in KUBERNETES.items() if key not in left_out}
+
+
 EVERY = KUBERNETES | BIND

@@ -7,7 +7,7 @@ ask for the fields alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any
 
@@ -22,12 +22,16 @@ NOT_YET: Strategy[Kind] = Strategy()  # stands in for the strategy until it is l
 
 
 def of_release(kind: Kind, release: Release) -> Kind:
-    """Return a built-in kind with the fields, versions and subresources that it has in a release."""
-    below = tuple(one for one in kind.more_subresources if release.covers(one.releases))
+    """Return a built-in kind with the fields and subresources that it has in a release. It equals the kind itself."""
+    given = {each.name: getattr(kind, each.name) for each in fields(kind) if each.init}
+    given["more_subresources"] = tuple(one for one in kind.more_subresources if release.covers(one.releases))
+    made: _Same
     if isinstance(kind, LateKind):
-        return replace(kind, more_subresources=below, fields=partial(_fields_in, kind.fields, release))
-    struct = in_release(kind.struct, release) if kind.struct is not None else None
-    return replace(kind, more_subresources=below, struct=struct)
+        made = _SameLate(**given | {"fields": partial(_fields_in, kind.fields, release)})
+    else:
+        made = _Same(**given | {"struct": in_release(kind.struct, release) if kind.struct is not None else None})
+    object.__setattr__(made, "origin", kind)
+    return made
 
 
 def _fields_in(fields: Callable[[], Mapping[str, Struct]], release: Release) -> Mapping[str, Struct]:
@@ -74,3 +78,20 @@ class LateKind(Kind):
     def struct_of(self, version: Version) -> Struct | None:
         """The fields in one version."""
         return self.structs[version.name]
+
+
+class _Same(Kind):
+    """A kind as a release has it: tables that are keyed by the kind itself know it as well."""
+
+    origin: Kind | None = None
+
+    def __eq__(self, other: object) -> bool:
+        mine = self.origin or self
+        return (other.origin or other if isinstance(other, _Same) else other) is mine
+
+    def __hash__(self) -> int:
+        return object.__hash__(self.origin or self)
+
+
+class _SameLate(_Same, LateKind):
+    """The same of one that is loaded at first use."""

@@ -36,7 +36,7 @@ def passed_on(call: Call) -> bool:
     """Whether a request is one for a node, or for what is behind a pod or a service."""
     return (
         call.subresource in (*_ENDPOINTS, *_STREAMS)
-        if call.kind is PODS
+        if call.kind == PODS
         else (call.kind.plural, call.subresource) in _PROXIES
     )
 
@@ -58,7 +58,7 @@ async def connect(api: API, call: Call, path: str, *, upgrade: bool) -> None:
     if call.subresource in _STREAMS:
         await _stream(api, call, upgrade=upgrade)
         return
-    known = _ENDPOINTS if call.kind is PODS else {"proxy": _PROXIES[call.kind.plural, "proxy"]}
+    known = _ENDPOINTS if call.kind == PODS else {"proxy": _PROXIES[call.kind.plural, "proxy"]}
     await known[call.subresource](api, call)
 
 

@@ -37,7 +37,7 @@ _MOST_DISRUPTED = 2000
 async def bind(api: API, call: Call, obj: Object) -> Object:
     """Say on which node a pod runs. Raises BadRequest, Internal, NotFound or Conflict."""
     metadata, target = obj["metadata"], obj.get("target") or {}
-    if call.kind is BINDINGS:  # the older endpoint, whose bindings name the pod
+    if call.kind == BINDINGS:  # the older endpoint, whose bindings name the pod
         pods = api.registry.get("", "pods")
         assert pods is not None
         call = replace(call, kind=pods, version=pods.versions[0], name=metadata.get("name", ""))

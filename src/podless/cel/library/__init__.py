@@ -26,6 +26,8 @@ from podless.cel.library import (
     time,
     urls,
 )
+from podless.runtime.bounded import bounded_cache
+from podless.runtime.release import NEWEST, Release
 
 _RULES = (
     operators,
@@ -46,16 +48,20 @@ _RULES = (
 )
 
 
-@lru_cache(maxsize=1)
-def kubernetes() -> Declarations:
-    """What the rules of a definition and the validations of a policy may use."""
-    return Declarations((module.LIBRARY for module in _RULES), homogeneous=True, lenient=True)
+@bounded_cache(16)
+def kubernetes(release: Release = NEWEST) -> Declarations:
+    """What the rules of a definition and the validations of a policy may use.
+
+    release: in which they are new; stored ones may use all there is.
+    """
+    return Declarations((module.LIBRARY for module in _RULES), homogeneous=True, lenient=True, release=release)
 
 
-@lru_cache(maxsize=1)
-def patches() -> Declarations:
-    """What the mutations of a policy may use."""
-    return Declarations((module.LIBRARY for module in (*_RULES, jsonpatch)), homogeneous=True, lenient=True)
+@bounded_cache(16)
+def patches(release: Release = NEWEST) -> Declarations:
+    """What the mutations of a policy may use; as `kubernetes`."""
+    modules = (*_RULES, jsonpatch)
+    return Declarations((module.LIBRARY for module in modules), homogeneous=True, lenient=True, release=release)
 
 
 @lru_cache(maxsize=1)

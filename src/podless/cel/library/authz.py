@@ -28,10 +28,16 @@ def _method(name: str) -> Callable[..., Any]:
 
 
 def _declare(
-    name: str, doc: str, target: Type, args: tuple[Type, ...], result: Type, cost: Cost | None = None
+    name: str,
+    doc: str,
+    target: Type,
+    args: tuple[Type, ...],
+    result: Type,
+    cost: Cost | None = None,
+    releases: str = "",
 ) -> Function:
     overload = member(f"{target.name.rpartition('.')[2].lower()}_{name}", (target, *args), result, _method(name))
-    return function(name, doc, (), overload, cost=cost or once())
+    return function(name, doc, (), overload, cost=cost or once(), releases=releases)
 
 
 def _selected(length: Range) -> Range:
@@ -61,8 +67,12 @@ LIBRARY = Library(
         _declare("subresource", "Asks about a subresource.", RESOURCE, _TEXT, RESOURCE),
         _declare("namespace", "Asks about a namespace.", RESOURCE, _TEXT, RESOURCE),
         _declare("name", "Asks about one object.", RESOURCE, _TEXT, RESOURCE),
-        _declare("fieldSelector", "Asks about objects with some fields.", RESOURCE, _TEXT, RESOURCE, _SELECTOR),
-        _declare("labelSelector", "Asks about objects with some labels.", RESOURCE, _TEXT, RESOURCE, _SELECTOR),
+        _declare(
+            "fieldSelector", "Asks about objects with some fields.", RESOURCE, _TEXT, RESOURCE, _SELECTOR, "1.32-"
+        ),
+        _declare(
+            "labelSelector", "Asks about objects with some labels.", RESOURCE, _TEXT, RESOURCE, _SELECTOR, "1.32-"
+        ),
         _declare("check", "Asks about a verb.", PATH, _TEXT, DECISION, _ASKED),
         _declare("check", "Asks about a verb.", RESOURCE, _TEXT, DECISION, _ASKED),
         _declare("allowed", "Whether it is allowed.", DECISION, (), BOOL),

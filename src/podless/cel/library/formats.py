@@ -126,4 +126,5 @@ LIBRARY = Library(
             for name, found in FORMATS.items()
         ),
     ),
+    releases="1.31-",
 )

@@ -11,6 +11,7 @@ from podless.cel.errors import CompileError, ProgramError
 from podless.cel.library.authz import AUTHORIZER, RESOURCE
 from podless.cel.program import Program
 from podless.cel.types import DYN, INT, TIMESTAMP, Type
+from podless.runtime.release import NEWEST, Release
 
 STRING = (types.STRING,)
 BOOL = (types.BOOL,)
@@ -129,10 +130,12 @@ class Structs:
 class Environment:
     """Compiles the expressions of one policy. params: it has a paramKind. composed: it has variables.
 
-    needs: what the expressions that have been compiled name.
+    new: the release in which the expressions are new; stored ones may use all there is. needs: what the expressions
+    that have been compiled name.
     """
 
-    def __init__(self, *, params: bool = False, composed: bool = False) -> None:
+    def __init__(self, *, params: bool = False, composed: bool = False, new: Release = NEWEST) -> None:
+        self._new = new
         self._params = params
         self._composed = composed
         self._variables: dict[str, Type] = {}
@@ -160,10 +163,10 @@ class Environment:
             given |= _ASKING
         if self._composed:
             given["variables"] = types.struct(VARIABLES)
-        functions = library.patches() if patches else library.kubernetes()
+        functions = (library.patches if patches else library.kubernetes)(self._new)
         structs: Any = Structs(self._variables, patches)
         try:
-            tree = program.analyze(source, given, functions, structs, macros.KUBERNETES)
+            tree = program.analyze(source, given, functions, structs, macros.kubernetes(self._new))
         except CompileError as error:
             return Expression(source, None, error=f"compilation failed: {error}")
         if wanted and tree.type not in wanted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from podless.cel.declared import MAX_REQUEST
@@ -11,6 +11,8 @@ from podless.cel.rules.rule import RuleError, shown_rule
 from podless.cel.rules.verdict import RULES, Judged, Verdict, judge
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.meter import charge
+from podless.runtime.release import CURRENT, NEWEST
 
 Schema = dict[str, Any]
 RULE_LIMIT = 10_000_000
@@ -37,6 +39,10 @@ class Definitions:
         self._costs: list[tuple[str, int]] = []
         self._unchanged = False
         self._verdicts: dict[int, tuple[Schema, Verdict]] = {}
+        release = CURRENT.get()
+        # of the newest release both may use the same
+        self._new = release if release.without else NEWEST
+        self._stored = frozenset(_rules_of(self._old)) if release.without else frozenset[str]()
 
     def declared(self, schema: Schema, path: str, above: tuple[Schema, ...]) -> list[FieldError]:
         """What is wrong with the rules of one node; above: the nodes over it, the root first."""
@@ -88,7 +94,10 @@ class Definitions:
         known = self._verdicts.get(id(node))
         if known is None:
             resource = root or bool(node.get("x-kubernetes-embedded-resource"))
-            known = self._verdicts[id(node)] = (node, judge(node, resource=resource))
+            known = self._verdicts[id(node)] = (
+                node,
+                judge(node, resource=resource, new=self._new, stored=self._stored),
+            )
         return known[1]
 
     def _rule(self, given: Schema, rule: Judged, at: str, times: int, fixed: str) -> list[FieldError]:
@@ -140,6 +149,16 @@ def children(node: Schema) -> Iterable[tuple[str, Schema]]:
             yield f".{keyword}", node[keyword]
     for name, part in (node.get("properties") or {}).items():
         yield f".properties[{name}]", part or {}
+
+
+def _rules_of(schemas: Iterable[Schema]) -> Iterator[str]:
+    """The texts of all rules in some schemas."""
+    todo = list(schemas)
+    while todo:
+        charge(1)
+        node = todo.pop()
+        yield from (given.get("rule") or "" for given in node.get(RULES) or ())
+        todo += [part for _, part in children(node)]
 
 
 def cardinality(above: tuple[Schema, ...], least: int) -> int:

@@ -12,6 +12,7 @@ from podless.cel.program import Program
 from podless.cel.rules.rulefields import RULE
 from podless.codec import gotext
 from podless.meta.field import TEXTS, FieldError
+from podless.runtime.release import NEWEST, Release
 
 Given = dict[str, Any]
 _VALUELESS = ("FieldValueRequired", "FieldValueForbidden", "InternalError")
@@ -76,15 +77,15 @@ class Rule:
         return self.text if self.given.get("message") else f"failed rule: {self.text}"
 
 
-def compile_rule(given: Given, declared: Declared) -> Rule:
-    """Compile a rule for values of a declaration."""
+def compile_rule(given: Given, declared: Declared, new: Release = NEWEST) -> Rule:
+    """Compile a rule for values of a declaration. new: the release in which it is new; stored ones may use all."""
     source = given.get("rule") or ""
     if not source.strip():
         return Rule(given)
     root = declared.root
     assert root is not None
     try:
-        made = _program(source, root, declared, given)
+        made = _program(source, root, declared, given, new)
     except CompileError as error:
         return Rule(given, error=f"compilation failed: {error}")
     except _Unfit:
@@ -96,7 +97,7 @@ def compile_rule(given: Given, declared: Declared) -> Rule:
         return Rule(given, error=f"program instantiation failed: {error}", transition=transition)
     except CelError as error:
         return Rule(given, error=f"program instantiation failed: {error}", transition=transition)
-    message, wrong = _message(given, root, declared)
+    message, wrong = _message(given, root, declared, new)
     return Rule(given, made, "", transition, message, wrong)
 
 
@@ -104,23 +105,23 @@ class _Unfit(Exception):
     """The expression gives something else than is wanted."""
 
 
-def _program(source: str, root: Decl, declared: Declared, given: Given, wanted: str = "bool") -> Program:
+def _program(source: str, root: Decl, declared: Declared, given: Given, new: Release, wanted: str = "bool") -> Program:
     old = types.optional(root.type) if given.get("optionalOldSelf") else root.type
     kinds = {"self": root.type, "oldSelf": old}
-    functions = library.kubernetes()
-    tree = program.analyze(source, kinds, functions, declared, macros.KUBERNETES)
+    functions = library.kubernetes(new)
+    tree = program.analyze(source, kinds, functions, declared, macros.kubernetes(new))
     if tree.type.kind != wanted or tree.type.name == "wrapper":
         raise _Unfit
     decls = {"self": root, "oldSelf": None if given.get("optionalOldSelf") else root}
     return Program(source, tree, functions, kinds, decls)
 
 
-def _message(given: Given, root: Decl, declared: Declared) -> tuple[Program | None, str]:
+def _message(given: Given, root: Decl, declared: Declared, new: Release) -> tuple[Program | None, str]:
     source = given.get("messageExpression") or ""
     if not source:
         return None, ""
     try:
-        made = _program(source, root, declared, given, "string")
+        made = _program(source, root, declared, given, new, "string")
         made.check_constants()
     except CompileError as error:
         return None, f"messageExpression compilation failed: {error}"

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from podless.cel.declared import Declared
 from podless.cel.rules.rule import Rule, compile_rule
 from podless.codec import serializer
+from podless.runtime.release import NEWEST, Release
 
 Schema = dict[str, Any]
 RULES = "x-kubernetes-validations"
@@ -53,12 +54,15 @@ class _Long(Exception):
 class _Question:
     """A node to be judged; questions about equal nodes are equal."""
 
-    __slots__ = ("digest", "node", "resource")
+    __slots__ = ("digest", "new", "node", "resource", "stored")
 
-    def __init__(self, node: Schema, resource: bool) -> None:
-        self.digest = sha256(serializer.looked_at([node, resource])).digest()
+    def __init__(self, node: Schema, resource: bool, new: Release, stored: frozenset[str]) -> None:
+        told = sorted(_texts(node) & stored) if stored else []
+        self.digest = sha256(serializer.looked_at([node, resource, new.name, told])).digest()
         self.node: Schema | None = node
         self.resource = resource
+        self.new = new
+        self.stored = stored
 
     def __hash__(self) -> int:
         return hash(self.digest)
@@ -67,9 +71,16 @@ class _Question:
         return isinstance(other, _Question) and self.digest == other.digest
 
 
-def judge(node: Schema, *, resource: bool) -> Verdict:
-    """The verdict on a node of a sound schema. resource: whether it is the root or an embedded resource."""
-    question = _Question(node, resource)
+def _texts(node: Schema) -> set[str]:
+    return {given.get(name) or "" for given in node.get(RULES) or () for name in ("rule", "messageExpression")}
+
+
+def judge(node: Schema, *, resource: bool, new: Release = NEWEST, stored: frozenset[str] = frozenset()) -> Verdict:
+    """The verdict on a node of a sound schema. resource: whether it is the root or an embedded resource.
+
+    new: the release in which rules are new, but for those whose texts are stored.
+    """
+    question = _Question(node, resource, new, stored)
     try:
         verdict = _judge(question)
     except _Long as long:
@@ -84,7 +95,11 @@ def _answer(question: _Question) -> Verdict:
     declared = Declared(node, resource=question.resource)
     if declared.root is None:
         return Verdict(False, 0, ())
-    rules = tuple(_judged(compile_rule(given, declared)) for given in node.get(RULES) or ())
+    new, stored = question.new, question.stored
+    rules = tuple(
+        _judged(compile_rule(given, declared, NEWEST if given.get("rule") in stored else new))
+        for given in node.get(RULES) or ()
+    )
     verdict = Verdict(True, declared.root.least, rules)
     if sum(len(rule.error) + len(rule.message_error) + 100 for rule in rules) > _LONGEST:
         raise _Long(verdict)

@@ -12,6 +12,7 @@ from podless.apis.admissionregistration.validation import rules
 from podless.meta import conditions, field, names
 from podless.meta.field import FieldError
 from podless.runtime.meter import each
+from podless.runtime.release import CURRENT
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
@@ -91,8 +92,8 @@ def _check_common(spec: Object, path: str, *, composed: bool) -> tuple[list[Fiel
         errors += _check_param_kind(params, f"{path}.paramKind")
     errors += _check_constraints(spec.get("matchConstraints"), f"{path}.matchConstraints")
     variables = spec.get("variables") or []
-    environment = Environment(params=params is not None, composed=composed)
-    alone = Environment(params=params is not None)
+    environment = Environment(params=params is not None, composed=composed, new=CURRENT.get())
+    alone = Environment(params=params is not None, new=CURRENT.get())
     errors += rules.check_conditions(spec.get("matchConditions") or [], alone, f"{path}.matchConditions")
     for index, variable in enumerate(each(variables)):
         errors += _check_variable(variable, environment, f"{path}.variables[{index}]")

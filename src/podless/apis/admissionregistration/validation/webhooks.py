@@ -12,6 +12,7 @@ from podless.apis.apiextensions.definition.webhook import REVIEWS, check_reviews
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
 from podless.runtime.meter import each
+from podless.runtime.release import CURRENT
 
 Object = dict[str, Any]
 
@@ -73,7 +74,9 @@ def _check(webhook: Object, path: str, effects: tuple[str, ...], conditions: boo
     if conditions and webhook.get("matchConditions"):
         from podless.cel.policies import Environment
 
-        errors += rules.check_conditions(webhook["matchConditions"], Environment(), f"{path}.matchConditions")
+        errors += rules.check_conditions(
+            webhook["matchConditions"], Environment(new=CURRENT.get()), f"{path}.matchConditions"
+        )
     return errors
 
 
