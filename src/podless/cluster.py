@@ -14,7 +14,7 @@ from pathlib import Path
 
 from podless.admission import Admission, chain
 from podless.admission.metering import Meter
-from podless.apis import builtin, catalog, runtimeconfig
+from podless.apis import builtin, catalog, runtimeconfig, schemes
 from podless.apis.admissionregistration.admissionpolicies import VALIDATING_POLICIES
 from podless.auth import accounts
 from podless.auth.access import MODES, OIDC, BadAccess
@@ -267,7 +267,7 @@ class Cluster:
             disturbed=self._disturbed,
             off_loop=self._off_loop,
         )
-        converter = Converter(self._remote)
+        converter = Converter(self._remote, schemes.make_review_scheme(builtin.DEFINITIONS.group))
         state = State(store, cache, registry, converter)
         authenticator = self._authenticator(cache, tokens, await self._secret(state))
         meter = Meter()

@@ -7,6 +7,7 @@ import platform
 from collections.abc import Callable
 from typing import Any
 
+from podless.apis.release import RELEASE, Release
 from podless.auth.accounts import ALGORITHM, Accounts
 from podless.codec import serializer
 from podless.controllers.health import LIVE, Health
@@ -29,19 +30,18 @@ _SERVICES = tuple(f"{path}/" for path in ("/version", *_KEYS))  # there is nothi
 _HOUR = [("Cache-Control", "public, max-age=3600")]
 _SHORT = 1 << 14  # bytes of JSON that become YAML in one go
 _NO_METHOD = "the server does not allow this method on the requested resource"
-_SERVER = "v1.36.2"  # clients choose the behaviour of this release
 
 
-def version() -> dict[str, str]:
-    """The answer of /version."""
+def version(release: Release = RELEASE) -> dict[str, str]:
+    """The answer of /version; clients choose the behaviour of the release that it names."""
     return {
         "major": "1",
-        "minor": "36",
+        "minor": f"{release.minor}",
         "emulationMajor": "1",
-        "emulationMinor": "36",
+        "emulationMinor": f"{release.minor}",
         "minCompatibilityMajor": "1",
-        "minCompatibilityMinor": "35",
-        "gitVersion": f"{_SERVER}+podless.{__version__}",
+        "minCompatibilityMinor": f"{release.compatible}",
+        "gitVersion": f"{release.version}+podless.{__version__}",
         "gitCommit": "",
         "gitTreeState": "clean",
         "buildDate": "1970-01-01T00:00:00Z",
@@ -68,6 +68,7 @@ class NonResource:
         pace: Pace,
         accounts: Accounts | None = None,
         operations: Operations | None = None,
+        release: Release = RELEASE,
     ) -> None:
         self._health = checks
         self._metrics = metrics
@@ -75,7 +76,8 @@ class NonResource:
         self._address = address
         self._accounts = accounts
         self._operations = operations
-        self._openapi = OpenAPI(registry, _SERVER, off_loop, pace)
+        self._release = release
+        self._openapi = OpenAPI(registry, release.name, off_loop, pace)
         self._kept: dict[Any, tuple[bytes, str]] = {}
         self._generation = -1
 
@@ -134,7 +136,7 @@ class NonResource:
         if request.method != "GET":
             raise MethodNotAllowed(_NO_METHOD)
         negotiate.of_route(accept, (negotiate.JSON,))
-        return Response(200, [pretty(version())], JSON)
+        return Response(200, [pretty(version(self._release))], JSON)
 
     def _paths(self) -> list[str]:
         paths = ["/api", "/api/v1", "/apis", "/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/"]

@@ -11,7 +11,7 @@ import orjson
 from podless import schema
 from podless.codec import gotext, sentfloats, serializer
 from podless.fields import jsonpatch, mergepatch, patchtext, strategic
-from podless.kinds import bodies, scheme, typemeta
+from podless.kinds import bodies, typemeta
 from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
 from podless.structs import gotypes, restore, structs
@@ -246,7 +246,7 @@ def _decode_builtin(call: Call, patched: Any, unknown: list[str]) -> Object:
         # read as the form in which a real server computes, whose fields have no names in JSON
         unknown += sorted(patched.keys() - {"kind", "apiVersion"})
         return {"kind": kind.kind, "apiVersion": call.api_version, "metadata": {}}
-    if why := scheme.fault(kind, given.kind or kind.kind, given.api_version):
+    if why := kind.explain_mismatch(given.kind or kind.kind, given.api_version):
         raise ValueError(why)
     head = {"kind": kind.kind, "apiVersion": given.api_version}
     for view in kind.views:

@@ -12,10 +12,12 @@ from functools import partial
 from typing import Any, Final
 
 from podless.apis.autoscaling.scales import SCALES, faults
+from podless.apis.release import RELEASE
 from podless.codec import gotext
 from podless.fields import managers
-from podless.kinds import scheme, typemeta, view
+from podless.kinds import typemeta, view
 from podless.kinds.kind import Scale
+from podless.kinds.scheme import explain_unregistered
 from podless.meta import selectors
 from podless.meta.errors import BadRequest, Internal, Invalid
 from podless.runtime.meter import each
@@ -35,8 +37,7 @@ SCALE = load_struct("autoscaling/v1", "Scale")
 
 Object = dict[str, Any]
 
-_SCHEME = "k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781"
-_UNREADABLE = f'no kind is registered for the type v1.Scale in scheme "{_SCHEME}"'
+_UNREADABLE = f'no kind is registered for the type v1.Scale in scheme "{RELEASE.schemes.scale}"'
 _UNSET = -(1 << 31)  # replicas of an object that has none, for those who change its Scale
 
 # makes a Scale of the one that there is and of its object
@@ -218,7 +219,7 @@ def _decode(raw: Any, findings: list[str]) -> Object:
     given = typemeta.interpret(raw)
     api_version, kind = given.api_version or "autoscaling/v1", given.kind or "Scale"
     if (api_version, kind) != ("autoscaling/v1", "Scale"):
-        raise ValueError(scheme.unregistered(kind, api_version, _SCHEME))
+        raise ValueError(explain_unregistered(kind, api_version, RELEASE.schemes.scale))
     unknown: list[str] = []
     scale = structs.decode(SCALE, raw or {}, unknown)
     findings += [f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown)]

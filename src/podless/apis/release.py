@@ -1,0 +1,165 @@
+"""Which release of Kubernetes is served, and what differs from release to release without being a kind or a field.
+
+All layers ask a `Release`; no module outside of apis names a version. Source: kube-apiserver of that release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Schemes(NamedTuple):
+    """The lines of Go that construct the schemes of a real server, which its errors name.
+
+    of_groups: of groups with a scheme of their own. legacy: of all other built-in groups. options: of DeleteOptions.
+    scale: of the Scale of custom objects. webhooks: of reviews that webhooks answer.
+    """
+
+    of_groups: Mapping[str, str]
+    legacy: str
+    options: str
+    scale: str
+    webhooks: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Release:
+    """A release of Kubernetes.
+
+    groups: the group-versions in which kinds of all groups, such as DeleteOptions, are registered. more_groups: those
+    that OpenAPI version 2 alone names. parameters, bodies: names in OpenAPI version 2 of the parameters and bodies that
+    paths share, each with the hash that the release gives it.
+    """
+
+    minor: int
+    patch: int
+    schemes: Schemes
+    groups: Mapping[str, tuple[str, ...]]
+    more_groups: Mapping[str, tuple[str, ...]]
+    parameters: Mapping[str, str]
+    bodies: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """The release as users and documents name it, without its patch."""
+        return f"1.{self.minor}"
+
+    @property
+    def version(self) -> str:
+        """The version as Git tags it: v1.36.2."""
+        return f"v{self.name}.{self.patch}"
+
+    @property
+    def compatible(self) -> int:
+        """The oldest minor release that the server can be rolled back to."""
+        return self.minor - 1
+
+
+# the group-versions that DeleteOptions and WatchEvent are registered in, and those that OpenAPI version 2 alone names
+_GROUPS: Mapping[str, tuple[str, ...]] = {
+    "": ("v1",),
+    "admissionregistration.k8s.io": ("v1", "v1alpha1", "v1beta1"),
+    "apps": ("v1", "v1beta1", "v1beta2"),
+    "authentication.k8s.io": ("v1", "v1alpha1", "v1beta1"),
+    "authorization.k8s.io": ("v1", "v1beta1"),
+    "autoscaling": ("v1", "v2"),
+    "batch": ("v1", "v1beta1"),
+    "certificates.k8s.io": ("v1", "v1alpha1", "v1beta1"),
+    "coordination.k8s.io": ("v1", "v1alpha2", "v1beta1"),
+    "discovery.k8s.io": ("v1", "v1beta1"),
+    "events.k8s.io": ("v1", "v1beta1"),
+    "extensions": ("v1beta1",),
+    "flowcontrol.apiserver.k8s.io": ("v1", "v1beta1", "v1beta2", "v1beta3"),
+    "internal.apiserver.k8s.io": ("v1alpha1",),
+    "networking.k8s.io": ("v1", "v1beta1"),
+    "node.k8s.io": ("v1", "v1alpha1", "v1beta1"),
+    "policy": ("v1", "v1beta1"),
+    "rbac.authorization.k8s.io": ("v1", "v1alpha1", "v1beta1"),
+    "resource.k8s.io": ("v1", "v1alpha3", "v1beta1", "v1beta2"),
+    "scheduling.k8s.io": ("v1", "v1alpha2", "v1beta1"),
+    "storage.k8s.io": ("v1", "v1alpha1", "v1beta1"),
+    "storagemigration.k8s.io": ("v1beta1",),
+}
+_MORE_GROUPS: Mapping[str, tuple[str, ...]] = {
+    "admission.k8s.io": ("v1", "v1beta1"),
+    "apiextensions.k8s.io": ("v1", "v1beta1"),
+    "apiregistration.k8s.io": ("v1", "v1beta1"),
+    "imagepolicy.k8s.io": ("v1alpha1",),
+}
+
+# the names in an OpenAPI v2 document of the parameters that its paths share, which a real server makes of a hash of its
+# own parameter; kubectl looks for dryRun and fieldValidation in the operations themselves, so these are not shared
+_PARAMETERS = {
+    "allowWatchBookmarks": "allowWatchBookmarks-HC2hJt-J",
+    "continue": "continue-QfD61s0i",
+    "fieldManager": "fieldManager-Qy4HdaTW",
+    "fieldManager for patch": "fieldManager-7c6nTn1T",
+    "fieldSelector": "fieldSelector-xIcQKXFG",
+    "force": "force-tOGGb0Yi",
+    "gracePeriodSeconds": "gracePeriodSeconds--K5HaBOS",
+    "ignoreStoreReadErrorWithClusterBreakingPotential": "ignoreStoreReadErrorWithClusterBreakingPotential-QbNkfIqj",
+    "labelSelector": "labelSelector-5Zw57w4C",
+    "limit": "limit-1NfNmdNH",
+    "namespace": "namespace-vgWSWtn3",
+    "orphanDependents": "orphanDependents-uRB25kX5",
+    "path in path": "path-z6Ciiujn",
+    "pretty": "pretty-tJGM1-ng",
+    "propagationPolicy": "propagationPolicy-6jk3prlO",
+    "resourceVersion": "resourceVersion-5WAnf1kx",
+    "resourceVersionMatch": "resourceVersionMatch-t8XhRHeC",
+    "sendInitialEvents": "sendInitialEvents-rLXlEK_k",
+    "shardSelector": "shardSelector-Kgyki_3_",
+    "timeoutSeconds": "timeoutSeconds-yvYezaOC",
+    "watch": "watch-XNNPZGbK",
+}
+# the same for the options of what leads on: kind of the options -> their types -> their names with the hashes
+_OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
+    "NodeProxyOptions": {"string": ("path-rFDtV0x9",)},
+    "PodAttachOptions": {
+        "boolean": ("stderr-26jJhFUR", "stdin-sEFnN3IS", "stdout-005YMKE6", "tty-g7MlET_l"),
+        "string": ("container-_Q-EJ3nR",),
+    },
+    "PodExecOptions": {
+        "boolean": ("stderr-W_1TNlWc", "stdin-PSzNhyUC", "stdout--EZLRwV1", "tty-s0flW37O"),
+        "string": ("command-Py3eQybp", "container-i5dOmRiM"),
+    },
+    "PodLogOptions": {
+        "boolean": (
+            "follow-9OIXh_2R", "insecureSkipTLSVerifyBackend-gM00jVbe", "previous-1jxDPu3y", "timestamps-c17fW1w_",
+        ),
+        "integer": ("limitBytes-zwd1RXuc", "sinceSeconds-vE2NLdnP", "tailLines-9xQLWHMV"),
+        "string": ("container-1GeXxFDC", "stream-l-48cgXv"),
+    },
+    "PodPortForwardOptions": {"integer": ("ports-91KROJmm",)},
+    "PodProxyOptions": {"string": ("path-oPbzgLUj",)},
+    "ServiceProxyOptions": {"string": ("path-QCf0eosM",)},
+}  # fmt: skip
+_PARAMETERS |= {
+    f"{name.partition('-')[0]} {kind} {form}": name
+    for kind, forms in _OPTIONS.items()
+    for form, names in forms.items()
+    for name in names
+}
+# the same for bodies that are of no certain kind: component -> name
+_BODIES = {"DeleteOptions": "body-2Y1dVQaQ", "Patch": "body-78PwaGsr"}
+
+RELEASE = Release(
+    minor=36,
+    patch=2,
+    schemes=Schemes(
+        of_groups={
+            "apiextensions.k8s.io": "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55",
+            "apiregistration.k8s.io": "k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:34",
+        },
+        legacy="pkg/api/legacyscheme/scheme.go:30",
+        options="k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27",
+        scale="k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781",
+        webhooks="k8s.io/apiserver/pkg/util/webhook/client.go:71",
+    ),
+    groups=_GROUPS,
+    more_groups=_MORE_GROUPS,
+    parameters=_PARAMETERS,
+    bodies=_BODIES,
+)
