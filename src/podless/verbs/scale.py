@@ -15,6 +15,7 @@ from podless.apis.autoscaling.scales import SCALES, faults
 from podless.apis.release import RELEASE
 from podless.codec import gotext
 from podless.fields import managers
+from podless.fields.patches import APPLY
 from podless.kinds import typemeta, view
 from podless.kinds.kind import Scale
 from podless.kinds.scheme import explain_unregistered
@@ -28,7 +29,7 @@ from podless.verbs.apply import apply_scale
 from podless.verbs.call import API, Call, Document, Single
 from podless.verbs.get import get
 from podless.verbs.options import WriteOptions
-from podless.verbs.patch import APPLY_PATCH, judge, media_type, prepare, unfit
+from podless.verbs.patch import judge, media_type, prepare, unfit
 from podless.verbs.runner import PARSE, Stages, Wait, Write
 from podless.verbs.update import changing, rewrite
 
@@ -129,7 +130,7 @@ async def scale(api: API, call: Call, verb: str) -> Document:
         assert entry is not None
         await api.converter.ready(call.kind, call.version, [entry])
         return Document(read(view.load(call.kind, call.version, entry), paths))
-    if verb == "patch" and media_type(call) == APPLY_PATCH:
+    if verb == "patch" and media_type(call) == APPLY.media:
         shown = partial(read, paths=paths, required=False)
         return await apply_scale(api, call, shown, None if call.kind.custom else partial(_with_replicas, paths))
     chosen = options.write(call, "UpdateOptions" if verb == "update" else "PatchOptions")
