@@ -17,11 +17,10 @@ from podless.admission.metering import Meter
 from podless.apis import builtin, catalog, runtimeconfig, schemes
 from podless.apis.admissionregistration.admissionpolicies import VALIDATING_POLICIES
 from podless.auth import accounts
-from podless.auth.access import MODES, OIDC, BadAccess
+from podless.auth.access import MODES, BadAccess
 from podless.auth.accounts import Accounts
-from podless.auth.authenticate import AUDIENCE, Authenticator
+from podless.auth.authenticate import AUDIENCE, Authenticator, Authenticators
 from podless.auth.authorizer import AllowAll
-from podless.auth.oidc import Provider
 from podless.auth.rbac import RBAC
 from podless.auth.tokens import Tokens, read_file
 from podless.auth.user import ADMIN, User
@@ -75,7 +74,7 @@ def service(text: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterSettings:
+class ClusterSettings(Authenticators):
     """All that a cluster is told; each field says what it is about.
 
     token_file: in kube-apiserver's CSV format. tokens: more tokens, by token. services: namespace/name or
@@ -180,13 +179,6 @@ class ClusterSettings:
     authorization: str = option(
         "--authorization-mode", "AlwaysAllow: everybody known may do everything", value=MODES[0], choices=MODES
     )
-    oidc: OIDC | None = section(
-        OIDC,
-        "OpenID Connect",
-        "tokens of an identity provider, as for kube-apiserver",
-        given=("issuer", "client_id"),
-    )
-
     etcd: Etcd | None = section(Etcd, "etcd", "for `--store etcd`; the names are kube-apiserver's", given=("servers",))
 
     def __post_init__(self) -> None:
@@ -350,8 +342,7 @@ class Cluster:
         collections = [cache.collection(kind.keys) for kind in bound]
         issuer = Accounts(secret, AUDIENCE, *collections)
         anonymous = settings.anonymous and settings.authorization == "RBAC"
-        providers = [Provider(settings.oidc, AUDIENCE)] if settings.oidc is not None else []
-        return Authenticator(tokens, issuer, providers, anonymous=anonymous)
+        return Authenticator(tokens, issuer, settings.authenticators(AUDIENCE), anonymous=anonymous)
 
     def stopping(self) -> None:
         """Say that it will stop: it is not ready for more from now on."""
