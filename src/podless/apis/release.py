@@ -91,29 +91,15 @@ _MORE_GROUPS: Mapping[str, tuple[str, ...]] = {
 
 # the names in an OpenAPI v2 document of the parameters that its paths share, which a real server makes of a hash of its
 # own parameter; kubectl looks for dryRun and fieldValidation in the operations themselves, so these are not shared
-_PARAMETERS = {
-    "allowWatchBookmarks": "allowWatchBookmarks-HC2hJt-J",
-    "continue": "continue-QfD61s0i",
-    "fieldManager": "fieldManager-Qy4HdaTW",
-    "fieldManager for patch": "fieldManager-7c6nTn1T",
-    "fieldSelector": "fieldSelector-xIcQKXFG",
-    "force": "force-tOGGb0Yi",
-    "gracePeriodSeconds": "gracePeriodSeconds--K5HaBOS",
-    "ignoreStoreReadErrorWithClusterBreakingPotential": "ignoreStoreReadErrorWithClusterBreakingPotential-QbNkfIqj",
-    "labelSelector": "labelSelector-5Zw57w4C",
-    "limit": "limit-1NfNmdNH",
-    "namespace": "namespace-vgWSWtn3",
-    "orphanDependents": "orphanDependents-uRB25kX5",
-    "path in path": "path-z6Ciiujn",
-    "pretty": "pretty-tJGM1-ng",
-    "propagationPolicy": "propagationPolicy-6jk3prlO",
-    "resourceVersion": "resourceVersion-5WAnf1kx",
-    "resourceVersionMatch": "resourceVersionMatch-t8XhRHeC",
-    "sendInitialEvents": "sendInitialEvents-rLXlEK_k",
-    "shardSelector": "shardSelector-Kgyki_3_",
-    "timeoutSeconds": "timeoutSeconds-yvYezaOC",
-    "watch": "watch-XNNPZGbK",
-}
+_SHARED = (
+    "allowWatchBookmarks-HC2hJt-J continue-QfD61s0i fieldManager-Qy4HdaTW fieldSelector-xIcQKXFG force-tOGGb0Yi "
+    "gracePeriodSeconds--K5HaBOS ignoreStoreReadErrorWithClusterBreakingPotential-QbNkfIqj labelSelector-5Zw57w4C "
+    "limit-1NfNmdNH namespace-vgWSWtn3 orphanDependents-uRB25kX5 pretty-tJGM1-ng propagationPolicy-6jk3prlO "
+    "resourceVersion-5WAnf1kx resourceVersionMatch-t8XhRHeC sendInitialEvents-rLXlEK_k shardSelector-Kgyki_3_ "
+    "timeoutSeconds-yvYezaOC watch-XNNPZGbK"
+)
+_PARAMETERS = {name[:-9]: name for name in _SHARED.split()}
+_PARAMETERS |= {"fieldManager for patch": "fieldManager-7c6nTn1T", "path in path": "path-z6Ciiujn"}
 # the same for the options of what leads on: kind of the options -> their types -> their names with the hashes
 _OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "NodeProxyOptions": {"string": ("path-rFDtV0x9",)},
