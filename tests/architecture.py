@@ -279,6 +279,31 @@ def test_the_time_of_day_is_found_however_it_is_asked_for(text: str, count: int)
     assert len(times_of_day(ast.parse(text))) == count
 
 
+# what a release of Kubernetes decides: its name, and the lines of Go that its errors name
+RELEASED = re.compile(r"(?<![\w.])v?1\.[34][0-9](?![0-9])|\.go:[0-9]")
+
+
+def minors(tree: ast.Module) -> Iterator[int]:
+    """The lines with a minor release alone, as a text: "36"."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                named = isinstance(key, ast.Constant) and "inor" in str(key.value)
+                if named and isinstance(value, ast.Constant) and str(value.value).isdigit():
+                    yield value.lineno
+
+
+def test_only_apis_names_a_release_of_kubernetes() -> None:
+    """apis/release.py says which one is served; layers above ask it, and those below are given what they need."""
+    wrong = []
+    for file in FILES:
+        if layer(file) != "apis" and file != SOURCE / "runtime" / "release.py":  # which reads the names
+            text = file.read_text()
+            lines = [text.count("\n", 0, match.start()) + 1 for match in RELEASED.finditer(text)]
+            wrong += [f"{file.relative_to(SOURCE)}:{line}" for line in (*lines, *minors(parsed(file)))]
+    assert not wrong, "\n".join(wrong)
+
+
 DOCS = TESTS.parent / "docs"
 NAMED = re.compile(r"`([a-z_][a-z_/]*(?:\.py|/))`")  # what begins with a slash is a key of the store
 

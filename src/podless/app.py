@@ -338,6 +338,7 @@ class App:
             api.pace,
             api.authenticator.accounts,
             Operations(api, cluster.leads),
+            api.release,
         )
         last = APIHandler(api, documents, Selections(held))
         faults, log = self.faults, self.settings.verbose

@@ -14,14 +14,14 @@ from pathlib import Path
 
 from podless.admission import Admission, chain
 from podless.admission.metering import Meter
-from podless.apis import builtin, catalog, release, runtimeconfig
+from podless.apis import builtin, catalog, features, runtimeconfig, schemes
 from podless.apis.admissionregistration.admissionpolicies import VALIDATING_POLICIES
+from podless.apis.release import facts_of
 from podless.auth import accounts
-from podless.auth.access import MODES, OIDC, BadAccess
+from podless.auth.access import MODES, BadAccess
 from podless.auth.accounts import Accounts
-from podless.auth.authenticate import AUDIENCE, Authenticator
+from podless.auth.authenticate import AUDIENCE, Authenticator, Authenticators
 from podless.auth.authorizer import AllowAll
-from podless.auth.oidc import Provider
 from podless.auth.rbac import RBAC
 from podless.auth.tokens import Tokens, read_file
 from podless.auth.user import ADMIN, User
@@ -76,7 +76,7 @@ def service(text: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterSettings:
+class ClusterSettings(Authenticators):
     """All that a cluster is told; each field says what it is about.
 
     token_file: in kube-apiserver's CSV format. tokens: more tokens, by token. services: namespace/name or
@@ -136,16 +136,16 @@ class ClusterSettings:
     kubernetes_version: str = option(
         "--kubernetes-version",
         "the Kubernetes release that is served: its APIs, rules, texts and defaults",
-        value=release.DEFAULT,
+        value=features.DEFAULT,
         metavar="1.N",
-        choices=release.NAMES,
+        choices=features.NAMES,
     )
     feature_gates: Mapping[str, bool] = option(
         "--feature-gates",
         "feature gates of that release to turn on or off, as for kube-apiserver",
         factory=dict,
         metavar="NAME=true,...",
-        parse=release.parse_gates,
+        parse=features.parse_gates,
         default="",
     )
     profile: str = option(
@@ -196,13 +196,6 @@ class ClusterSettings:
     authorization: str = option(
         "--authorization-mode", "AlwaysAllow: everybody known may do everything", value=MODES[0], choices=MODES
     )
-    oidc: OIDC | None = section(
-        OIDC,
-        "OpenID Connect",
-        "tokens of an identity provider, as for kube-apiserver",
-        given=("issuer", "client_id"),
-    )
-
     etcd: Etcd | None = section(Etcd, "etcd", "for `--store etcd`; the names are kube-apiserver's", given=("servers",))
 
     def __post_init__(self) -> None:
@@ -216,7 +209,7 @@ class ClusterSettings:
             raise BadAccess(f"unknown authorization mode {self.authorization!r}: it is one of {', '.join(MODES)}")
         if self.profile not in runtimeconfig.PROFILES:
             raise StartError(f"unknown profile {self.profile!r}: it is one of {', '.join(runtimeconfig.PROFILES)}")
-        release.choose(self.kubernetes_version, self.feature_gates)
+        features.choose(self.kubernetes_version, self.feature_gates)
         runtimeconfig.check(self.runtime_config)
         runtimeconfig.check_disabled(self.disable_builtin)
         try:
@@ -227,7 +220,7 @@ class ClusterSettings:
     @property
     def release(self) -> Release:
         """What is served, with the gates that were set."""
-        return release.choose(self.kubernetes_version, self.feature_gates)
+        return features.choose(self.kubernetes_version, self.feature_gates)
 
 
 class Cluster:
@@ -292,13 +285,21 @@ class Cluster:
             disturbed=self._disturbed,
             off_loop=self._off_loop,
         )
-        converter = Converter(self._remote)
+        converter = Converter(self._remote, schemes.make_review_scheme(builtin.DEFINITIONS.group))
         state = State(store, cache, registry, converter)
         authenticator = self._authenticator(cache, tokens, await self._secret(state))
         meter = Meter()
         self.admission.steps += chain.plugins(state, authorizer, meter)
         self.api = api = API(
-            store, cache, registry, converter, authorizer, self.admission, authenticator, off_loop=self._off_loop
+            store,
+            cache,
+            registry,
+            converter,
+            authorizer,
+            self.admission,
+            authenticator,
+            off_loop=self._off_loop,
+            release=facts_of(settings.release),
         )
         self.health.add("etcd", health.store(store))
         self.health.add("etcd-readiness", health.writable(store), READY)
@@ -375,8 +376,7 @@ class Cluster:
         collections = [cache.collection(kind.keys) for kind in bound]
         issuer = Accounts(secret, AUDIENCE, *collections)
         anonymous = settings.anonymous and settings.authorization == "RBAC"
-        providers = [Provider(settings.oidc, AUDIENCE)] if settings.oidc is not None else []
-        return Authenticator(tokens, issuer, providers, anonymous=anonymous)
+        return Authenticator(tokens, issuer, settings.authenticators(AUDIENCE), anonymous=anonymous)
 
     def stopping(self) -> None:
         """Say that it will stop: it is not ready for more from now on."""

@@ -34,7 +34,7 @@ ANSWERS = st.fixed_dictionaries(
 @given(ANSWERS | JSON, st.booleans(), st.booleans(), st.sampled_from(["", "application/vnd.kubernetes.protobuf"]))
 def test_any_answer_is_a_verdict_or_is_refused(answer: Any, mutating: bool, old: bool, accept: str) -> None:
     try:
-        review = reviews.decode(json.dumps(answer).encode(), calls.REVIEWS["v1"], "admission.k8s.io/v1")
+        review = reviews.decode(json.dumps(answer).encode(), calls.REVIEWS["v1"], "admission.k8s.io/v1", calls._SCHEME)
         verdict = calls._old_verdict(review, mutating) if old else calls._verdict(review, "u", mutating)
     except (reviews.Undecodable, calls._Unsound):
         return

@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from podless.cli import envtest, main
+from podless.http.nonresource import version
 from podless.http.tls import Certificates
 
 
@@ -173,6 +174,11 @@ def test_they_say_which_flags_they_take(assets: Path, name: str) -> None:
 def test_they_say_a_version(assets: Path, name: str) -> None:
     done = subprocess.run([assets / name, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.split()[-1].removeprefix("v")[0].isdigit()
+
+
+def test_the_program_has_the_version_that_the_server_tells(assets: Path) -> None:
+    done = subprocess.run([assets / "kube-apiserver", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.split()[-1] == version()["gitVersion"].partition("+")[0]
 
 
 @pytest.mark.parametrize(

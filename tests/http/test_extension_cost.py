@@ -265,7 +265,7 @@ ANSWERS: dict[str, Callable[[int], bytes]] = {
 @pytest.mark.parametrize("form", ANSWERS)
 def test_answers_of_webhooks(form: str) -> None:
     def read(raw: bytes) -> None:
-        calls._verdict(reviews.decode(raw, calls.REVIEWS["v1"], "admission.k8s.io/v1"), "u", True)
+        calls._verdict(reviews.decode(raw, calls.REVIEWS["v1"], "admission.k8s.io/v1", calls._SCHEME), "u", True)
 
     assert_linear(read, ANSWERS[form], 200, (reviews.Undecodable, calls._Unsound))
 

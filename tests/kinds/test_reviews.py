@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.admission.calls import REVIEWS
+from podless.apis.schemes import make_review_scheme
 from podless.codec.serializer import ParsedJSON
 from podless.kinds import reviews
 
@@ -18,7 +19,7 @@ TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind 
 
 
 def read(raw: bytes, version: str = "v1") -> object:
-    return reviews.decode(raw, REVIEWS[version], f"admission.k8s.io/{version}")
+    return reviews.decode(raw, REVIEWS[version], f"admission.k8s.io/{version}", make_review_scheme("admission.k8s.io"))
 
 
 @pytest.mark.parametrize(

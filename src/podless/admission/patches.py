@@ -14,7 +14,7 @@ from podless.codec import gotext, serializer
 from podless.fields import combine, jsonpatch
 from podless.fields.check import check
 from podless.fields.typed import Misfit, Shape, of_schema, of_struct
-from podless.kinds import scheme, typemeta
+from podless.kinds import typemeta
 from podless.kinds.conversion import ConversionFailed, Converter
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import APIError, Timeout
@@ -108,7 +108,7 @@ def _check_type(kind: Kind, version: Version, obj: Object) -> None:
             named = f"{api_version or '/'}, Kind={given} is unstructured"
             raise Foreign(f"{named} and is not suitable for converting to {gotext.quote(expected)}")
         return
-    fault = scheme.fault(kind, given or kind.kind, api_version or expected)
+    fault = kind.explain_mismatch(given or kind.kind, api_version or expected)
     if fault:
         raise Unfit(fault) if fault.startswith("no kind") else Foreign(fault)
     obj["kind"], obj["apiVersion"] = kind.kind, expected

@@ -15,6 +15,7 @@ from podless.admission.refusals import forbidden
 from podless.admission.scheduling import is_pod
 from podless.admission.step import Step
 from podless.apis.catalog import PODS
+from podless.apis.release import RELEASE
 from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
@@ -28,7 +29,6 @@ _PREFIX = "pod-security.kubernetes.io/"
 _LEVELS = ("privileged", "baseline", "restricted")
 _LATEST = "latest"
 _VERSION = re.compile(r"v1\.(0|[1-9][0-9]*)")
-_NEWEST = 36
 _BAD_LEVEL, _BAD_VERSION = f"must be one of {', '.join(_LEVELS)}", 'must be "latest" or "v1.x"'
 
 _WATCHED = ("", "ephemeralcontainers", "resize")
@@ -63,7 +63,7 @@ class _Rule(NamedTuple):
         """What is at odds with the rule."""
         if self.level == "privileged":
             return []
-        minor = _NEWEST if self.version == _LATEST else min(int(self.version[3:]), _NEWEST)
+        minor = RELEASE.minor if self.version == _LATEST else min(int(self.version[3:]), RELEASE.minor)
         return violations(self.level, minor, metadata, spec)
 
 

@@ -1,98 +1,165 @@
-"""The Kubernetes releases that podless speaks, and what differs between them.
+"""Which release of Kubernetes is served, and what differs from release to release without being a kind or a field.
 
-GATES are Kubernetes' feature gates, under its names, as far as anything here depends on them: by release their stage,
-and whether they are on. CHANGES has names of our own for what a release does otherwise without a gate: the releases
-that do it as the newest one does. Code asks for either by name (runtime/release.py), never for a release.
-
-Sources: the metric kubernetes_feature_enabled of kube-apiservers 1.30 to 1.36, their recorded answers, the changelogs.
+All layers ask `Facts`; no module outside of apis names a version. Source: kube-apiserver of that release.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from typing import Final, NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from podless.runtime.option import StartError
-from podless.runtime.release import Release, covers
-
-OLDEST, LATEST = 30, 36
-NAMES: Final = tuple(f"1.{minor}" for minor in range(OLDEST, LATEST + 1))
-DEFAULT: Final = NAMES[-1]
-# the patch release that was recorded, by minor
-_PATCHES: Final[Mapping[int, int]] = {30: 14, 31: 14, 32: 13, 33: 13, 34: 9, 35: 6, 36: 2}
+from podless.runtime.bounded import bounded_cache
+from podless.runtime.release import Release
 
 
-class Gate(NamedTuple):
-    """A feature gate. known: the releases that have it. on: those where it is on unless it is set otherwise. fixed:
-    those where it can no longer be set, because it is generally available and locked.
+class Schemes(NamedTuple):
+    """The lines of Go that construct the schemes of a real server, which its errors name.
+
+    of_groups: of groups with a scheme of their own. legacy: of all other built-in groups. options: of DeleteOptions.
+    scale: of the Scale of custom objects. webhooks: of reviews that webhooks answer.
     """
 
-    known: str
-    on: str
-    fixed: str
+    of_groups: Mapping[str, str]
+    legacy: str
+    options: str
+    scale: str
+    webhooks: str
 
 
-_NEVER = "1.0"
-GATES: Final[Mapping[str, Gate]] = {
-    "AggregatedDiscoveryRemoveBetaType": Gate("1.33-", "1.33-", _NEVER),
-    "AuthorizeWithSelectors": Gate("1.31-", "1.32-", "1.34-"),
-    "ConstrainedImpersonation": Gate("1.35-", "1.36-", _NEVER),
-    "ContainerRestartRules": Gate("1.34-", "1.35-", _NEVER),
-    "CustomResourceFieldSelectors": Gate("1.30-", "1.31-", "1.32-"),
-    "InPlacePodVerticalScaling": Gate("1.30-", "1.33-", "1.35-"),
-    "MutatingAdmissionPolicy": Gate("1.30-", "1.36-", "1.36-"),
-    "PodObservedGenerationTracking": Gate("1.33-", "1.33-", "1.35-"),
-    "PreferSameTrafficDistribution": Gate("1.33-", "1.34-", "1.35-"),
-    "RelaxedServiceNameValidation": Gate("1.34-", "1.36-", _NEVER),
-    "ServiceTrafficDistribution": Gate("1.30-", "1.31-", "1.33-"),
-    "StrictIPCIDRValidation": Gate("1.33-", "1.36-", _NEVER),
-    "VolumeAttributesClass": Gate("1.30-", "1.34-", "1.34-"),
-    "WatchList": Gate("1.30-", "1.32,1.34-", _NEVER),
+@dataclass(frozen=True, slots=True, eq=False)
+class Facts:
+    """What a release of Kubernetes decides that is no kind, field, gate or change.
+
+    groups: the group-versions in which kinds of all groups, such as DeleteOptions, are registered. more_groups: those
+    that OpenAPI version 2 alone names. parameters, bodies: names in OpenAPI version 2 of the parameters and bodies that
+    paths share, each with the hash that the release gives it.
+    """
+
+    minor: int
+    patch: int
+    schemes: Schemes
+    groups: Mapping[str, tuple[str, ...]]
+    more_groups: Mapping[str, tuple[str, ...]]
+    parameters: Mapping[str, str]
+    bodies: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        """The release as users and documents name it, without its patch."""
+        return f"1.{self.minor}"
+
+    @property
+    def version(self) -> str:
+        """The version as Git tags it: v1.36.2."""
+        return f"v{self.name}.{self.patch}"
+
+    @property
+    def compatible(self) -> int:
+        """The oldest minor release that the server can be rolled back to."""
+        return self.minor - 1
+
+
+# the group-versions that DeleteOptions and WatchEvent are registered in, and those that OpenAPI version 2 alone names
+_GROUPS: Mapping[str, tuple[str, ...]] = {
+    "": ("v1",),
+    "admissionregistration.k8s.io": ("v1", "v1alpha1", "v1beta1"),
+    "apps": ("v1", "v1beta1", "v1beta2"),
+    "authentication.k8s.io": ("v1", "v1alpha1", "v1beta1"),
+    "authorization.k8s.io": ("v1", "v1beta1"),
+    "autoscaling": ("v1", "v2"),
+    "batch": ("v1", "v1beta1"),
+    "certificates.k8s.io": ("v1", "v1alpha1", "v1beta1"),
+    "coordination.k8s.io": ("v1", "v1alpha2", "v1beta1"),
+    "discovery.k8s.io": ("v1", "v1beta1"),
+    "events.k8s.io": ("v1", "v1beta1"),
+    "extensions": ("v1beta1",),
+    "flowcontrol.apiserver.k8s.io": ("v1", "v1beta1", "v1beta2", "v1beta3"),
+    "internal.apiserver.k8s.io": ("v1alpha1",),
+    "networking.k8s.io": ("v1", "v1beta1"),
+    "node.k8s.io": ("v1", "v1alpha1", "v1beta1"),
+    "policy": ("v1", "v1beta1"),
+    "rbac.authorization.k8s.io": ("v1", "v1alpha1", "v1beta1"),
+    "resource.k8s.io": ("v1", "v1alpha3", "v1beta1", "v1beta2"),
+    "scheduling.k8s.io": ("v1", "v1alpha2", "v1beta1"),
+    "storage.k8s.io": ("v1", "v1alpha1", "v1beta1"),
+    "storagemigration.k8s.io": ("v1beta1",),
+}
+_MORE_GROUPS: Mapping[str, tuple[str, ...]] = {
+    "admission.k8s.io": ("v1", "v1beta1"),
+    "apiextensions.k8s.io": ("v1", "v1beta1"),
+    "apiregistration.k8s.io": ("v1", "v1beta1"),
+    "imagepolicy.k8s.io": ("v1alpha1",),
 }
 
-# name of the change -> the releases that have it
-CHANGES: Final[Mapping[str, str]] = {}
+# the names in an OpenAPI v2 document of the parameters that its paths share, which a real server makes of a hash of its
+# own parameter; kubectl looks for dryRun and fieldValidation in the operations themselves, so these are not shared
+_SHARED = (
+    "allowWatchBookmarks-HC2hJt-J continue-QfD61s0i fieldManager-Qy4HdaTW fieldSelector-xIcQKXFG force-tOGGb0Yi "
+    "gracePeriodSeconds--K5HaBOS ignoreStoreReadErrorWithClusterBreakingPotential-QbNkfIqj labelSelector-5Zw57w4C "
+    "limit-1NfNmdNH namespace-vgWSWtn3 orphanDependents-uRB25kX5 pretty-tJGM1-ng propagationPolicy-6jk3prlO "
+    "resourceVersion-5WAnf1kx resourceVersionMatch-t8XhRHeC sendInitialEvents-rLXlEK_k shardSelector-Kgyki_3_ "
+    "timeoutSeconds-yvYezaOC watch-XNNPZGbK"
+)
+_PARAMETERS = {name[:-9]: name for name in _SHARED.split()}
+_PARAMETERS |= {"fieldManager for patch": "fieldManager-7c6nTn1T", "path in path": "path-z6Ciiujn"}
+# the same for the options of what leads on: kind of the options -> their types -> their names with the hashes
+_OPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
+    "NodeProxyOptions": {"string": ("path-rFDtV0x9",)},
+    "PodAttachOptions": {
+        "boolean": ("stderr-26jJhFUR", "stdin-sEFnN3IS", "stdout-005YMKE6", "tty-g7MlET_l"),
+        "string": ("container-_Q-EJ3nR",),
+    },
+    "PodExecOptions": {
+        "boolean": ("stderr-W_1TNlWc", "stdin-PSzNhyUC", "stdout--EZLRwV1", "tty-s0flW37O"),
+        "string": ("command-Py3eQybp", "container-i5dOmRiM"),
+    },
+    "PodLogOptions": {
+        "boolean": (
+            "follow-9OIXh_2R", "insecureSkipTLSVerifyBackend-gM00jVbe", "previous-1jxDPu3y", "timestamps-c17fW1w_",
+        ),
+        "integer": ("limitBytes-zwd1RXuc", "sinceSeconds-vE2NLdnP", "tailLines-9xQLWHMV"),
+        "string": ("container-1GeXxFDC", "stream-l-48cgXv"),
+    },
+    "PodPortForwardOptions": {"integer": ("ports-91KROJmm",)},
+    "PodProxyOptions": {"string": ("path-oPbzgLUj",)},
+    "ServiceProxyOptions": {"string": ("path-QCf0eosM",)},
+}  # fmt: skip
+_PARAMETERS |= {
+    f"{name.partition('-')[0]} {kind} {form}": name
+    for kind, forms in _OPTIONS.items()
+    for form, names in forms.items()
+    for name in names
+}
+# the same for bodies that are of no certain kind: component -> name
+_BODIES = {"DeleteOptions": "body-2Y1dVQaQ", "Patch": "body-78PwaGsr"}
+
+RELEASE = Facts(
+    minor=36,
+    patch=2,
+    schemes=Schemes(
+        of_groups={
+            "apiextensions.k8s.io": "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55",
+            "apiregistration.k8s.io": "k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:34",
+        },
+        legacy="pkg/api/legacyscheme/scheme.go:30",
+        options="k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27",
+        scale="k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781",
+        webhooks="k8s.io/apiserver/pkg/util/webhook/client.go:71",
+    ),
+    groups=_GROUPS,
+    more_groups=_MORE_GROUPS,
+    parameters=_PARAMETERS,
+    bodies=_BODIES,
+)
+
+# the patch release that was recorded, by minor
+_PATCHES: Mapping[int, int] = {30: 14, 31: 14, 32: 13, 33: 13, 34: 9, 35: 6}
 
 
-def choose(name: str = DEFAULT, gates: Mapping[str, bool] | None = None) -> Release:
-    """Return a release with some gates set. Raises StartError for one that is not known, or cannot be set so."""
-    if name not in NAMES:
-        raise StartError(f"kubernetes-version: {name!r} is not one of {', '.join(NAMES)}")
-    release = _release(name)
-    if not gates:
-        return release
-    without = set(release.without)
-    for gate, on in gates.items():
-        row = GATES.get(gate)
-        if row is None or not covers(row.known, release.minor):
-            known = ", ".join(one for one, row in GATES.items() if covers(row.known, release.minor))
-            raise StartError(f"feature-gates: podless does not know {gate} in {name}; it knows {known}")
-        default = covers(row.on, release.minor)
-        if on is not default and covers(row.fixed, release.minor):
-            raise StartError(f"feature-gates: {gate} cannot be set: it is locked to {str(default).lower()} in {name}")
-        (without.discard if on else without.add)(gate)
-    return Release(name, release.minor, frozenset(without))
-
-
-@cache
-def _release(name: str) -> Release:
-    minor = int(name.partition(".")[2])
-    on = {**{gate: row.on for gate, row in GATES.items()}, **CHANGES}
-    return Release(name, minor, frozenset(one for one, span in on.items() if not covers(span, minor)))
-
-
-def parse_gates(text: str) -> dict[str, bool]:
-    """Return the gates in NAME=true|false,… as kube-apiserver takes them. Raises ValueError."""
-    found: dict[str, bool] = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        name, _, value = part.partition("=")
-        if value.lower() not in ("true", "false"):
-            raise ValueError(f"{part}: the value must be true or false")
-        found[name.strip()] = value.lower() == "true"
-    return found
-
-
-def patch(release: Release) -> str:
-    """Return the version that a server of a release tells of itself, such as v1.36.2."""
-    return f"v{release.name}.{_PATCHES[release.minor]}"
+@bounded_cache(16)
+def facts_of(release: Release) -> Facts:
+    """Return what a release decides: that of the newest, where it is not known to differ."""
+    if release.minor not in _PATCHES:
+        return RELEASE
+    return replace(RELEASE, minor=release.minor, patch=_PATCHES[release.minor])

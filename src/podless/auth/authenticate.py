@@ -6,19 +6,39 @@ What is found is kept for as long as it holds, so that a request of a known clie
 from __future__ import annotations
 
 from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from podless.auth import claims
+from podless.auth.access import OIDC
 from podless.auth.accounts import Accounts
 from podless.auth.certificates import Certificate
+from podless.auth.oidc import Provider
 from podless.auth.tokens import Tokens
 from podless.auth.user import ANONYMOUS, User
 from podless.auth.verdict import Issued, Verdict
 from podless.meta.errors import Unauthorized
+from podless.runtime.option import section
 
 AUDIENCE = "https://kubernetes.default.svc"
 INVALID = "invalid bearer token"
 _KEEP = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Authenticators:
+    """The authenticators that a server can be given beside those that each has: a section of its options for each."""
+
+    oidc: OIDC | None = section(
+        OIDC,
+        "OpenID Connect",
+        "tokens of an identity provider, as for kube-apiserver",
+        given=("issuer", "client_id"),
+    )
+
+    def authenticators(self, audience: str) -> list[Issued]:
+        """Return those that are wanted, in the order in which they are asked. audience: the name of this server."""
+        return [Provider(self.oidc, audience)] if self.oidc is not None else []
 
 
 class Authenticator:

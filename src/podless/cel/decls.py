@@ -38,7 +38,7 @@ class Overload:
 class Function:
     """A function. examples: expressions that are true; they run as tests. cost: None for 1.
 
-    releases: those in which new expressions may use it, "" for all (runtime/release.py).
+    feature: what a release has to have for new expressions to use it, "" for all (runtime/release.py).
     """
 
     name: str
@@ -46,14 +46,14 @@ class Function:
     examples: tuple[str, ...]
     overloads: tuple[Overload, ...]
     cost: Cost | None = None
-    releases: str = ""
+    feature: str = ""
 
 
 def function(
-    name: str, doc: str, examples: Iterable[str], *overloads: Overload, cost: Cost | None = None, releases: str = ""
+    name: str, doc: str, examples: Iterable[str], *overloads: Overload, cost: Cost | None = None, feature: str = ""
 ) -> Function:
     """Declare a function."""
-    return Function(name, doc, tuple(examples), overloads, cost, releases)
+    return Function(name, doc, tuple(examples), overloads, cost, feature)
 
 
 def member(
@@ -74,13 +74,13 @@ def plain(
 class Library:
     """Functions that belong together. types: names that stand for types, as type() gives them.
 
-    releases: those in which new expressions may use it, "" for all (runtime/release.py).
+    feature: what a release has to have for new expressions to use it, "" for all (runtime/release.py).
     """
 
     name: str
     functions: tuple[Function, ...]
     types: Mapping[str, Type] = field(default_factory=dict)
-    releases: str = ""
+    feature: str = ""
 
 
 class Declarations:
@@ -99,7 +99,7 @@ class Declarations:
         lenient: bool = False,
         release: Release = NEWEST,
     ) -> None:
-        self.libraries = tuple(library for library in libraries if release.covers(library.releases))
+        self.libraries = tuple(library for library in libraries if release.has(library.feature))
         self.homogeneous = homogeneous
         self.lenient = lenient
         self.functions: dict[str, tuple[Overload, ...]] = {}
@@ -110,7 +110,7 @@ class Declarations:
         for library in self.libraries:
             self.types.update(library.types)
             for each in library.functions:
-                if not release.covers(each.releases):
+                if not release.has(each.feature):
                     continue
                 known = self.functions.get(each.name, ())
                 self.functions[each.name] = known + each.overloads

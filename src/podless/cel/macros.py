@@ -215,14 +215,14 @@ BIND: dict[tuple[str, int, bool], Macro] = {
 
 # what a rule of a CustomResourceDefinition may use
 KUBERNETES = STANDARD | TWO_VARIABLES | OPTIONALS | LISTS
-# and the releases in which new rules may use them, where that is not all
-_RELEASES = ((TWO_VARIABLES, "1.33-"), (LISTS, "1.35-"))
+# and what a release has to have for new rules to use them
+_FEATURES = ((TWO_VARIABLES, "CELTwoVariables"), (LISTS, "CELListsV3"))
 
 
 @bounded_cache(16)
 def kubernetes(release: Release = NEWEST) -> dict[tuple[str, int, bool], Macro]:
     """Return the macros of a rule; release: in which it is new."""
-    left_out = {key for some, releases in _RELEASES if not release.covers(releases) for key in some}
+    left_out = {key for some, feature in _FEATURES if not release.has(feature) for key in some}
     return {key: macro for key, macro in KUBERNETES.items() if key not in left_out}
 
 

@@ -21,6 +21,7 @@ from podless.check.places import Places
 from podless.check.sources import CannotCheck, Source, sources
 from podless.codec.documents import Document, split
 from podless.codec.jsontext import JSONError
+from podless.fields import patches
 from podless.meta import field
 from podless.schema import Schema
 from podless.version import __version__
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 Object = dict[str, Any]
 
+_PATCHES = {one.name: one.media for one in patches.TYPES if one.read is not None}
 _TEXT: Object = {"type": "string"}
 _TEXTS: Object = {"type": "array", "items": _TEXT}
 _OPEN = "x-kubernetes-preserve-unknown-fields"
@@ -52,9 +54,7 @@ _TEST: Object = {
         "patch": _said(
             "What changes the old object, in place of an object.", {"x-kubernetes-preserve-unknown-fields": True}
         ),
-        "patchType": _said(
-            "What kind of patch it is.", {**_TEXT, "enum": ["merge", "json", "strategic"], "default": "merge"}
-        ),
+        "patchType": _said("What kind of patch it is.", {**_TEXT, "enum": [*_PATCHES], "default": "merge"}),
         "subresource": _said("What of the object is written.", {**_TEXT, "enum": ["status", "scale"]}),
         "convert": _said("The version in which the object is read again; result is what is read then.", _TEXT),
         "namespace": _said("Where the object is, where it does not say so itself.", {**_TEXT, "default": "default"}),
@@ -86,11 +86,6 @@ SUITE: Object = {
         ),
         "tests": {"type": "array", "items": _TEST},
     },
-}
-_PATCHES = {
-    "merge": "application/merge-patch+json",
-    "json": "application/json-patch+json",
-    "strategic": "application/strategic-merge-patch+json",
 }
 _GRANT = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 _FIRST = ("CustomResourceDefinition", "Namespace")

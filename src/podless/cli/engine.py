@@ -27,5 +27,5 @@ def wanted(options: argparse.Namespace) -> Store:
     if (options.store == "etcd") != bool(etcd.servers):
         raise StartError("--store etcd and --etcd-servers belong together")
     if not etcd.servers:
-        return engine(ClusterSettings(), options.data / DATABASE)
+        return engine(ClusterSettings(store=options.store), options.data / DATABASE)
     return engine(ClusterSettings(store="etcd", etcd=etcd), None, compacting=False)

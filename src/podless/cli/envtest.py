@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from podless.apis.release import RELEASE
 from podless.runtime.files import fault
 
 ETCD, SERVER = "etcd", "kube-apiserver"
@@ -32,7 +33,7 @@ exit;;
 esac
 exec {python} -m podless.cli.envtest {name}{flags} "$@"
 """
-_VERSIONS = {ETCD: "etcd Version: 3.6.0", SERVER: "Kubernetes v1.36.0"}
+_VERSIONS = {ETCD: "etcd Version: 3.6.0", SERVER: f"Kubernetes {RELEASE.version}"}
 # etcd's flags that one who keeps nothing takes
 _KEPT = (
     "advertise-client-urls",

@@ -78,7 +78,7 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 async def _run(options: argparse.Namespace, told: backup.Told, store: Store) -> None:
     progress = Progress()
-    bump = options.bump_revision if options.bump_revision is not None else _BUMP[options.store]
+    bump = options.bump_revision if options.bump_revision is not None else _BUMP.get(options.store, _BUMP["sqlite"])
     try:
         await store.open()
         await _alone(store)

@@ -1,6 +1,6 @@
 """Whether the server is well: named checks, each of which looks at the thing itself.
 
-Names and answers are those of k8s.io/apiserver (pkg/server/healthz) and of the hooks of kube-apiserver 1.36; what
+Names and answers are those of k8s.io/apiserver (pkg/server/healthz) and of the hooks of kube-apiserver; what
 podless does beside has checks of its own.
 """
 

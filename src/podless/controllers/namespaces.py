@@ -98,7 +98,7 @@ class Namespaces(Controller):
         """Delete what is in the namespace; by resource what has to wait, changes of which the handler hears of.
 
         Nothing else goes while there are pods, which may need it until they end: OrderedNamespaceDeletion of Kubernetes
-        1.33 (pkg/controller/namespace/deletion/namespaced_resources_deleter.go).
+        (pkg/controller/namespace/deletion/namespaced_resources_deleter.go).
         """
         left: dict[str, Left] = {}
         kinds = [kind for kind in self.api.registry if kind.namespaced and kind.home is None]

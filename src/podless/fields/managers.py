@@ -1,6 +1,6 @@
 """metadata.managedFields: kept on every write, and what server-side apply goes by.
 
-Source: k8s.io/apimachinery pkg/util/managedfields, as kube-apiserver 1.36 has it, and the recorded answers.
+Source: k8s.io/apimachinery pkg/util/managedfields, as kube-apiserver has it, and the recorded answers.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Who owns which fields after a write: the rules of updates and applies over sets of fields.
 
-Source: sigs.k8s.io/structured-merge-diff merge, as kube-apiserver 1.36 uses it. An owner's fields are in terms of the
+Source: sigs.k8s.io/structured-merge-diff merge, as kube-apiserver uses it. An owner's fields are in terms of the
 version of the API that it wrote in; an object is seen in that version before it is compared with them.
 """
 

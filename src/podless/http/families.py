@@ -1,4 +1,4 @@
-"""The families of /metrics, as a table: names, labels and types are those of kube-apiserver 1.36 wherever it has them.
+"""The families of /metrics, as a table: names, labels and types are those of kube-apiserver wherever it has them.
 
 Source: k8s.io/apiserver's pkg/endpoints/metrics, pkg/util/flowcontrol/metrics and pkg/storage/etcd3/metrics; and
 Prometheus' clients for Go and Python.

@@ -7,7 +7,7 @@ import platform
 from collections.abc import Callable
 from typing import Any
 
-from podless.apis import release
+from podless.apis.release import RELEASE, Facts
 from podless.auth.accounts import ALGORITHM, Accounts
 from podless.codec import serializer
 from podless.controllers.health import LIVE, Health
@@ -22,7 +22,7 @@ from podless.meta.errors import MethodNotAllowed, NotServed, PageNotFound
 from podless.offload.offloop import OffLoop
 from podless.publish import discovery, discovery_messages
 from podless.runtime.pace import Pace
-from podless.runtime.release import CURRENT, NEWEST, has
+from podless.runtime.release import has
 from podless.version import __version__
 
 _AGGREGATED = b";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -33,20 +33,19 @@ _SHORT = 1 << 14  # bytes of JSON that become YAML in one go
 _NO_METHOD = "the server does not allow this method on the requested resource"
 
 
-def version() -> dict[str, str]:
-    """The answer of /version."""
-    served = release.choose() if CURRENT.get() is NEWEST else CURRENT.get()
+def version(release: Facts = RELEASE) -> dict[str, str]:
+    """The answer of /version; clients choose the behaviour of the release that it names."""
     emulated = {
         "emulationMajor": "1",
-        "emulationMinor": str(served.minor),
+        "emulationMinor": f"{release.minor}",
         "minCompatibilityMajor": "1",
-        "minCompatibilityMinor": str(served.minor - 1),
+        "minCompatibilityMinor": f"{release.compatible}",
     }
     return {
         "major": "1",
-        "minor": str(served.minor),
+        "minor": f"{release.minor}",
         **(emulated if has("EmulationInVersion") else {}),
-        "gitVersion": f"{release.patch(served)}+podless.{__version__}",
+        "gitVersion": f"{release.version}+podless.{__version__}",
         "gitCommit": "",
         "gitTreeState": "clean",
         "buildDate": "1970-01-01T00:00:00Z",
@@ -73,6 +72,7 @@ class NonResource:
         pace: Pace,
         accounts: Accounts | None = None,
         operations: Operations | None = None,
+        release: Facts = RELEASE,
     ) -> None:
         self._health = checks
         self._metrics = metrics
@@ -80,9 +80,8 @@ class NonResource:
         self._address = address
         self._accounts = accounts
         self._operations = operations
-        served = CURRENT.get()
-        name = release.patch(served) if served.name else release.patch(release.choose())
-        self._openapi = OpenAPI(registry, name, off_loop, pace)
+        self._release = release
+        self._openapi = OpenAPI(registry, release.name, off_loop, pace)
         self._kept: dict[Any, tuple[bytes, str]] = {}
         self._generation = -1
 
@@ -141,7 +140,7 @@ class NonResource:
         if request.method != "GET":
             raise MethodNotAllowed(_NO_METHOD)
         negotiate.of_route(accept, (negotiate.JSON,))
-        return Response(200, [pretty(version())], JSON)
+        return Response(200, [pretty(version(self._release))], JSON)
 
     def _paths(self) -> list[str]:
         paths = ["/api", "/api/v1", "/apis", "/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/"]

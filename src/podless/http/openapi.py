@@ -22,7 +22,7 @@ _WHILE = 0.001  # seconds that things are made for before others go on
 
 
 class OpenAPI:
-    """/openapi/v2, /openapi/v3 and the documents below it. release: what the server calls itself."""
+    """/openapi/v2, /openapi/v3 and the documents below it. release: of Kubernetes, as documents name it."""
 
     def __init__(self, registry: Registry, release: str, off_loop: OffLoop, pace: Pace) -> None:
         self._registry = registry

@@ -10,7 +10,7 @@ from typing import Any
 from podless import schema
 from podless.codec import gotext, jsontext, sentfloats, serializer
 from podless.codec.serializer import Floats
-from podless.kinds import scheme, typemeta
+from podless.kinds import typemeta
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import BadRequest
 from podless.structs import gotypes, protobuf, repeats, structs
@@ -243,7 +243,7 @@ def _check_version(body: Body, raw: Object, kind: str, repeated: Sequence[str] =
     given, wanted = raw.get("apiVersion") or "", body.api_version
     if not body.kind.custom:
         given = wanted if given in ("", "/") else given
-        if why := scheme.fault(body.kind, kind, given):
+        if why := body.kind.explain_mismatch(kind, given):
             raise BadRequest(f"{_cannot(body, kind, given.rpartition('/')[2])}: {why}")
     if given != wanted:
         _read_other(body, raw, kind, given, repeated)

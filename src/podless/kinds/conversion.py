@@ -18,6 +18,7 @@ from podless.fields.typed import Misfit
 from podless.kinds import reviews, view
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
+from podless.kinds.scheme import NO_SCHEME, Scheme
 from podless.meta import objectmeta, uids
 from podless.meta.errors import Internal
 from podless.meta.field import join
@@ -67,8 +68,9 @@ class Converter:
     client: calls webhooks. One serves all kinds of a server.
     """
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, scheme: Scheme = NO_SCHEME) -> None:
         self.client = client
+        self._scheme = scheme
 
     async def convert(self, kind: Kind, obj: Object, wanted: str) -> Object:
         """An object of any version in the version named `wanted`, as its schema has it; a new one unless it is so now.
@@ -177,7 +179,7 @@ class Converter:
         target = kind.made("conversion target", lambda: Target.of(webhook["clientConfig"]))
         try:
             answer = await self.client.post(target, body, seconds=_SECONDS, most=_ANSWER_MOST)
-            told = partial(_answered, uid=review["request"]["uid"], version=version)
+            told = partial(_answered, uid=review["request"]["uid"], version=version, scheme=self._scheme)
             converted = await self.client.read(answer, told)
         except (RemoteError, _Unsound) as error:
             raise ConversionFailed(f"{head} failed: {error}") from None
@@ -242,10 +244,10 @@ def _sent(obj: Object) -> Object:
     return {**obj, "metadata": metadata}
 
 
-def _answered(answer: bytes, uid: str, version: str) -> list[Any]:
+def _answered(answer: bytes, uid: str, version: str, scheme: Scheme) -> list[Any]:
     """The converted objects of a review. Raises _Unsound."""
     try:
-        review = reviews.decode(answer, _REVIEWS[version], f"{_GROUP}/{version}")
+        review = reviews.decode(answer, _REVIEWS[version], f"{_GROUP}/{version}", scheme)
     except reviews.Undecodable as error:
         raise _Unsound(str(error)) from None
     given = f"{review.get('apiVersion') or '/'}, Kind={review.get('kind') or ''}"

@@ -1,6 +1,6 @@
 """In which order groups are shown: the built-in ones by their priority, then those of definitions by name.
 
-Source: the priorities that kube-apiserver 1.36 registers its groups with.
+Source: the priorities that kube-apiserver registers its groups with.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from podless.kinds.scheme import NO_SCHEME, Scheme
 from podless.kinds.strategy import Strategy
 from podless.kinds.version import Column, Scale, Version
 from podless.meta import gvk
@@ -61,7 +62,7 @@ class Kind:
     of their own. preserve: fields that the schemas do not know are kept everywhere (spec.preserveUnknownFields). home:
     the kind that stores the objects, where this one only shows them in another group; its storage_version is "" then.
     hashed: whether discovery tells a hash of the stored form. shown_deleted: whether a delete answers the object rather
-    than a Status. others: the kinds that show the objects of this one.
+    than a Status. others: the kinds that show the objects of this one. scheme: of a built-in kind.
     views: all kinds that show the objects, home first.
     """
 
@@ -93,6 +94,7 @@ class Kind:
     home: Kind | None = None
     others: Callable[[], tuple[Kind, ...]] = tuple
     unserved: tuple[Version, ...] = ()
+    scheme: Scheme = NO_SCHEME
     by_version: Mapping[str, Version] = field(init=False, repr=False)
     _made: dict[Any, Any] = field(init=False, repr=False, default_factory=dict)
 
@@ -184,6 +186,13 @@ class Kind:
     def named(self) -> str:
         """The group that error texts name: the one that the objects are stored in."""
         return self.group if self.home is None else self.home.group
+
+    def explain_mismatch(self, given: str, api_version: str) -> str:
+        """Say why what claims to be a `given` of a version is not read as an object of a built-in kind; "" if it is."""
+        shown = {(view.group, view.api_version(name)) for view in self.views for name in view.by_version}
+        if given == self.kind and self.scheme.converts(given, api_version, shown):
+            return ""
+        return self.scheme.explain_unfit(given, api_version, f"{(self.named or 'core').partition('.')[0]}.{self.kind}")
 
     @made_once
     def keys(self) -> Keys:

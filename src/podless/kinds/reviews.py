@@ -9,14 +9,13 @@ import re
 from typing import Any
 
 from podless.codec import serializer
-from podless.kinds import scheme, typemeta
+from podless.kinds import typemeta
+from podless.kinds.scheme import Scheme
 from podless.structs import repeats, structs
 from podless.structs.structs import Struct
 
 Object = dict[str, Any]
 
-# where the scheme of the clients of webhooks is made
-_SCHEME = "k8s.io/apiserver/pkg/util/webhook/client.go:71"
 _OBJECT = re.compile(rb"[ \t\r\n]*+\{")
 _YAML_MOST = 3 << 20  # bytes, as of a request's body: what YAML becomes takes a hundred times as much
 
@@ -25,10 +24,10 @@ class Undecodable(Exception):
     """An answer is no review that was asked for; the text says why."""
 
 
-def decode(raw: bytes, struct: Struct, api_version: str) -> Object:
+def decode(raw: bytes, struct: Struct, api_version: str, scheme: Scheme) -> Object:
     """The review in an answer in JSON or YAML, which need not say that it is one.
 
-    struct: its fields. api_version: of the question. Raises Undecodable.
+    struct: its fields. api_version: of the question. scheme: what the client of the webhook knows. Raises Undecodable.
     """
     repeated: list[str] = []
     try:
@@ -49,7 +48,7 @@ def decode(raw: bytes, struct: Struct, api_version: str) -> Object:
         raise Undecodable(str(error)) from None
     kind, version = given.kind or struct.name, given.api_version or api_version
     if (kind, version) != (struct.name, api_version):
-        raise Undecodable(scheme.unfit(kind, version, struct.go, api_version.partition("/")[0], _SCHEME))
+        raise Undecodable(scheme.explain_unfit(kind, version, struct.go))
     try:
         return structs.decode(struct, value or {})
     except structs.DecodeError as error:

@@ -1,7 +1,7 @@
 """Rules for the metadata of every object: what a create and an update may say, and what is warned of.
 
 The functions take metadata as `structs.decode(OBJECT_META, ...)` gives it and change nothing but what they say.
-Source: k8s.io/apimachinery api/validation and apiserver registry/rest, as recorded from 1.36.
+Source: k8s.io/apimachinery api/validation and apiserver registry/rest, as recorded.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def check_annotations(items: dict[str, str], path: str) -> list[FieldError]:
 
 
 def check_owners(references: list[dict[str, Any]], path: str) -> list[FieldError]:
-    """What is wrong with owner references; the paths have no index, as 1.36 has none."""
+    """What is wrong with owner references; the paths have no index, as kube-apiserver has none."""
     errors: list[FieldError] = []
     controller, room = "", _ROOM
     whole: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""The string formats that kube-apiserver 1.36 checks, and how they are checked.
+"""The string formats that kube-apiserver checks, and how they are checked.
 
 The registry is k8s.io/kube-openapi's strfmt; each format accepts exactly what the Go function behind it accepts.
 Names are compared without dashes.

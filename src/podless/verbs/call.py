@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from podless.admission import Admission
+from podless.apis.release import RELEASE, Facts
 from podless.auth.authenticate import Authenticator
 from podless.auth.authorizer import AllowAll, Authorizer
 from podless.auth.tokens import Tokens
@@ -112,7 +113,7 @@ class API(State):
 
     admission: what writes pass. follow_ups: what must have happened after a write before it is answered. pace: does
     long work in pieces. watchdog: told of what holds the event loop for long. off_loop: does long work beside the loop.
-    readying: kinds that are being made ready for that.
+    readying: kinds that are being made ready for that. release: of Kubernetes, that is served.
     """
 
     authorizer: Authorizer = field(default_factory=AllowAll)
@@ -123,3 +124,4 @@ class API(State):
     watchdog: Watchdog = field(default_factory=Watchdog)
     off_loop: OffLoop = field(default_factory=OffLoop)
     readying: dict[Kind, Future[None]] = field(default_factory=dict)
+    release: Facts = RELEASE

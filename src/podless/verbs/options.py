@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from dataclasses import field as field_
 from typing import Any
 
+from podless.apis.release import RELEASE
 from podless.codec import gotext, sentfloats, serializer
 from podless.kinds import typemeta
+from podless.kinds.scheme import explain_unregistered
 from podless.meta import field, selectors
 from podless.meta.errors import APIError, BadRequest, Invalid, Timeout
 from podless.meta.field import FieldError
@@ -307,7 +309,6 @@ def _delete_query(call: Call) -> dict[str, Any]:
 
 
 _POINT = re.compile(rb"[0-9][.eE]")
-_OPTIONS_SCHEME = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
 # what the scheme of options knows beside them: in meta.k8s.io/v1, and of all versions
 _OTHER_KINDS = frozenset(
     {"CreateOptions", "GetOptions", "ListOptions", "PatchOptions", "UpdateOptions", "WatchEvent"}
@@ -324,8 +325,7 @@ def _delete_body(call: Call) -> dict[str, Any]:
     if kind != "DeleteOptions":
         version = version or "v1"
         if kind not in _ANY_VERSION and (version != f"{_GROUP}/v1" or kind not in _OTHER_KINDS):
-            where = f"is registered for version {gotext.quote(version)} in scheme {gotext.quote(_OPTIONS_SCHEME)}"
-            raise BadRequest(f"no kind {gotext.quote(kind)} {where}")
+            raise BadRequest(explain_unregistered(kind, version, RELEASE.schemes.options))
         raise BadRequest("decoded object cannot be converted to DeleteOptions")
     try:
         given = structs.decode(DELETE_OPTIONS, raw)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, NamedTuple
-
-import orjson
+from typing import Any, Final
 
 from podless import schema
 from podless.codec import gotext, sentfloats, serializer
-from podless.fields import jsonpatch, mergepatch, patchtext, strategic
-from podless.kinds import bodies, scheme, typemeta
-from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
+from podless.fields import patches
+from podless.fields.patches import Patch, Sent
+from podless.kinds import bodies, typemeta
+from podless.meta.errors import Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
 from podless.structs import gotypes, restore, structs
 from podless.verbs import admit, fieldmanager, options, steps
@@ -26,30 +25,12 @@ from podless.verbs.update import changing, load, rewrite
 Object = dict[str, Any]
 
 
-class Patch(NamedTuple):
-    """A patch, ready to be applied. strategic: what is left of the document of a strategic merge patch, None for
-    all others. document: what was read.
-    """
-
-    apply: Callable[[Object], Any]
-    strategic: Object | None = None
-    document: Object | None = None
-
-
-JSON_PATCH = "application/json-patch+json"
-MERGE_PATCH = "application/merge-patch+json"
-STRATEGIC_PATCH = "application/strategic-merge-patch+json"
-APPLY_PATCH = "application/apply-patch+yaml"
-
-
 def media_type(call: Call) -> str:
     """The kind of patch, one that the kind takes. Raises UnsupportedMediaType."""
     given = call.content_type
     at = given.find(";")
     media = given[:at] if at > 0 else given
-    accepted = [JSON_PATCH, MERGE_PATCH, APPLY_PATCH]
-    if not call.kind.custom:
-        accepted.insert(2, STRATEGIC_PATCH)
+    accepted = patches.CUSTOM if call.kind.custom else patches.BUILTIN
     if media not in accepted:
         # a built-in kind has a route for each media type, and routes are not so exact about blanks and lists
         if not call.kind.custom and not any(part.partition(";")[0].strip() in accepted for part in given.split(",")):
@@ -74,7 +55,7 @@ class PatchWrite(Write):
 async def patch(api: API, call: Call) -> Single:
     """Change the object, or its status, as the patch says. Raises what `rewrite` does, and BadRequest."""
     media = media_type(call)
-    if media == APPLY_PATCH:
+    if media == patches.APPLY.media:
         return await apply(api, call)
     write = PatchWrite(call, options.write(call, "PatchOptions"), media)
     collection = api.collection(call.kind)
@@ -120,38 +101,17 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *
 
     shown: what it makes is only to be shown.
     """
-    checked = chosen.validation != "Ignore"
-    if media == JSON_PATCH:
-        if isinstance(call.body, serializer.ParsedJSON):
-            call.body.kept = True
-        jsonpatch.decode(call.body, checked=checked)
-        call.floats += jsonpatch.floats(call.body)
-        if checked:
-            repeated += jsonpatch.findings(call.body)
-        return Patch(lambda old: jsonpatch.apply(old, call.body, checked=checked, shown=shown))
-    try:
-        document = serializer.decode_json(call.body, repeated if checked else None, call.floats)
-    except serializer.JSONError as error:
-        why = f"error decoding patch: {error}" if checked else mergepatch.BROKEN
-        raise BadRequest(str(error) if media == STRATEGIC_PATCH else why) from None
-    if media == STRATEGIC_PATCH:
-        return _strategic(call, document)
-    changes = mergepatch.check(document, checked=checked)
-    if shown:
-        return Patch(partial(_written, call, checked))
-    if isinstance(changes, list):  # takes the place of the object, which is refused when it is read
-        return Patch(lambda old: changes)
-    raws = [name for name in call.kind.raws(call.version) if changes and name in changes]
-    return Patch(lambda old: gotypes.rewritten(mergepatch.apply(old, changes), raws), None, changes)
-
-
-def _written(call: Call, checked: bool, old: Object) -> Any:
-    """The document after a merge patch, to be shown: with the values as they are written."""
-    text, found = patchtext.marked(call.body)
-    changes = mergepatch.check(serializer.decode_json(text), checked=checked)
-    merged = changes if isinstance(changes, list) else mergepatch.apply(old, changes)
-    encoded = serializer.encode_sorted(merged) if call.kind.custom else serializer.encode(merged)
-    return orjson.Fragment(patchtext.unmarked(encoded, found))
+    sent = Sent(
+        call.body,
+        chosen.validation != "Ignore",
+        shown,
+        call.kind.custom,
+        repeated,
+        call.floats,
+        partial(merged_lists, call.kind, call.version),
+        partial(call.kind.raws, call.version),
+    )
+    return patches.READERS[media](sent)
 
 
 def again(call: Call, media: str, chosen: WriteOptions, old: Object) -> Any:
@@ -160,26 +120,6 @@ def again(call: Call, media: str, chosen: WriteOptions, old: Object) -> Any:
     made = prepare(call, media, chosen, [], shown=True)
     del call.floats[floats:]
     return made.apply(old)
-
-
-def _strategic(call: Call, document: Any) -> Patch:
-    """A strategic merge patch. Applying it takes out of the document what was read, so it is read anew each time."""
-    fresh = True
-    merged, raws = merged_lists(call.kind, call.version), call.kind.raws(call.version)
-    if call.floats and not raws:  # what is read of the merged document makes integers of them
-        document = sentfloats.copied(document, call.floats)
-    document = strategic.check(document)
-
-    def merge(old: Object) -> Object:
-        nonlocal fresh
-        if not fresh:
-            document.clear()
-            document.update(strategic.check(serializer.decode_json(call.body)))
-        fresh = False
-        result: Object = gotypes.rewritten(strategic.apply(old, document, merged), raws)
-        return result
-
-    return Patch(merge, document, document)
 
 
 def read(
@@ -246,7 +186,7 @@ def _decode_builtin(call: Call, patched: Any, unknown: list[str]) -> Object:
         # read as the form in which a real server computes, whose fields have no names in JSON
         unknown += sorted(patched.keys() - {"kind", "apiVersion"})
         return {"kind": kind.kind, "apiVersion": call.api_version, "metadata": {}}
-    if why := scheme.fault(kind, given.kind or kind.kind, given.api_version):
+    if why := kind.explain_mismatch(given.kind or kind.kind, given.api_version):
         raise ValueError(why)
     head = {"kind": kind.kind, "apiVersion": given.api_version}
     for view in kind.views:

@@ -12,10 +12,13 @@ from functools import partial
 from typing import Any, Final
 
 from podless.apis.autoscaling.scales import SCALES, faults
+from podless.apis.release import RELEASE
 from podless.codec import gotext
 from podless.fields import managers
-from podless.kinds import scheme, typemeta, view
+from podless.fields.patches import APPLY
+from podless.kinds import typemeta, view
 from podless.kinds.kind import Scale
+from podless.kinds.scheme import explain_unregistered
 from podless.meta import selectors
 from podless.meta.errors import BadRequest, Internal, Invalid
 from podless.runtime.meter import each
@@ -26,7 +29,7 @@ from podless.verbs.apply import apply_scale
 from podless.verbs.call import API, Call, Document, Single
 from podless.verbs.get import get
 from podless.verbs.options import WriteOptions
-from podless.verbs.patch import APPLY_PATCH, judge, media_type, prepare, unfit
+from podless.verbs.patch import judge, media_type, prepare, unfit
 from podless.verbs.runner import PARSE, Stages, Wait, Write
 from podless.verbs.update import changing, rewrite
 
@@ -35,8 +38,7 @@ SCALE = load_struct("autoscaling/v1", "Scale")
 
 Object = dict[str, Any]
 
-_SCHEME = "k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781"
-_UNREADABLE = f'no kind is registered for the type v1.Scale in scheme "{_SCHEME}"'
+_UNREADABLE = f'no kind is registered for the type v1.Scale in scheme "{RELEASE.schemes.scale}"'
 _UNSET = -(1 << 31)  # replicas of an object that has none, for those who change its Scale
 
 # makes a Scale of the one that there is and of its object
@@ -128,7 +130,7 @@ async def scale(api: API, call: Call, verb: str) -> Document:
         assert entry is not None
         await api.converter.ready(call.kind, call.version, [entry])
         return Document(read(view.load(call.kind, call.version, entry), paths))
-    if verb == "patch" and media_type(call) == APPLY_PATCH:
+    if verb == "patch" and media_type(call) == APPLY.media:
         shown = partial(read, paths=paths, required=False)
         return await apply_scale(api, call, shown, None if call.kind.custom else partial(_with_replicas, paths))
     chosen = options.write(call, "UpdateOptions" if verb == "update" else "PatchOptions")
@@ -218,7 +220,7 @@ def _decode(raw: Any, findings: list[str]) -> Object:
     given = typemeta.interpret(raw)
     api_version, kind = given.api_version or "autoscaling/v1", given.kind or "Scale"
     if (api_version, kind) != ("autoscaling/v1", "Scale"):
-        raise ValueError(scheme.unregistered(kind, api_version, _SCHEME))
+        raise ValueError(explain_unregistered(kind, api_version, RELEASE.schemes.scale))
     unknown: list[str] = []
     scale = structs.decode(SCALE, raw or {}, unknown)
     findings += [f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown)]

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from podless.apis.release import RELEASE
 from podless.kinds.kind import Kind, Scale, Version
 from podless.publish.openapi import pages, schema, v2
-from podless.publish.openapi.standard import BODIES, META, SHARED
+from podless.publish.openapi.standard import META
 
 NO_RULES: Any = None
 
@@ -110,11 +111,11 @@ def test_a_kind_that_is_registered_in_each_group_names_more_of_them_than_in_vers
 
 
 def test_shared_parameters_have_a_name_and_a_hash() -> None:
-    for key, name in SHARED.items():
+    for key, name in RELEASE.parameters.items():
         noun, code = name[:-9], name[-8:]
         assert (noun, name[-9]) == (key.split()[0], "-")
         assert len(base64.urlsafe_b64decode(code)) == 6
-    assert len(set(SHARED.values())) == len(SHARED)
+    assert len(set(RELEASE.parameters.values())) == len(RELEASE.parameters)
 
 
 def fnv(data: bytes) -> bytes:
@@ -126,7 +127,7 @@ def fnv(data: bytes) -> bytes:
 
 def test_shared_bodies_are_named_by_their_hash() -> None:
     shared = v2.document([])["parameters"]
-    for name in BODIES.values():
+    for name in RELEASE.bodies.values():
         encoded = json.dumps(shared[name], separators=(",", ":")).encode()
         assert name == f"body-{base64.urlsafe_b64encode(fnv(encoded)[:6]).decode()}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from podless.apis.apiextensions import definition as rules
 from podless.apis.apiextensions.definition import beta
 from podless.apis.apiextensions.definition.shared import schemas
+from podless.apis.schemes import find_scheme
 from podless.apis.shared.declared import VERBS
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
@@ -128,6 +129,7 @@ DEFINITIONS = Kind(
     kind="CustomResourceDefinition",
     singular="customresourcedefinition",
     list_kind="CustomResourceDefinitionList",
+    scheme=find_scheme("apiextensions.k8s.io"),
     namespaced=False,
     versions=(
         Version("v1", status=True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from podless.apis.schemes import find_scheme
 from podless.kinds.kind import Kind, Scale, Subresource, Version
 from podless.kinds.late import NOT_YET, LateKind
 from podless.kinds.strategy import Strategy
@@ -74,6 +75,7 @@ def declare(
         "shown_deleted": shown_deleted,
         "home": home,
         "others": others,
+        "scheme": find_scheme(group),
     }
     if late is not None:
         return LateKind(strategy=NOT_YET, rules=late[0], fields=late[1], **facts)

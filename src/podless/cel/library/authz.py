@@ -34,10 +34,10 @@ def _declare(
     args: tuple[Type, ...],
     result: Type,
     cost: Cost | None = None,
-    releases: str = "",
+    feature: str = "",
 ) -> Function:
     overload = member(f"{target.name.rpartition('.')[2].lower()}_{name}", (target, *args), result, _method(name))
-    return function(name, doc, (), overload, cost=cost or once(), releases=releases)
+    return function(name, doc, (), overload, cost=cost or once(), feature=feature)
 
 
 def _selected(length: Range) -> Range:
@@ -55,6 +55,7 @@ def _selector_actual(target: Any, text: str, *_: Any) -> int:
 
 
 _TEXT = (STRING,)
+_SELECTORS = "AuthorizeWithSelectors"
 _SELECTOR = Cost(_selector_estimate, _selector_actual)
 _ASKED = Cost(lambda site: (Range(_CHECK, _CHECK), None), lambda *_: _CHECK)
 LIBRARY = Library(
@@ -68,10 +69,22 @@ LIBRARY = Library(
         _declare("namespace", "Asks about a namespace.", RESOURCE, _TEXT, RESOURCE),
         _declare("name", "Asks about one object.", RESOURCE, _TEXT, RESOURCE),
         _declare(
-            "fieldSelector", "Asks about objects with some fields.", RESOURCE, _TEXT, RESOURCE, _SELECTOR, "1.32-"
+            "fieldSelector",
+            "Asks about objects with some fields.",
+            RESOURCE,
+            _TEXT,
+            RESOURCE,
+            _SELECTOR,
+            "AuthorizeWithSelectors",
         ),
         _declare(
-            "labelSelector", "Asks about objects with some labels.", RESOURCE, _TEXT, RESOURCE, _SELECTOR, "1.32-"
+            "labelSelector",
+            "Asks about objects with some labels.",
+            RESOURCE,
+            _TEXT,
+            RESOURCE,
+            _SELECTOR,
+            "AuthorizeWithSelectors",
         ),
         _declare("check", "Asks about a verb.", PATH, _TEXT, DECISION, _ASKED),
         _declare("check", "Asks about a verb.", RESOURCE, _TEXT, DECISION, _ASKED),

@@ -126,5 +126,5 @@ LIBRARY = Library(
             for name, found in FORMATS.items()
         ),
     ),
-    releases="1.31-",
+    feature="CELFormat",
 )

@@ -219,7 +219,7 @@ def _associated() -> list[Overload]:
     ]
 
 
-_THIRD = "1.35-"  # of the third version of CEL's lists
+_THIRD = "CELListsV3"  # of the third version of CEL's lists
 LIBRARY = Library(
     "lists",
     (
@@ -274,7 +274,7 @@ LIBRARY = Library(
             ["[1, 2, 3].slice(1, 3) == [2, 3]"],
             member("list_slice", (LIST_A, INT, INT), LIST_A, _slice),
             cost=_OUTPUT,
-            releases=_THIRD,
+            feature=_THIRD,
         ),
         function(
             "flatten",
@@ -283,15 +283,15 @@ LIBRARY = Library(
             member("list_flatten", (list_of(LIST_A),), LIST_A, _flatten),
             member("list_flatten_int", (LIST_DYN, INT), LIST_DYN, _flatten),
             cost=_FLATTEN,
-            releases=_THIRD,
+            feature=_THIRD,
         ),
-        function("sort", "The items in order.", ["[3, 1, 2].sort() == [1, 2, 3]"], *_sorts(), releases=_THIRD),
+        function("sort", "The items in order.", ["[3, 1, 2].sort() == [1, 2, 3]"], *_sorts(), feature=_THIRD),
         function(
             "@sortByAssociatedKeys",
             "What sortBy stands for.",
             ["['b', 'aa'].sortBy(e, -size(e)) == ['aa', 'b']"],
             *_associated(),
-            releases=_THIRD,
+            feature=_THIRD,
         ),
         function(
             "lists.range",
@@ -299,7 +299,7 @@ LIBRARY = Library(
             ["lists.range(3) == [0, 1, 2]"],
             plain("lists_range", (INT,), list_of(INT), _range),
             cost=_RANGE,
-            releases=_THIRD,
+            feature=_THIRD,
         ),
         function(
             "reverse",
@@ -307,7 +307,7 @@ LIBRARY = Library(
             ["[1, 2].reverse() == [2, 1]"],
             member("list_reverse", (LIST_A,), LIST_A, lambda items: items[::-1]),
             cost=_REVERSE,
-            releases=_THIRD,
+            feature=_THIRD,
         ),
         function(
             "distinct",
@@ -315,21 +315,21 @@ LIBRARY = Library(
             ["[1, 2, 1].distinct() == [1, 2]"],
             member("list_distinct", (LIST_A,), LIST_A, _distinct),
             cost=Cost(_distinct_estimate, _compared_actual(0)),
-            releases=_THIRD,
+            feature=_THIRD,
         ),
         function(
             "first",
             "The first item if there is one.",
             ["[1, 2].first().value() == 1"],
             member("list_first", (LIST_A,), optional(PARAM_A), lambda items: Optional(items[0]) if items else NONE),
-            releases=OPTIONALS,
+            feature=OPTIONALS,
         ),
         function(
             "last",
             "The last item if there is one.",
             ["[1, 2].last().value() == 2"],
             member("list_last", (LIST_A,), optional(PARAM_A), lambda items: Optional(items[-1]) if items else NONE),
-            releases=OPTIONALS,
+            feature=OPTIONALS,
         ),
     ),
 )

@@ -39,7 +39,7 @@ def _unwrap(items: list[Optional]) -> list[Any]:
     return [item.value for item in stepwise(items) if item.present]
 
 
-SECOND = "1.33-"  # of the second version of optional types
+SECOND = "CELOptionalsV2"  # of the second version of optional types
 LIBRARY = Library(
     "optionals",
     (
@@ -90,14 +90,14 @@ LIBRARY = Library(
             "The values of those that have one.",
             ["optional.unwrap([optional.of(1), optional.none()]) == [1]"],
             plain("optional_unwrap", (list_of(_OPT),), LIST_A, _unwrap),
-            releases=SECOND,
+            feature=SECOND,
         ),
         function(
             "unwrapOpt",
             "The values of those that have one.",
             ["[optional.of(1), optional.none()].unwrapOpt() == [1]"],
             member("optional_unwrapOpt", (list_of(_OPT),), LIST_A, _unwrap),
-            releases=SECOND,
+            feature=SECOND,
         ),
     ),
     {"optional_type": optional(DYN)},

@@ -202,5 +202,5 @@ LIBRARY = Library(
             cost=_ONE,
         ),
     ),
-    releases="1.34-",
+    feature="CELSemver",
 )

@@ -1,7 +1,7 @@
 """The paths of what a server tells of itself, of no kind: versions, groups, resources, the release, who signs tokens.
 
 Each has a version 3 document of its own but for lists of resources, which are in those of their group-versions.
-Source: the documents that kube-apiserver 1.36 publishes.
+Source: the documents that kube-apiserver publishes.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from podless.fields import patches
 from podless.kinds.kind import Kind, Subresource, Version
 from podless.publish import texts
 from podless.publish.openapi.standard import META, PARAMETERS, SCALE, package
@@ -75,13 +76,11 @@ class Dialect:
 
 _JSON_YAML = ("application/json", "application/yaml")
 _PROTOBUF = "application/vnd.kubernetes.protobuf"
-_PATCHES = ("application/json-patch+json", "application/merge-patch+json")
-_APPLY = "application/apply-patch+yaml"
 CUSTOM = Dialect(
     consumes=_JSON_YAML,
     produces=_JSON_YAML,
     streams=(),
-    patches=(*_PATCHES, _APPLY),
+    patches=patches.CUSTOM,
     deletes=(),
     reads=("resourceVersion",),
     patched=(200,),
@@ -91,7 +90,7 @@ BUILTIN = Dialect(
     consumes=("*/*",),
     produces=(*_JSON_YAML, _PROTOBUF),
     streams=("application/json;stream=watch", f"{_PROTOBUF};stream=watch"),
-    patches=(*_PATCHES, "application/strategic-merge-patch+json", _APPLY),
+    patches=patches.BUILTIN,
     deletes=tuple(_DELETE),
     reads=(),
     patched=(200, 201),

@@ -17,6 +17,7 @@ from hashlib import sha512
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
+from podless.apis.release import RELEASE
 from podless.codec import serializer
 from podless.codec.accept import clauses
 from podless.kinds.kind import Kind, Version
@@ -142,16 +143,16 @@ class Library:
     def __init__(
         self,
         kinds: Callable[[], Iterable[Kind]],
-        release: str = "v1.36",
+        release: str = RELEASE.name,
         now: Callable[[], datetime] = clock.moment,
         generation: Callable[[], object] = object,
     ) -> None:
-        """kinds: gives those served now; a definition that changes must give another Kind. release: our version.
+        """kinds: gives those served now; a definition that changes must give another Kind. release: in documents.
 
         generation: gives the same as before where the kinds are the same, so that the index is made once.
         """
         self._kinds = kinds
-        self._release = ".".join(release.removeprefix("v").split(".")[:2])  # documents name no patch
+        self._release = release
         self._now = now
         self._generation = generation
         self._index: tuple[object, bytes] = (None, b"")

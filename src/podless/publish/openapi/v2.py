@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
+from podless.apis.release import RELEASE
 from podless.kinds.kind import Kind, Version
 from podless.publish.openapi import builtin, pages, routes, schema
 from podless.publish.openapi.routes import Operation
 from podless.publish.openapi.schema import DEFINITIONS
-from podless.publish.openapi.standard import BEARER, BODIES, GROUPS, META, MORE_GROUPS, PARAMETERS, REF, SHARED
+from podless.publish.openapi.standard import BEARER, META, PARAMETERS, REF
 from podless.publish.openapi.v3 import extensions, registered
 
 Document = dict[str, Any]
@@ -63,10 +64,10 @@ def _parameter(key: str, kind: str = "") -> dict[str, Any]:
 
 
 _PARAMETERS = {key: _parameter(key) for key in PARAMETERS}
-_NAMED = _PARAMETERS | {key: {"$ref": f"#/parameters/{name}"} for key, name in SHARED.items()}
+_NAMED = _PARAMETERS | {key: {"$ref": f"#/parameters/{name}"} for key, name in RELEASE.parameters.items()}
 
 
-def document(kinds: Iterable[Kind], release: str = "1.36") -> Document:
+def document(kinds: Iterable[Kind], release: str = RELEASE.name) -> Document:
     """The document of all kinds; release: the version of the server, major and minor."""
     return join([parts(*kinds)], release)
 
@@ -118,12 +119,16 @@ def _alone(found: Iterable[Operation]) -> Document:
 @cache
 def standard() -> Document:
     """What the document always has, whatever kinds are served."""
-    places = sorted((group, version) for group, versions in (GROUPS | MORE_GROUPS).items() for version in versions)
+    places = sorted(
+        (group, version)
+        for group, versions in {**RELEASE.groups, **RELEASE.more_groups}.items()
+        for version in versions
+    )
     definitions = flattened(registered(builtin.standard() | builtin.told(), places))
     return {"paths": _alone(pages.pages().values()), "definitions": definitions}
 
 
-def join(found: Iterable[Document], release: str = "1.36") -> Document:
+def join(found: Iterable[Document], release: str = RELEASE.name) -> Document:
     """The document of what parts() gave for several kinds."""
     paths: Document = {}
     definitions: Document = {}
@@ -141,8 +146,8 @@ def head(release: str) -> Document:
 
 def tail() -> Document:
     """What stands behind the definitions."""
-    parameters = {name: _parameter(key) for key, name in SHARED.items()}
-    parameters |= {name: _body(META + noun) for noun, name in BODIES.items()}
+    parameters = {name: _parameter(key) for key, name in RELEASE.parameters.items()}
+    parameters |= {name: _body(META + noun) for noun, name in RELEASE.bodies.items()}
     return {"parameters": dict(sorted(parameters.items())), **_SECURITY}
 
 
@@ -178,7 +183,7 @@ def _named(keys: Iterable[str], kind: str) -> list[dict[str, Any]]:
 def _operation(one: Operation, shared: list[str], kind: str) -> dict[str, Any]:
     own = _named([key for key in one.queries if key not in shared], kind)
     if one.body:
-        shared_body = BODIES.get(one.body.removeprefix(META))
+        shared_body = RELEASE.bodies.get(one.body.removeprefix(META))
         own.insert(0, {"$ref": f"#/parameters/{shared_body}"} if shared_body else _body(one.body))
     answer = {"$ref": DEFINITIONS + one.answer} if one.answer else {"type": "string"}
     responses: dict[str, Any] = {str(code): {"description": routes.TEXTS[code], "schema": answer} for code in one.codes}

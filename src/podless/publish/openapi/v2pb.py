@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.apis.release import RELEASE
 from podless.publish.openapi import v2
 from podless.publish.openapi.wire import (
     Messages,
@@ -157,7 +158,7 @@ def definition(name: str, value: Any) -> bytes:
     return entry(1, name, _definition(2, value))
 
 
-def rest(release: str = "1.36") -> bytes:
+def rest(release: str = RELEASE.name) -> bytes:
     """All of a document but its areas."""
     return MESSAGES.encode("Document", {**v2.head(release), **v2.tail()})
 

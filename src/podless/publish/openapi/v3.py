@@ -12,12 +12,13 @@ from hashlib import sha512
 from typing import Any
 from urllib.parse import quote
 
+from podless.apis.release import RELEASE
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
 from podless.meta.gvk import GroupVersion
 from podless.publish.openapi import builtin, pages, routes, schema
 from podless.publish.openapi.routes import Operation
-from podless.publish.openapi.standard import BEARER, GROUPS, META, PARAMETERS, REF
+from podless.publish.openapi.standard import BEARER, META, PARAMETERS, REF
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.meter import charge
 from podless.version import __version__
@@ -40,7 +41,7 @@ _CROSS = ("DeleteOptions", "WatchEvent")  # kinds that are registered in every g
 @cache
 def standard() -> dict[str, Any]:
     """The components that all documents share, DeleteOptions as it is registered in every group-version."""
-    places = [(group, version) for group, versions in GROUPS.items() for version in versions]
+    places = [(group, version) for group, versions in RELEASE.groups.items() for version in versions]
     return registered(builtin.standard(), places)
 
 
@@ -54,7 +55,7 @@ def registered(schemas: Mapping[str, Any], places: Iterable[tuple[str, str]]) ->
     return found
 
 
-def document(group: str, version: str, kinds: Sequence[Kind], release: str = "1.36") -> Document:
+def document(group: str, version: str, kinds: Sequence[Kind], release: str = RELEASE.name) -> Document:
     """The document of a group-version: of those kinds that are served in it.
 
     release: the version that the documents of built-in groups name, major and minor.
@@ -72,7 +73,7 @@ def document(group: str, version: str, kinds: Sequence[Kind], release: str = "1.
     return _builtin(release, found, known, dict.fromkeys([("", "v1"), (group, version)]))
 
 
-def page(one: Operation, release: str = "1.36") -> Document:
+def page(one: Operation, release: str = RELEASE.name) -> Document:
     """The document of one of the pages."""
     return _builtin(release, alone(one), builtin.told())
 

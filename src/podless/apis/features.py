@@ -1,0 +1,99 @@
+"""The Kubernetes releases that podless speaks, and what differs between them.
+
+GATES are Kubernetes' feature gates, under its names, as far as anything here depends on them: by release their stage,
+and whether they are on. CHANGES has names of our own for what a release does otherwise without a gate: the releases
+that do it as the newest one does. Code asks for either by name (runtime/release.py), never for a release.
+
+Sources: the metric kubernetes_feature_enabled of kube-apiservers 1.30 to 1.36, their recorded answers, the changelogs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from podless.runtime.bounded import bounded_cache
+from podless.runtime.option import StartError
+from podless.runtime.release import Release, covers
+
+OLDEST, LATEST = 30, 36
+NAMES: Final = tuple(f"1.{minor}" for minor in range(OLDEST, LATEST + 1))
+DEFAULT: Final = NAMES[-1]
+
+
+class Gate(NamedTuple):
+    """A feature gate. known: the releases that have it. on: those where it is on unless it is set otherwise. fixed:
+    those where it can no longer be set, because it is generally available and locked.
+    """
+
+    known: str
+    on: str
+    fixed: str
+
+
+_NEVER = "1.0"
+GATES: Final[Mapping[str, Gate]] = {
+    "AggregatedDiscoveryRemoveBetaType": Gate("1.33-", "1.33-", _NEVER),
+    "AuthorizeWithSelectors": Gate("1.31-", "1.32-", "1.34-"),
+    "ConstrainedImpersonation": Gate("1.35-", "1.36-", _NEVER),
+    "ContainerRestartRules": Gate("1.34-", "1.35-", _NEVER),
+    "CustomResourceFieldSelectors": Gate("1.30-", "1.31-", "1.32-"),
+    "InPlacePodVerticalScaling": Gate("1.30-", "1.33-", "1.35-"),
+    "MutatingAdmissionPolicy": Gate("1.30-", "1.36-", "1.36-"),
+    "PodObservedGenerationTracking": Gate("1.33-", "1.33-", "1.35-"),
+    "PreferSameTrafficDistribution": Gate("1.33-", "1.34-", "1.35-"),
+    "RelaxedServiceNameValidation": Gate("1.34-", "1.36-", _NEVER),
+    "ServiceTrafficDistribution": Gate("1.30-", "1.31-", "1.33-"),
+    "StrictIPCIDRValidation": Gate("1.33-", "1.36-", _NEVER),
+    "VolumeAttributesClass": Gate("1.30-", "1.34-", "1.34-"),
+    "WatchList": Gate("1.30-", "1.32,1.34-", _NEVER),
+}
+
+# name of the change -> the releases that have it
+CHANGES: Final[Mapping[str, str]] = {
+    # libraries of CEL: the first release that takes them in new expressions is one behind the one that brought them
+    "CELFormat": "1.31-",
+    "CELOptionalsV2": "1.33-",
+    "CELTwoVariables": "1.33-",
+    "CELSemver": "1.34-",
+    "CELListsV3": "1.35-",
+    "EmulationInVersion": "1.31-",
+}
+
+
+def choose(name: str = DEFAULT, gates: Mapping[str, bool] | None = None) -> Release:
+    """Return a release with some gates set. Raises StartError for one that is not known, or cannot be set so."""
+    if name not in NAMES:
+        raise StartError(f"kubernetes-version: {name!r} is not one of {', '.join(NAMES)}")
+    release = _release(name)
+    if not gates:
+        return release
+    without = set(release.without)
+    for gate, on in gates.items():
+        row = GATES.get(gate)
+        if row is None or not covers(row.known, release.minor):
+            known = ", ".join(one for one, row in GATES.items() if covers(row.known, release.minor))
+            raise StartError(f"feature-gates: podless does not know {gate} in {name}; it knows {known}")
+        default = covers(row.on, release.minor)
+        if on is not default and covers(row.fixed, release.minor):
+            raise StartError(f"feature-gates: {gate} cannot be set: it is locked to {str(default).lower()} in {name}")
+        (without.discard if on else without.add)(gate)
+    return Release(name, release.minor, frozenset(without))
+
+
+@bounded_cache(16)
+def _release(name: str) -> Release:
+    minor = int(name.partition(".")[2])
+    on = {**{gate: row.on for gate, row in GATES.items()}, **CHANGES}
+    return Release(name, minor, frozenset(one for one, span in on.items() if not covers(span, minor)))
+
+
+def parse_gates(text: str) -> dict[str, bool]:
+    """Return the gates in NAME=true|false,… as kube-apiserver takes them. Raises ValueError."""
+    found: dict[str, bool] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, _, value = part.partition("=")
+        if value.lower() not in ("true", "false"):
+            raise ValueError(f"{part}: the value must be true or false")
+        found[name.strip()] = value.lower() == "true"
+    return found

@@ -1,0 +1,133 @@
+"""The types of patches, a row each: its media type, which kinds take it, and how a patch is read.
+
+What lists these types (verbs, OpenAPI, `podless test`) lists the rows. The algorithms are in modules of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import orjson
+
+from podless.codec import sentfloats, serializer
+from podless.codec.serializer import Floats
+from podless.fields import jsonpatch, mergepatch, patchtext, strategic
+from podless.meta.errors import BadRequest
+from podless.structs import gotypes
+
+Object = dict[str, Any]
+
+
+class Patch(NamedTuple):
+    """A patch, ready to be applied. strategic: what is left of the document of a strategic merge patch, None for
+    all others. document: what was read.
+    """
+
+    apply: Callable[[Object], Any]
+    strategic: Object | None = None
+    document: Object | None = None
+
+
+class Sent(NamedTuple):
+    """A patch as it was sent.
+
+    checked: whether repeated and unknown fields count. shown: what it makes is only to be shown. custom: whether it is
+    for a custom kind. repeated takes repeated fields, floats the whole numbers that it gives as floats. merged, raws:
+    give what Kind.raws and `merged_lists` tell of the kind.
+    """
+
+    body: bytes
+    checked: bool
+    shown: bool
+    custom: bool
+    repeated: list[str]
+    floats: Floats
+    merged: Callable[[], strategic.Table]
+    raws: Callable[[], Sequence[str]]
+
+
+class PatchType(NamedTuple):
+    """A type of patches. read: raises BadRequest; None for apply, which has a verb. custom: custom kinds take it."""
+
+    name: str
+    media: str
+    read: Callable[[Sent], Patch] | None
+    custom: bool = True
+
+
+def _read_json_patch(sent: Sent) -> Patch:
+    body, checked = sent.body, sent.checked
+    if isinstance(body, serializer.ParsedJSON):
+        body.kept = True
+    jsonpatch.decode(body, checked=checked)
+    sent.floats.extend(jsonpatch.floats(body))
+    if checked:
+        sent.repeated.extend(jsonpatch.findings(body))
+    return Patch(lambda old: jsonpatch.apply(old, body, checked=checked, shown=sent.shown))
+
+
+def _decode(sent: Sent) -> Any:
+    """Raises JSONError."""
+    return serializer.decode_json(sent.body, sent.repeated if sent.checked else None, sent.floats)
+
+
+def _read_merge_patch(sent: Sent) -> Patch:
+    try:
+        document = _decode(sent)
+    except serializer.JSONError as error:
+        raise BadRequest(f"error decoding patch: {error}" if sent.checked else mergepatch.BROKEN) from None
+    changes = mergepatch.check(document, checked=sent.checked)
+    if sent.shown:
+        return Patch(partial(_write_merged, sent))
+    if isinstance(changes, list):  # takes the place of the object, which is refused when it is read
+        return Patch(lambda old: changes)
+    raws = [name for name in sent.raws() if changes and name in changes]
+    return Patch(lambda old: gotypes.rewritten(mergepatch.apply(old, changes), raws), None, changes)
+
+
+def _write_merged(sent: Sent, old: Object) -> Any:
+    """Return the document after a merge patch, to be shown: with the values as they are written."""
+    text, found = patchtext.marked(sent.body)
+    changes = mergepatch.check(serializer.decode_json(text), checked=sent.checked)
+    merged = changes if isinstance(changes, list) else mergepatch.apply(old, changes)
+    encoded = serializer.encode_sorted(merged) if sent.custom else serializer.encode(merged)
+    return orjson.Fragment(patchtext.unmarked(encoded, found))
+
+
+def _read_strategic(sent: Sent) -> Patch:
+    """Applying it takes out of the document what was read, so it is read anew each time."""
+    try:
+        document = _decode(sent)
+    except serializer.JSONError as error:
+        raise BadRequest(str(error)) from None
+    fresh = True
+    merged, raws = sent.merged(), sent.raws()
+    if sent.floats and not raws:  # what is read of the merged document makes integers of them
+        document = sentfloats.copied(document, sent.floats)
+    document = strategic.check(document)
+
+    def merge(old: Object) -> Object:
+        nonlocal fresh
+        if not fresh:
+            document.clear()
+            document.update(strategic.check(serializer.decode_json(sent.body)))
+        fresh = False
+        result: Object = gotypes.rewritten(strategic.apply(old, document, merged), raws)
+        return result
+
+    return Patch(merge, document, document)
+
+
+APPLY = PatchType("apply", "application/apply-patch+yaml", None)
+# in the order in which errors and OpenAPI list them
+TYPES = (
+    PatchType("json", "application/json-patch+json", _read_json_patch),
+    PatchType("merge", "application/merge-patch+json", _read_merge_patch),
+    PatchType("strategic", "application/strategic-merge-patch+json", _read_strategic, custom=False),
+    APPLY,
+)
+CUSTOM = tuple(one.media for one in TYPES if one.custom)
+BUILTIN = tuple(one.media for one in TYPES)
+READERS = {one.media: one.read for one in TYPES if one.read is not None}
