@@ -11,7 +11,7 @@ from collections.abc import Callable
 from podless.cel.syntax import ACCU, UNUSED, Call, Comprehension, Expr, Ident, ListOf, Literal, MapOf, Select
 from podless.cel.types import BOOL, INT
 from podless.runtime.bounded import bounded_cache
-from podless.runtime.release import NEWEST, Release
+from podless.runtime.release import Release
 
 # (where the call stands, what it is called on, arguments) -> the expression, or None for no macro after all
 Macro = Callable[[int, Expr | None, list[Expr]], Expr | None]
@@ -220,7 +220,7 @@ _FEATURES = ((TWO_VARIABLES, "CELTwoVariables"), (LISTS, "CELListsV3"))
 
 
 @bounded_cache(16)
-def kubernetes(release: Release = NEWEST) -> dict[tuple[str, int, bool], Macro]:
+def kubernetes(release: Release) -> dict[tuple[str, int, bool], Macro]:
     """Return the macros of a rule; release: in which it is new."""
     left_out = {key for some, feature in _FEATURES if not release.has(feature) for key in some}
     return {key: macro for key, macro in KUBERNETES.items() if key not in left_out}

@@ -48,19 +48,22 @@ _RULES = (
 )
 
 
-@bounded_cache(16)
 def kubernetes(release: Release = NEWEST) -> Declarations:
     """What the rules of a definition and the validations of a policy may use.
 
     release: in which they are new; stored ones may use all there is.
     """
-    return Declarations((module.LIBRARY for module in _RULES), homogeneous=True, lenient=True, release=release)
+    return _declarations(release, patches=False)
+
+
+def patches(release: Release = NEWEST) -> Declarations:
+    """What the mutations of a policy may use; as `kubernetes`."""
+    return _declarations(release, patches=True)
 
 
 @bounded_cache(16)
-def patches(release: Release = NEWEST) -> Declarations:
-    """What the mutations of a policy may use; as `kubernetes`."""
-    modules = (*_RULES, jsonpatch)
+def _declarations(release: Release, *, patches: bool) -> Declarations:
+    modules = (*_RULES, jsonpatch) if patches else _RULES
     return Declarations((module.LIBRARY for module in modules), homogeneous=True, lenient=True, release=release)
 
 
