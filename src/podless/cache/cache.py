@@ -115,7 +115,6 @@ class Cache:
         return self._renewal is not None
 
     async def current(self) -> None:
-        """As `refresh`, where the present work has not done that already."""
         if not self.fresh and (self._renewal is not None or not current.begun()):
             await self.refresh()
 

@@ -245,7 +245,6 @@ class WatchCache:
         return list(map(self._entries.__getitem__, self._keys[low:end])), max(high - end, 0)
 
     def labelled(self, prefix: str, name: str, values: Iterable[str], start: str = "") -> list[Entry]:
-        """As `under`, those only whose label `name` has one of the values."""
         keys = self._labels.find(name, values, self._entries.values())
         return [self._entries[key] for key in keys if key >= start and key.startswith(prefix)]
 

@@ -44,7 +44,6 @@ class _Part(Decl):
         self.known, self.every = fields or {}, every
 
     def field(self, name: str) -> Decl | None:
-        """A field by its name."""
         return self.known.get(name, self.every)
 
 

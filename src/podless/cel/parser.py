@@ -117,7 +117,6 @@ class _Parser(Stream):
         return found
 
     def expr(self) -> Expr:
-        """A conditional."""
         self.deeper()
         try:
             condition = self.logic("||", "_||_")
@@ -390,7 +389,6 @@ class _Parser(Stream):
         return MapOf(offset, entries)
 
     def pair(self) -> Entry:
-        """key: value."""
         optional = self.token.kind == "?"
         if optional:
             self.advance()

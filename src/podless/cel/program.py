@@ -69,7 +69,6 @@ class Program:
         return result
 
     def exactly(self, *values: Any, limit: int = LIMIT) -> tuple[Any, int]:
-        """As `run`, for values that may not be of the types that were declared: whoever asks for them gets an error."""
         return self._again(*values, limit)
 
     def _again(self, *values: Any) -> tuple[Any, int]:

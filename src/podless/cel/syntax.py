@@ -71,7 +71,6 @@ class Select(Expr):
         self.ident: Ident | None = None  # what a dotted name turns out to be
 
     def children(self) -> list[Expr]:
-        """See `Expr.children`."""
         return [self.ident or self.operand]
 
 
@@ -88,7 +87,6 @@ class Call(Expr):
         self.target = target
 
     def children(self) -> list[Expr]:
-        """See `Expr.children`."""
         return self.args if self.target is None else [self.target, *self.args]
 
 
@@ -104,7 +102,6 @@ class ListOf(Expr):
         self.optional = optional
 
     def children(self) -> list[Expr]:
-        """See `Expr.children`."""
         return self.items
 
 
@@ -131,7 +128,6 @@ class MapOf(Expr):
         self.entries = entries
 
     def children(self) -> list[Expr]:
-        """See `Expr.children`."""
         return [part for entry in self.entries for part in (entry.key, entry.value)]
 
 
@@ -147,7 +143,6 @@ class Message(Expr):
         self.entries = entries
 
     def children(self) -> list[Expr]:
-        """See `Expr.children`."""
         return [entry.value for entry in self.entries]
 
 
@@ -182,7 +177,6 @@ class Comprehension(Expr):
         self.body = body
 
     def children(self) -> list[Expr]:
-        """See `Expr.children`."""
         return [self.over, self.init, self.condition, self.step, self.result]
 
 
@@ -196,11 +190,9 @@ class Pass(Generic[T]):
         return found
 
     def literal(self, node: Literal) -> T:
-        """A constant."""
         raise NotImplementedError
 
     def ident(self, node: Ident) -> T:
-        """A name."""
         raise NotImplementedError
 
     def select(self, node: Select) -> T:

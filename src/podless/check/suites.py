@@ -353,7 +353,6 @@ class _API:
         return await self._cluster.send(method, f"{path}?dryRun=All&fieldValidation=Strict", body, media, headers)
 
     async def get(self, path: str) -> Object:
-        """An object."""
         return await self._cluster.send("GET", path)
 
     async def create(self, obj: Object, namespace: str) -> Object:

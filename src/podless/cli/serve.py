@@ -36,7 +36,6 @@ class JSONLines(logging.Formatter):
     """A line of JSON for each record, in the form of Kubernetes' own components."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
         told = {"ts": round(record.created * 1000, 3), "level": record.levelname.lower(), "msg": record.getMessage()}
         if record.exc_info:
             told["trace"] = self.formatException(record.exc_info)

@@ -106,7 +106,6 @@ class _Known:
         return _Open(((name, value[name]) for name in order), True, indent, lead)
 
     def key(self, text: str) -> str | None:
-        """As `_key`."""
         try:
             return self.keys[text]
         except KeyError:
@@ -114,7 +113,6 @@ class _Known:
             return found
 
     def scalar(self, value: Any, column: int, indent: int) -> str:
-        """As `_scalar`."""
         if value.__class__ is not str:
             return _scalar(value, column, indent)
         known = self.texts.get(value)

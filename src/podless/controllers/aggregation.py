@@ -39,7 +39,6 @@ class Registration(Controller):
         self._collection: WatchCache = api.collection(kind)
 
     async def begin(self) -> None:
-        """Announce what there is."""
         await self._collection.load()
         self.leave.append(self._collection.add_event_handler(lambda _: self.queue.add(_ALL)))
         self.queue.add(_ALL)
@@ -55,7 +54,6 @@ class Registration(Controller):
         return (_ALL,)
 
     async def reconcile(self, key: str) -> None:
-        """Gather what is announced."""
         announced = {}
         for entry in self._collection.under(self._kind.prefix)[0]:
             if MANAGED in entry.labels:
@@ -115,7 +113,6 @@ class Availability(Controller):
                     self.leave.append(collection.add_event_handler(self._note_backend))
 
     async def reconcile(self, key: str) -> None:
-        """Write down how it is."""
         entry = self._collection.get(key)
         if entry is None or entry.terminating:
             return

@@ -38,7 +38,6 @@ class APIServices(Controller):
         self._begun = False
 
     async def begin(self) -> None:
-        """Bring them up to date."""
         await self._collection.load()
         self.leave.append(self.api.registry.listen(lambda: self.queue.add(_ALL, _DELAY)))
         self.leave.append(self._collection.add_event_handler(self._note))

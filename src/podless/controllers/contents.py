@@ -58,7 +58,6 @@ class Contents(Controller):
         self._contents = contents
 
     async def begin(self) -> None:
-        """Make what is missing."""
         namespaces = await self.api.loaded(self._namespaces)
         self.leave.append(namespaces.add_event_handler(self._born))
         for content in self._contents:

@@ -55,7 +55,6 @@ class Definitions(Controller):
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by group
 
     async def begin(self) -> None:
-        """Serve what is stored."""
         await self._collection.load()
         await self._naming.load()
         self.leave.append(self._collection.add_event_handler(self._note))

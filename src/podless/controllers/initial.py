@@ -56,7 +56,6 @@ class Initial(Controller):
         super().__init__(api)
 
     async def begin(self) -> None:
-        """Make what is missing."""
         for resource in _RESOURCES:
             if (served := self._kind(*resource)) is not None:
                 await self.api.loaded(served)

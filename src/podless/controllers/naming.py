@@ -88,7 +88,6 @@ class Naming:
         return known
 
     def ahead(self, key: str, definition: Object) -> Ahead | None:
-        """As `accept`, for a definition that is about to be made; None where that is to be decided when it is there."""
         claim = _Claim(self._names, _group_of(key))
         claim.read()
         claim.made = True

@@ -40,7 +40,6 @@ class ThirdParties(Controller):
         self._late: set[asyncio.Task[None]] = set()
 
     async def begin(self) -> None:
-        """Serve what is stored."""
         await self._collection.load()
         self.leave.append(self._collection.add_event_handler(self._note))
         for entry in self._collection.under(self._kind.prefix)[0]:

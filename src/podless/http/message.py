@@ -221,14 +221,13 @@ class Nobody(Sink):
     """Takes nothing."""
 
     def send(self, data: bytes) -> bool:
-        """Nobody is there."""
         return False
 
     def pull(self, pieces: Iterator[bytes]) -> None:
-        """Nothing is made."""
+        pass
 
     def end(self) -> None:
-        """It never began."""
+        pass
 
 
 class Stream:

@@ -80,7 +80,6 @@ class Parser:
         self._llhttp = None
 
     def feed(self, data: bytes | memoryview) -> None:
-        """Take bytes."""
         if self._between and self._heads is not None and len(data) <= self._most:
             found = self._heads.find(bytes(data))
             if found is not None and not self._deaf:

@@ -250,7 +250,6 @@ class Secure(asyncio.BufferedProtocol):
     # what the client's connection calls
 
     def write(self, data: bytes | memoryview) -> None:
-        """Send bytes."""
         if self._closed or not data:
             return
         try:
@@ -293,7 +292,6 @@ class Secure(asyncio.BufferedProtocol):
         self._raw.pause_reading()
 
     def resume_reading(self) -> None:
-        """Read on."""
         if not self._closed:
             self._raw.resume_reading()
 

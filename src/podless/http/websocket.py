@@ -108,7 +108,6 @@ class Reader:
         self._talker = None
 
     def feed(self, data: bytes | memoryview) -> None:
-        """Take bytes."""
         data = memoryview(data)
         while data and self._talker is not None:
             if self._left:

@@ -109,7 +109,6 @@ class OffLoop:
         return await self.slices.run(partial(work, *args, **kwargs))
 
     async def run_on_thread(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """As `run`, of work that is long whatever it is about."""
         if self._waiting >= _WAITING:
             raise TooManyRequests("too many requests, please try again later", {"retryAfterSeconds": 1})
         known = copy_context()  # with it the clock, which a test may have moved
@@ -126,7 +125,6 @@ class OffLoop:
         return found
 
     async def make(self, size: int, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """As `run`, of work that may need what no one has made beforehand: the loop keeps what it has made."""
         if size < LONG:
             return await self.slices.run(partial(work, *args, **kwargs))
         found, publish = await self.run_on_thread(_drafted, partial(work, *args, **kwargs))

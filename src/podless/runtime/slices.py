@@ -245,7 +245,6 @@ class _Driven(Coroutine[Any, Any, R]):
         return self._step(self._work.throw, error)
 
     def close(self) -> None:
-        """End it."""
         if self._worker is not None:
             worker, self._worker = self._worker, None
             self._slices.release(worker)

@@ -216,7 +216,6 @@ class Writer(Values):
         self.given = 0  # bytes of defaults that are filled in once for each time that what is written is executed
 
     def constant(self, prefix: str, value: Any) -> str:
-        """A name for a value."""
         name = f"{prefix}{len(self.names)}"
         self.names[name] = value
         return name
@@ -229,7 +228,6 @@ class Writer(Values):
         return once(self.leaves, (mode, says), lambda: found) if says else found
 
     def put(self, indent: int, text: str) -> None:
-        """One line."""
         self.lines.append(" " * indent + text)
         self.weight += 1
 
@@ -297,7 +295,6 @@ class Writer(Values):
         self.chain(node, var, indent, mode, kinds, null)
 
     def puts(self, indent: int, lines: list[str] | None) -> None:
-        """Several lines."""
         for line in lines or ():
             self.put(indent, line)
 

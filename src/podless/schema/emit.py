@@ -37,7 +37,6 @@ class Values:
         raise NotImplementedError
 
     def put(self, indent: int, text: str) -> None:
-        """One line."""
         raise NotImplementedError
 
     def fail(self, indent: int, condition: str, lines: int = 1) -> None:

@@ -216,7 +216,6 @@ class _Mail:
         return None
 
     def spec(self) -> bool:
-        """local-part@domain."""
         if self.peek() == '"':
             local = self.quoted()
             if not local:

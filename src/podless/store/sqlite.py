@@ -272,7 +272,6 @@ class SQLiteStore:
             log.warning("writes are accepted again")
 
     def _write_with_reserve(self, chains: Sequence[_Commits]) -> tuple[list[list[int] | StoreError], list[Change]]:
-        """As `_write`. On a full disk what frees room takes the room that is kept back, and the rest is refused."""
         if self._reserve is not None and self._reserve.released and not _frees(chains):
             self._regain()
         try:

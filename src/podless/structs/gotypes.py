@@ -89,13 +89,11 @@ class String(Type):
         self.enum = enum
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The string itself."""
         if type(value) is not str:
             self.refuse(value)
         return value
 
     def blank(self) -> Any:
-        """The empty string."""
         return ""
 
 
@@ -106,13 +104,11 @@ class Bool(Type):
     plain = bool
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The boolean itself."""
         if type(value) is not bool:
             self.refuse(value)
         return value
 
     def blank(self) -> Any:
-        """False."""
         return False
 
 
@@ -132,7 +128,6 @@ class Int(Type):
         return self.refuse(value)
 
     def blank(self) -> Any:
-        """Zero."""
         return 0
 
 
@@ -148,7 +143,6 @@ class Float(Type):
         return _double(value)
 
     def blank(self) -> Any:
-        """Zero."""
         return 0
 
 
@@ -180,14 +174,12 @@ class Quantity(Type):
     go = "resource.Quantity"
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The canonical text."""
         try:
             return quantity.canonical(value.strip() if type(value) is str else repr(value))
         except quantity.QuantityError as error:
             raise Mismatch("", "", str(error), fatal=True) from None
 
     def blank(self) -> Any:
-        """Nothing at all."""
         return "0"
 
     def scan(self, value: Any) -> None:
@@ -219,7 +211,6 @@ class Raw(Type):
         self.go = go
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The value itself."""
         return value
 
 
@@ -227,7 +218,6 @@ class Canonical(Raw):
     """Any JSON value, encoded anew: keys sorted, whole floats as integers (the JSON type of apiextensions)."""
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The value with sorted keys."""
         return canonical(value)
 
 
@@ -242,7 +232,6 @@ class ListOf(Type):
         self.nested = item.nested
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The list of read items."""
         if type(value) is not list:
             self.refuse(value)
         item = self.item
@@ -259,7 +248,6 @@ class ListOf(Type):
         return out
 
     def scan(self, value: Any) -> None:
-        """Looks at every item."""
         for one in each(value) if type(value) is list else ():
             if one is not None:
                 self.item.scan(one)
@@ -274,7 +262,6 @@ class MapOf(Type):
         self.nested = item.nested
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The map of read items."""
         if type(value) is not dict:
             self.refuse(value)
         item, out = self.item, value
@@ -291,7 +278,6 @@ class MapOf(Type):
         return {name: out[name] for name in names} if out is value or names != list(out) else out
 
     def scan(self, value: Any) -> None:
-        """Looks at every item."""
         for one in each(value).values() if type(value) is dict else ():
             if one is not None:
                 self.item.scan(one)
@@ -332,7 +318,6 @@ class Union(Type):
             raise error from None
 
     def scan(self, value: Any) -> None:
-        """Every mismatch inside is fatal."""
         self.read(value, [])
 
 
@@ -349,7 +334,6 @@ class IntOrString(Union):
         return super().read(value, unknown) or (value if type(value) is str else 0)
 
     def blank(self) -> Any:
-        """Zero."""
         return 0
 
 

@@ -107,7 +107,6 @@ class Messages:
         self._lock = threading.Lock()
 
     def decode(self, struct: Struct, raw: bytes) -> Object:
-        """As podless.structs.protobuf.decode."""
         plan = self._plan(struct)
         message = _parse(plan.cls, raw)
         try:
@@ -116,7 +115,6 @@ class Messages:
             raise ProtobufError(_MALFORMED) from None
 
     def encode(self, struct: Struct, obj: Object) -> bytes:
-        """As podless.structs.protobuf.encode."""
         plan = self._plan(struct)
         try:
             message = plan.cls(**plan.put(obj))

@@ -194,11 +194,9 @@ class Struct(Type):
         return {key: found[key] for key in sorted(found, key=self.ranks.__getitem__)}
 
     def blank(self) -> Any:
-        """The struct with nothing given."""
         return self.read({}, [])
 
     def scan(self, value: Any) -> None:
-        """Looks at every known field."""
         for key, item in each(value).items() if type(value) is dict else ():
             entry = self.plan.get(key)
             if entry is None or item is None:

@@ -19,7 +19,6 @@ class Time:
         self._there = there
 
     def now(self) -> datetime:
-        """The time."""
         return datetime.fromtimestamp(self._clock.time(), UTC)
 
     def advance(self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0) -> None:

@@ -107,7 +107,6 @@ class Export:
         self._say(f"{self.done} objects, {resource.full}")
 
     async def _listed(self, resource: Resource, namespace: str) -> AsyncIterator[Object]:
-        """Raises Refused."""
         query = {}
         if self._choice.selector:
             query["labelSelector"] = self._choice.selector

@@ -14,7 +14,6 @@ class LoadBalancers(Controller):
     name = "service-lb-controller"
 
     async def begin(self) -> None:
-        """Follow services."""
         await self.follow(SERVICES)
 
     async def reconcile(self, key: str) -> None:

@@ -19,7 +19,6 @@ class DaemonSets(Owner):
     owners, things = DAEMON_SETS, PODS
 
     async def begin(self) -> None:
-        """Follow nodes, too."""
         nodes = await self.api.loaded(NODES)
         await super().begin()
         self.leave.append(nodes.add_event_handler(self._note_node))

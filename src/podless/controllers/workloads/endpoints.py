@@ -25,7 +25,6 @@ class ServiceEndpoints(Controller):
     name = "endpoint-controller"
 
     async def begin(self) -> None:
-        """Follow services and pods."""
         await self.follow(SERVICES)
         self.leave.append((await self.api.loaded(PODS)).add_event_handler(self._note_pod))
 

@@ -26,7 +26,6 @@ class Readiness(Controller):
     name = "podless-ready"
 
     async def begin(self) -> None:
-        """Follow pods."""
         collection = await self.api.loaded(PODS)
         self._given = 0
         for entry in collection.under(PODS.prefix)[0]:

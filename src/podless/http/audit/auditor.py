@@ -53,7 +53,6 @@ class AuditContext:
         self.annotations: dict[str, str] = {}
 
     def identify(self, user: User) -> None:
-        """Who asks."""
         self.user = user
         self.rule = rule = self._audit.policy.rule(user, self.asked)
         if rule.level != NONE and RECEIVED not in rule.omit:

@@ -68,7 +68,6 @@ class Field:
         self.name = name
 
     def __call__(self, values: Values) -> Values:
-        """The step."""
         name = self.name
         return [value[name] for value in values if type(value) is dict and name in value]
 

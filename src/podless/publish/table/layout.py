@@ -49,7 +49,6 @@ class Layout:
 
     @made_once
     def definitions(self) -> list[Object]:
-        """The columnDefinitions."""
         return [column.head() for column in self.columns if column.name]
 
     @made_once

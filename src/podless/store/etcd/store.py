@@ -176,7 +176,6 @@ class EtcdStore:
             known.set_result(asking.result())
 
     async def _ask(self, began: float | None = None) -> int:
-        """As `current`, of whatever member answers. began: the loop's time at which that was wanted."""
         revision: int = (await self._range(began, key=self._layout.key(_NOWHERE))).header.revision
         self._push(revision)
         return revision
