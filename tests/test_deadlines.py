@@ -12,7 +12,7 @@ import yaml
 
 from podless.apis.builtin import ALL
 from podless.apis.catalog import PODS
-from podless.cel.rules import Rules
+from podless.cel.rules import NodeRules
 from podless.codec import serializer
 from podless.fields import jsonpatch, managers, mergepatch, strategic
 from podless.fields.merge import Endpoint
@@ -318,7 +318,7 @@ WALKS: dict[str, Callable[[int], Work]] = {
     ),
     "a subject": of(review._subject, lambda size: {"extra": {key: ["a"] for key in data(size)["data"]}}),
     "many rules": of(review._listed, lambda size: [{"verbs": ["get"], "resources": ["pods"]}] * size),
-    "rules of a schema": of(Rules.compile(RULED).validate, listed("a")),
+    "rules of a schema": of(NodeRules.compile(RULED).validate, listed("a")),
 }
 
 

@@ -163,7 +163,7 @@ def is_loopback(address: str) -> bool:
         return False
 
 
-def lacking(settings: Settings) -> Callable[[], None] | None:
+def certificate_maker(settings: Settings) -> Callable[[], None] | None:
     """What makes the certificates that a first start lacks; None where it makes none that stay, or shares them."""
     if settings.data is None or not settings.tls or settings.tls_cert or settings.etcd is not None:
         return None

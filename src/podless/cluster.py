@@ -49,7 +49,7 @@ from podless.kinds.registry import Registry
 from podless.kinds.state import State
 from podless.offload.offloop import OffLoop
 from podless.offload.process import SECONDS, Offload
-from podless.remote import Client
+from podless.remote import WebhookClient
 from podless.runtime.files import write_file
 from podless.runtime.option import StartError, duration, option, section
 from podless.store import Store, backup
@@ -212,7 +212,7 @@ class Cluster:
     """An API that can be started and stopped once.
 
     folder: of its keys. database: its file, None for one in memory. authority: the certificate of the authority that
-    clients verify the server with, None where there is none. disturbed: as `podless.remote.Client`
+    clients verify the server with, None where there is none. disturbed: as `podless.remote.WebhookClient`
     has it. read_time: seconds of processor time for one long body.
 
     api: what verbs work on, from `start` on. token: of the administrator. admission: the steps that writes pass, as
@@ -244,7 +244,7 @@ class Cluster:
         self._controllers: list[Controller] = []
         self.store: Store | None = None
         self.leader: Leader | None = None
-        self._remote: Client | None = None
+        self._remote: WebhookClient | None = None
         self._stopping = False
 
     async def start(self) -> None:
@@ -261,7 +261,7 @@ class Cluster:
         for kind in runtimeconfig.served(builtin.ALL, chosen, settings.disable_builtin, settings.profile):
             registry.put(kind)
         authorizer = RBAC(cache) if settings.authorization == "RBAC" else AllowAll()
-        self._remote = Client(
+        self._remote = WebhookClient(
             settings.services,
             external=partial(_external, cache),
             disturbed=self._disturbed,

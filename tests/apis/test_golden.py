@@ -16,7 +16,7 @@ import pytest
 
 from podless.publish.texts import META, text
 from podless.structs import gotypes
-from podless.structs.gotypes import ListOf, MapOf, String, Time, Type, Union
+from podless.structs.gotypes import GoType, ListOf, MapOf, String, Time, Union
 from podless.structs.structfiles import FOLDER, load_file, load_struct
 from podless.structs.structs import TYPE_META, Field, Struct
 
@@ -41,7 +41,7 @@ def group_of(home: str) -> str:
     return "" if folder == "core" else ".".join(filter(None, (folder, SUFFIXES.get(folder))))
 
 
-def shape(kind: Type) -> Any:
+def shape(kind: GoType) -> Any:
     """All that a type is."""
     if isinstance(kind, Struct):
         return kind.go

@@ -24,7 +24,7 @@ from podless.auth.accounts import SECRET, Accounts, make_secret
 from podless.cache.cache import Cache
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
-from podless.remote import Client as Remote
+from podless.remote import WebhookClient as Remote
 from podless.store.sqlite import SQLiteStore
 from podless.verbs.call import API
 from podless.verbs.storage import once

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from podless.cel.rules import Definitions, Rules
+from podless.cel.rules import DefinitionRules, NodeRules
 from podless.codec import sentfloats, serializer
 from podless.fields import jsonpatch
 from podless.meta.errors import APIError
@@ -40,7 +40,7 @@ class Kind:
 
     crd: Object
     schemas: dict[str, Schema]
-    rules: dict[str, Rules]
+    rules: dict[str, NodeRules]
 
     @classmethod
     def of(cls, crd: Object) -> Kind:
@@ -51,7 +51,7 @@ class Kind:
         return cls(
             crd,
             {name: Schema.compile(schema) for name, schema in versions.items()},
-            {name: Rules.compile(schema) for name, schema in versions.items()},
+            {name: NodeRules.compile(schema) for name, schema in versions.items()},
         )
 
 
@@ -130,7 +130,7 @@ def judged(spec: Object, old: Object | None) -> list[FieldError]:
     schemas = [(version.get("schema") or {}).get("openAPIV3Schema") for version in versions]
     status = ["status" in (version.get("subresources") or {}) for version in versions]
     stored = [(version.get("schema") or {}).get("openAPIV3Schema") for version in (old or {}).get("versions") or ()]
-    rules = Definitions(schema for schema in stored if schema is not None)
+    rules = DefinitionRules(schema for schema in stored if schema is not None)
     if versions and all(schema is not None and schema == schemas[0] for schema in schemas):
         return structural(schemas[0] or {}, "spec.validation.openAPIV3Schema", status=any(status), rules=rules)
     found = []

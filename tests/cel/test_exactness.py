@@ -16,7 +16,7 @@ from podless.cel.policies import (
     OBJECT,
     Activation,
     Environment,
-    Failure,
+    ExpressionFailure,
     TypeMismatch,
     applied,
     operations,
@@ -168,7 +168,7 @@ def test_quantities_are_what_they_are_by_exact_numbers(one: str, two: str) -> No
     exact = parse(one), parse(two)
     assert quantity.compare(left, right) == (exact[0] > exact[1]) - (exact[0] < exact[1])
     total = (exact[0] + exact[1]) * 10**9
-    assert quantity.compare(quantity._add(left, right), quantity.Quantity(total.numerator, -9, False)) == 0
+    assert quantity.compare(quantity._add(left, right), quantity.QuantityValue(total.numerator, -9, False)) == 0
 
 
 SCHEMA = {
@@ -237,7 +237,7 @@ def test_values_of_patches(source: str, value: Any) -> None:
     ],
 )
 def test_values_that_patches_cannot_have(source: str, text: str) -> None:
-    with pytest.raises((TypeMismatch, Failure)) as refused:
+    with pytest.raises((TypeMismatch, ExpressionFailure)) as refused:
         mutated(f"[JSONPatch{{op: 'add', path: '/a', value: {source}}}]", JSON_PATCHES)
     assert str(refused.value).endswith(text)
 

@@ -8,7 +8,7 @@ import pytest
 
 from podless.cel import macros, parser
 from podless.cel.errors import CompileError
-from podless.cel.syntax import Entry, Expr
+from podless.cel.syntax import Expr, MapEntry
 from podless.cel.text import text
 from tests.conformance import recorded
 
@@ -25,7 +25,7 @@ def rules(value: Any) -> set[str]:
 
 def shape(node: Any) -> Any:
     """A tree without its places."""
-    if isinstance(node, Expr | Entry):
+    if isinstance(node, Expr | MapEntry):
         names = [name for kind in type(node).__mro__ for name in getattr(kind, "__slots__", ())]
         left = [name for name in names if name not in ("offset", "type", "overloads", "ident")]
         return type(node).__name__, [(name, shape(getattr(node, name))) for name in left]

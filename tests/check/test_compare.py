@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from podless.check import Source
+from podless.check import SourceFile
 from podless.check.compare import compare
 from podless.check.findings import Severity
 from podless.check.trial import trials
@@ -139,7 +139,7 @@ def test_objects_are_tried() -> None:
         {**head, "metadata": {"name": f"a{size}"}, "spec": {"size": size, "color": "red"}} for size in (1, 5, 9, 12)
     ]
     old, new = crd(FIELDS), crd({"size": {"type": "integer", "maximum": 5}})
-    source = Source.of("a.json", "\n".join(map(json.dumps, objects)).encode())
+    source = SourceFile.of("a.json", "\n".join(map(json.dumps, objects)).encode())
     [trial] = trials([old], [new], [source])
     assert (trial.objects, trial.refused, trial.pruned) == (4, 2, 4)
     assert str(trial).startswith(

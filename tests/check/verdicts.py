@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from podless.check.catalog import Catalog
 from podless.check.findings import Severity
-from podless.check.judge import Identity, Judge, Rules, identify
+from podless.check.judge import Identity, Judge, Strictness, identify
 from podless.codec import serializer
 from podless.codec.documents import Document
 from podless.fields import jsonpatch, mergepatch
@@ -77,7 +77,7 @@ class Conversation:
             return None
         before = {named: serializer.encode(old)} if old is not None else None
         validation = (step.get("query") or {}).get("fieldValidation", "Warn").lower()
-        rules = Rules(validation if validation in ("strict", "ignore") else "warn")
+        rules = Strictness(validation if validation in ("strict", "ignore") else "warn")
         found = _found(self._catalog, rules, before, body)
         if any(message.startswith(_UNKNOWN) for _, message in wanted):  # a server says no more than that
             found = {(field, message) for field, message in found if message.startswith(_UNKNOWN)}
@@ -109,7 +109,7 @@ class Conversation:
     def _define(self, definition: Any) -> None:
         if not isinstance(definition, dict) or "spec" not in definition:
             return
-        outcome = Judge(self._catalog, Rules("ignore")).judge(_document(definition), definitions=True)
+        outcome = Judge(self._catalog, Strictness("ignore")).judge(_document(definition), definitions=True)
         for sound in outcome.definitions:
             self._catalog.define(sound)
             self._definitions[sound["metadata"]["name"]] = definition
@@ -128,7 +128,9 @@ def _patched(definition: Object | None, step: Step) -> Object | None:
     return mergepatch.apply(definition, body) if media.startswith("application/merge-patch") and body else None
 
 
-def _found(catalog: Catalog, rules: Rules, old: dict[Identity, bytes] | None, body: Object) -> set[tuple[str, str]]:
+def _found(
+    catalog: Catalog, rules: Strictness, old: dict[Identity, bytes] | None, body: Object
+) -> set[tuple[str, str]]:
     """What a check says."""
     judge = Judge(catalog, rules, old)
     defines = body.get("kind") == "CustomResourceDefinition"

@@ -15,7 +15,7 @@ from podless.fields.combine import merge
 from podless.fields.compare import compare
 from podless.fields.reconcile import named, reconcile
 from podless.fields.remove import remove
-from podless.fields.typed import Misfit, of_schema, of_struct
+from podless.fields.typed import SchemaMisfit, of_schema, of_struct
 from podless.structs.structfiles import load_struct
 
 CONFIG_MAP = load_struct("core/v1", "ConfigMap")
@@ -59,7 +59,7 @@ def spec(**fields: Any) -> dict[str, Any]:
 
 
 def refused(value: Any, **how: Any) -> str:
-    with pytest.raises(Misfit) as caught:
+    with pytest.raises(SchemaMisfit) as caught:
         check(value, SHAPE, **how)
     return str(caught.value)
 
@@ -129,7 +129,9 @@ def test_an_item_needs_a_key() -> None:
             },
         }
     )
-    with pytest.raises(Misfit, match=r"element 0: .* omits all key fields \[\"k\" \"v\"\] \(and doesn't have default"):
+    with pytest.raises(
+        SchemaMisfit, match=r"element 0: .* omits all key fields \[\"k\" \"v\"\] \(and doesn't have default"
+    ):
         check({"l": [{}]}, shape)
 
 
@@ -185,7 +187,7 @@ def test_whole_names_every_field() -> None:
             "f:deep": {},
         },
     }
-    with pytest.raises(Misfit):
+    with pytest.raises(SchemaMisfit):
         whole(spec(n="x"), SHAPE)
 
 
@@ -342,7 +344,7 @@ def test_the_selector_of_a_service_is_one_leaf() -> None:
 def test_of_very_many_faults_the_first_are_told() -> None:
     items = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}
     shape = of_schema({"type": "object", "properties": {"set": items}})
-    with pytest.raises(Misfit) as told:
+    with pytest.raises(SchemaMisfit) as told:
         check({"set": ["a"] * 20_000}, shape)
     assert str(told.value).count("duplicate entries") == 5000
 
@@ -368,7 +370,7 @@ def walked(shape: typed.Shape, value: dict[str, Any], other: dict[str, Any]) -> 
     for walk in (whole, lambda *given: compare(given[0], other, given[1]), check, leaves):
         try:
             found.append(walk(value, shape))
-        except Misfit as error:
+        except SchemaMisfit as error:
             found.append(str(error))
             if walk is check:  # the last one is for what is of the shape
                 return found

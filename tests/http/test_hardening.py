@@ -13,7 +13,7 @@ from podless.http import status
 from podless.http.limits import Limits
 from podless.http.listener import Listener
 from podless.http.message import Request, Response
-from podless.http.parsing import Parser
+from podless.http.parsing import RequestParser
 from podless.http.tls import Certificates
 from tests.cost import assert_linear
 from tests.http.test_connection import Client, echo, serving
@@ -30,7 +30,7 @@ class Told:
         self.requests: list[Request] = []
         self.faults: list[tuple[int, str]] = []
         self.body = b""
-        self.parser = Parser(self, 1 << 16, Request)
+        self.parser = RequestParser(self, 1 << 16, Request)
         for start in range(0, len(data), size):
             self.parser.feed(data[start : start + size])
 

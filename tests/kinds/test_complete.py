@@ -18,7 +18,7 @@ from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind
 from podless.meta.errors import Timeout
 from podless.runtime import memo
-from podless.runtime.meter import METER, Meter
+from podless.runtime.meter import METER, CPUMeter
 from podless.verbs import fieldmanager, ready
 from podless.verbs.call import Call
 from tests.apis.test_offline import definition
@@ -133,7 +133,7 @@ def test_completing_a_kind_that_takes_too_long_ends_and_leaves_nothing() -> None
     before = state(kind)
 
     def work() -> None:
-        METER.set(Meter(-1.0))
+        METER.set(CPUMeter(-1.0))
         ready._complete(kind)
 
     with pytest.raises(Timeout):

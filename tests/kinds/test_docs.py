@@ -14,7 +14,7 @@ from podless.publish import columns
 from podless.publish.openapi import v2, v3
 from podless.publish.openapi.standard import PARAMETERS, package
 from podless.publish.texts import META, text
-from podless.structs.gotypes import ListOf, MapOf, Type, Union
+from podless.structs.gotypes import GoType, ListOf, MapOf, Union
 from podless.structs.structfiles import FOLDER, load_file, load_struct
 from podless.structs.structs import Struct
 
@@ -26,7 +26,7 @@ OTHERS |= {"RawExtension", "FieldsV1", "JSON"}
 OTHERS |= {"JSONSchemaPropsOrArray", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrStringArray"}
 
 
-def reached(kind: Type, found: set[Struct]) -> set[Struct]:
+def reached(kind: GoType, found: set[Struct]) -> set[Struct]:
     """The struct and all structs in it."""
     if isinstance(kind, Struct) and kind not in found:
         found.add(kind)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from podless.remote.attempts import attempts
-from podless.remote.cluster import Busy, Conflicting, Gone, NoAccount, Refused, refusal
+from podless.remote.cluster import Busy, Conflicting, NoAccount, Refused, RemoteGone, refusal
 
 NO_ACCOUNT = 'pods "a" is forbidden: error looking up service account ns/default: serviceaccount "default" not found'
 
@@ -84,7 +84,7 @@ async def test_time_can_be_the_limit(rests: list[float], monkeypatch: pytest.Mon
     [
         (404, {}, Refused),
         (409, {}, Conflicting),
-        (410, {}, Gone),
+        (410, {}, RemoteGone),
         (429, {}, Busy),
         (504, {}, Busy),
         (403, {"message": "pods is forbidden"}, Refused),

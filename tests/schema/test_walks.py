@@ -75,7 +75,7 @@ def test_an_object_is_admitted_exactly_when_the_plain_rules_hold_it_for_valid(
 def test_the_compiled_check_says_yes_only_when_there_are_no_errors(case: Case) -> None:
     schema, value = case
     node = Node(schema)
-    if compile.Part(node, CHECK, {})(value):
+    if compile.NodeFunction(node, CHECK, {})(value):
         assert check.validate(value, node) + lists.validate(value, node) == []
 
 
@@ -86,7 +86,7 @@ def test_a_walk_finished_by_the_exact_walks_ends_where_they_alone_would(case: Ca
     begun, fresh = copy.deepcopy(value), copy.deepcopy(value)
     node = Node(schema)
     mode = data.draw(st.sampled_from([NORMALIZE, PRUNE, FILL]))
-    compile.Part(node, mode, {})(begun)
+    compile.NodeFunction(node, mode, {})(begun)
     for obj in (begun, fresh):
         prune.prune(obj, node, embedded=True)
         default.drop_nulls(obj, node, prune.META)

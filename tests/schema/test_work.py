@@ -13,7 +13,7 @@ import pytest
 from podless.codec import patterns
 from podless.meta import field
 from podless.meta.errors import TooLarge
-from podless.runtime.meter import METER, Meter
+from podless.runtime.meter import METER, CPUMeter
 from podless.schema import Schema, check, default, regex, structural
 from podless.schema import compile as compiling
 from podless.schema.enums import Enum
@@ -234,7 +234,7 @@ def test_a_pattern_that_was_dropped_is_compiled_again() -> None:
     assert not pattern("ab")
 
 
-class Stretches(Meter):
+class Stretches(CPUMeter):
     """A meter that is asked at each charge: the most lines that were executed between two of them."""
 
     __slots__ = ("count", "longest")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.store.history import Clock, History, Keep, keep
+from podless.store.history import History, HistoryClock, Keep, keep
 
 
 @pytest.mark.parametrize(
@@ -64,5 +64,5 @@ def test_age_ends_it_where_nobody_writes() -> None:
 def test_a_clock_that_goes_back_stands_still_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter([100.0, 40.0, 99.0, 101.0])
     monkeypatch.setattr("podless.runtime.clock.system.time", lambda: next(times))
-    clock = Clock(90)
+    clock = HistoryClock(90)
     assert [clock.now() for _ in range(4)] == [100, 100, 100, 101]

@@ -17,7 +17,7 @@ from hypothesis.strategies import SearchStrategy
 from podless.apis.builtin import ALL
 from podless.codec import serializer
 from podless.structs import protobuf, structs
-from podless.structs.gotypes import Bool, Bytes, Float, Int, ListOf, MapOf, Quantity, Raw, String, Time, Type, Union
+from podless.structs.gotypes import Bool, Bytes, Float, GoType, Int, ListOf, MapOf, Quantity, Raw, String, Time, Union
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
 from podless.structs.wire import ProtobufError, varint
@@ -48,7 +48,7 @@ ANYTHING = st.recursive(
 MOMENTS = st.datetimes(datetime.datetime(1, 1, 2), datetime.datetime(9999, 12, 31))
 
 
-def values(type_: Type, depth: int = DEPTH) -> SearchStrategy[Any]:
+def values(type_: GoType, depth: int = DEPTH) -> SearchStrategy[Any]:
     """JSON values that fit the type; depth: how many schemas may be inside each other."""
     if isinstance(type_, Struct):
         return objects(type_, depth)
@@ -64,7 +64,7 @@ def values(type_: Type, depth: int = DEPTH) -> SearchStrategy[Any]:
     if isinstance(type_, Time):
         pattern = "%Y-%m-%dT%H:%M:%S.%fZ" if type_.digits else "%Y-%m-%dT%H:%M:%SZ"
         return MOMENTS.map(lambda moment: moment.strftime(pattern).rjust(27 if type_.digits else 20, "0"))
-    simple: dict[type[Type], SearchStrategy[Any]] = {
+    simple: dict[type[GoType], SearchStrategy[Any]] = {
         String: TEXTS,
         Bool: st.booleans(),
         Float: st.floats(allow_nan=False, allow_infinity=False),
@@ -97,7 +97,7 @@ def _holds_pods(struct: Struct) -> bool:
     )
 
 
-def _holds_schemas(type_: Type) -> bool:
+def _holds_schemas(type_: GoType) -> bool:
     item = type_.item if isinstance(type_, ListOf | MapOf) else type_
     return (isinstance(item, Struct) and item.name == JSON_SCHEMA_PROPS.name) or isinstance(item, Union)
 
@@ -107,7 +107,7 @@ def settled(struct: Struct, obj: Any) -> Any:
     return _settle(struct, structs.decode(struct, obj))
 
 
-def _settle(type_: Type, value: Any) -> Any:
+def _settle(type_: GoType, value: Any) -> Any:
     if isinstance(type_, Struct) and value is not None:
         fields = {field.name: field for field in type_}
         found = {name: _settle(fields[name].type, item) for name, item in value.items()}

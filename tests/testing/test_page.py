@@ -13,7 +13,7 @@ import pytest
 
 from podless import Server
 from podless.cli import main
-from podless.http.faults import Fault
+from podless.http.faults import InjectedFault
 from podless.http.faults.fault import TERMS, camel
 from podless.testing.manifests import objects
 from tests.conftest import Client, definition
@@ -105,7 +105,7 @@ def test_faults_as_they_are_shown() -> None:
         (obj,) = objects(block("yaml", "kind: Fault"))
         server.apply(obj)
         assert updates(server) == [409, 409, 200]
-        one, other = Fault.of("conflicts", obj["spec"], seed=1), scope["fault"]
+        one, other = InjectedFault.of("conflicts", obj["spec"], seed=1), scope["fault"]
         assert (one.verb, one.resource, one.status, one.times) == (
             other.verb,
             other.resource,

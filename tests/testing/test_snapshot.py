@@ -14,7 +14,7 @@ from podless.cache.cache import Cache
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.meta.errors import Unavailable
-from podless.remote import Client
+from podless.remote import WebhookClient
 from podless.store import Operation, Stored
 from podless.testing import snapshot
 from podless.verbs import storage
@@ -30,7 +30,7 @@ async def api() -> AsyncIterator[API]:
     await store.open()
     cache = Cache(store)
     await cache.open()
-    yield API(store, cache, Registry(), Converter(Client()))
+    yield API(store, cache, Registry(), Converter(WebhookClient()))
     await store.close()
 
 

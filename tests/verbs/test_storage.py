@@ -14,7 +14,7 @@ from podless.cache.entry import Entry
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.meta.errors import Unavailable
-from podless.remote import Client
+from podless.remote import WebhookClient
 from podless.store import Conflicted, Operation, Stored
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import storage
@@ -37,7 +37,7 @@ async def api(request: pytest.FixtureRequest) -> AsyncIterator[API]:
     await store.open()
     cache = Cache(store)
     await cache.open()
-    yield API(store, cache, Registry(), Converter(Client()))
+    yield API(store, cache, Registry(), Converter(WebhookClient()))
     await store.close()
 
 
@@ -85,7 +85,7 @@ async def test_a_write_that_is_always_overtaken_ends(monkeypatch: pytest.MonkeyP
     await store.open()
     cache = Cache(store)
     await cache.open()
-    api = API(store, cache, Registry(), Converter(Client()))
+    api = API(store, cache, Registry(), Converter(WebhookClient()))
     tried = []
     really = store.commit
 

@@ -19,7 +19,7 @@ from podless.kinds import reviews
 from podless.kinds.kind import Version
 from podless.meta import uids
 from podless.meta.errors import Timeout
-from podless.remote import DEADLINE, Client, RemoteError, Target
+from podless.remote import DEADLINE, RemoteError, Target, WebhookClient
 from podless.structs.gotypes import BOOL, BYTES, STRING_MAP, STRINGS, UID, String
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import TYPE_META, Field, Struct
@@ -51,7 +51,7 @@ class Verdict:
     annotations: dict[str, str] = field(default_factory=dict)
 
 
-async def call(client: Client, webhook: Mapping[str, Any], subject: Subject, version: Version) -> Verdict:
+async def call(client: WebhookClient, webhook: Mapping[str, Any], subject: Subject, version: Version) -> Verdict:
     """Ask a webhook about a write, whose object it sees in a version.
 
     webhook: as in a configuration, with its defaults. Raises CallFailed, ConversionFailed where the object cannot be

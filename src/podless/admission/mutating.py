@@ -171,7 +171,13 @@ async def _change(
             await patches.settle(attr, found.version, changed, subject.converter, strict=mutation.patch)
     except patches.Foreign as foreign:
         raise internal(f"failed to convert object: {foreign}") from None
-    except (policies.Failure, policies.OutOfBudget, policies.TypeMismatch, ConversionFailed, patches.Unfit) as error:
+    except (
+        policies.ExpressionFailure,
+        policies.OutOfBudget,
+        policies.TypeMismatch,
+        ConversionFailed,
+        patches.Unfit,
+    ) as error:
         return str(error)
     return ""
 

@@ -13,7 +13,7 @@ from podless.admission.refusals import internal
 from podless.codec import gotext, serializer
 from podless.fields import combine, jsonpatch
 from podless.fields.check import check
-from podless.fields.typed import Misfit, Shape, of_schema, of_struct
+from podless.fields.typed import SchemaMisfit, Shape, of_schema, of_struct
 from podless.kinds import scheme, typemeta
 from podless.kinds.conversion import ConversionFailed, Converter
 from podless.kinds.kind import Kind, Version
@@ -59,7 +59,7 @@ def merged(kind: Kind, version: Version, subresource: str, obj: Object, applied:
     applied = {**applied, "apiVersion": obj["apiVersion"], "kind": obj["kind"]}
     try:
         check(applied, shape)
-    except Misfit as misfit:
+    except SchemaMisfit as misfit:
         raise Unfit(f"failed to convert patch object to typed object: {misfit}") from None
     atomic = _atomic(applied, shape, "")
     if atomic:
@@ -67,7 +67,7 @@ def merged(kind: Kind, version: Version, subresource: str, obj: Object, applied:
         raise Unfit(f"invalid ApplyConfiguration: {why}")
     try:
         check(obj, shape, repeats=True)
-    except Misfit as misfit:
+    except SchemaMisfit as misfit:
         raise Unfit(f"failed to convert original object to typed object: {misfit}") from None
     return combine.merge(obj, applied, shape)
 

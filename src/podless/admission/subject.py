@@ -106,7 +106,7 @@ class Subject:
         if "namespaceObject" in needs and not attr.of_namespace:
             values["namespaceObject"] = _namespace(await self.namespace())
         if "authorizer" in needs or "authorizer.requestResource" in needs:
-            from podless.cel.policies import Authorizer as Asking  # takes its time; here there are expressions
+            from podless.cel.policies import AuthorizerValue as Asking  # takes its time; here there are expressions
 
             asking = Asking(self._ask)
             about = (

@@ -9,12 +9,12 @@ from podless.codec import serializer
 from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.store import Stored, keys
-from podless.store.etcd.layout import Layout, names
+from podless.store.etcd.layout import KeyLayout, names
 from podless.structs import protobuf
 from podless.structs.wire import ProtobufError
 
 
-def layout(root: str) -> Layout:
+def layout(root: str) -> KeyLayout:
     """The layout below a prefix such as /registry."""
     kinds = {kind.prefix: kind for kind in builtin.ALL if kind.home is None}
 
@@ -27,7 +27,7 @@ def layout(root: str) -> Layout:
         except (ProtobufError, ValueError, LookupError, TypeError, AttributeError):
             return None
 
-    return Layout(root, names({prefix: (kind.group, kind.plural) for prefix, kind in kinds.items()}), decode)
+    return KeyLayout(root, names({prefix: (kind.group, kind.plural) for prefix, kind in kinds.items()}), decode)
 
 
 def _read(kind: Kind, value: bytes) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class Cache:
         self._collections: dict[str, WatchCache] = {}
         self._handlers: list[ChangeHandler] = []
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
-        self._question = current.Question(lambda: store.current(), lambda: self.revision, self.reach)
+        self._question = current.RevisionQuestion(lambda: store.current(), lambda: self.revision, self.reach)
         self._renewal: asyncio.Task[None] | None = None
         self._astray = False  # changes were lost since all was read
 

@@ -37,7 +37,7 @@ def begun() -> bool:
     return scope is not None and not scope.over
 
 
-class Question:
+class RevisionQuestion:
     """Asks for the newest revision, again and again while there is somebody who wants to know.
 
     An answer may be older than who comes after the question was put: he waits for the next one. That is put when those

@@ -16,7 +16,7 @@ from podless.cel.declared import Decl
 from podless.cel.decls import Declarations
 from podless.cel.escape import unescape
 from podless.cel.inline import ARITHMETIC, COMPARE, TESTS, Inline
-from podless.cel.syntax import Call, Expr, Ident, ListOf, Literal, MapOf, Message, Select
+from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, MapExpr, MessageExpr, Select
 from podless.cel.types import Type
 from podless.cel.writer import Value
 from podless.runtime.meter import charge
@@ -53,7 +53,7 @@ def program(
 class _Maker(Inline, Control):
     """One method for each kind of node."""
 
-    def literal(self, node: Literal) -> Value:
+    def literal(self, node: LiteralExpr) -> Value:
         value = node.value
         simple = value is None or value.__class__ in (str, int, bool, bytes)
         if not simple and (value.__class__ is not float or not math.isfinite(value)):
@@ -103,7 +103,7 @@ class _Maker(Inline, Control):
             code = f"({operand.code}.get({unescape(node.field)!r}) is not None)"
         return Value(code, node.type)
 
-    def list(self, node: ListOf) -> Value:
+    def list(self, node: ListExpr) -> Value:
         self.writer.spend(0 if self.constant(node) else 10)
         items = [self.steady(item) for item in node.items]
         if not node.optional:
@@ -114,7 +114,7 @@ class _Maker(Inline, Control):
         ]
         return Value(f"[{', '.join(parts)}]", node.type)
 
-    def map(self, node: MapOf) -> Value:
+    def map(self, node: MapExpr) -> Value:
         self.writer.spend(0 if self.constant(node) else 30)
         name = self.writer.keep("{}")
         for entry in node.entries:
@@ -127,7 +127,7 @@ class _Maker(Inline, Control):
                 self.writer.line(f"put({name}, {key}, {value})")
         return Value(name, node.type)
 
-    def message(self, node: Message) -> Value:
+    def message(self, node: MessageExpr) -> Value:
         self.writer.spend(40)
         fields = []
         for entry in node.entries:
@@ -138,14 +138,14 @@ class _Maker(Inline, Control):
 
     def constant(self, node: Expr) -> bool:
         """Whether a list or map is made of literals, and so made once."""
-        if not isinstance(node, ListOf | MapOf):
-            return isinstance(node, Literal)
+        if not isinstance(node, ListExpr | MapExpr):
+            return isinstance(node, LiteralExpr)
         known = self.constants.get(node)
         if known is None:
             known = self.constants[node] = all(map(self.constant, node.children()))
         return known
 
-    def call(self, node: Call) -> Value:
+    def call(self, node: CallExpr) -> Value:
         special = _SPECIAL.get(node.function)
         if special is not None:
             made = special(self, node)

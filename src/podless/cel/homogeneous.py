@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from podless.cel import types
 from podless.cel.errors import Issue
-from podless.cel.syntax import Call, Expr, ListOf, MapOf
+from podless.cel.syntax import CallExpr, Expr, ListExpr, MapExpr
 from podless.cel.types import Type
 
 _EXEMPT = "format"
@@ -22,12 +22,12 @@ def check(tree: Expr) -> list[Issue]:
     todo = [tree]
     while todo:
         node = todo.pop()
-        if isinstance(node, Call) and node.function == _EXEMPT:
+        if isinstance(node, CallExpr) and node.function == _EXEMPT:
             continue
-        if isinstance(node, ListOf):
+        if isinstance(node, ListExpr):
             items = [(item, _given(item, place in node.optional)) for place, item in enumerate(node.items)]
             issues += list(_mismatches(items))[:1]
-        elif isinstance(node, MapOf):
+        elif isinstance(node, MapExpr):
             issues += _mismatches([(entry.key, entry.key.type) for entry in node.entries])
             issues += _mismatches([(entry.value, _given(entry.value, entry.optional)) for entry in node.entries])
         todo.extend(reversed(node.children()))

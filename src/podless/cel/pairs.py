@@ -16,7 +16,7 @@ from podless.runtime.meter import charge, each
 _SCALARS = frozenset((bool, float, int, str))
 
 
-class Node(Protocol):
+class CorrelatedNode(Protocol):
     """A node of a schema, as far as values are correlated by it. map_keys: of a list of type map, else none."""
 
     @property
@@ -24,14 +24,14 @@ class Node(Protocol):
         """The keys of a list of type map."""
 
     @property
-    def items(self) -> Node | None:
+    def items(self) -> CorrelatedNode | None:
         """The node of items."""
 
-    def field(self, name: str) -> Node | None:
+    def field(self, name: str) -> CorrelatedNode | None:
         """The node of a field."""
 
 
-class Described:
+class SchemaNode:
     """A schema as it is written down, as a node."""
 
     __slots__ = ("schema",)
@@ -45,17 +45,17 @@ class Described:
         return map_keys(self.schema)
 
     @property
-    def items(self) -> Node | None:
+    def items(self) -> CorrelatedNode | None:
         """The schema of items."""
         items = self.schema.get("items")
-        return Described(items) if isinstance(items, dict) else None
+        return SchemaNode(items) if isinstance(items, dict) else None
 
-    def field(self, name: str) -> Node | None:
+    def field(self, name: str) -> CorrelatedNode | None:
         """The schema of a field."""
         part = (self.schema.get("properties") or {}).get(name)
         if part is None:
             part = self.schema.get("additionalProperties")
-        return Described(part) if isinstance(part, dict) else None
+        return SchemaNode(part) if isinstance(part, dict) else None
 
 
 def map_keys(schema: dict[str, Any]) -> Sequence[str]:
@@ -68,7 +68,7 @@ class Pair:
 
     __slots__ = ("_below", "_equal", "_keyed", "new", "node", "old")
 
-    def __init__(self, new: Any, old: Any, node: Node) -> None:
+    def __init__(self, new: Any, old: Any, node: CorrelatedNode) -> None:
         self.new, self.old, self.node = new, old, node
         self._below: dict[str | int, Pair | None] = {}
         self._equal: bool | None = None

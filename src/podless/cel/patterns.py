@@ -112,7 +112,7 @@ class _Kept:
 
 _KEPT: Final = _Kept(MOST)
 # of the fewest bytes that a pattern has, so many are kept
-bounded.register(bounded.Cache(f"{__name__}.patterns", MOST // _LEAST, _KEPT.__len__, _KEPT.clear))
+bounded.register(bounded.BoundedCache(f"{__name__}.patterns", MOST // _LEAST, _KEPT.__len__, _KEPT.clear))
 
 
 def _make(text: str, price: float) -> Pattern:

@@ -32,7 +32,7 @@ class Expr:
         return []
 
 
-class Literal(Expr):
+class LiteralExpr(Expr):
     """A constant."""
 
     __slots__ = ("kind", "value")
@@ -74,7 +74,7 @@ class Select(Expr):
         return [self.ident or self.operand]
 
 
-class Call(Expr):
+class CallExpr(Expr):
     """A function or operator with arguments; target: what a member function is called on."""
 
     __slots__ = ("args", "function", "target")
@@ -90,7 +90,7 @@ class Call(Expr):
         return self.args if self.target is None else [self.target, *self.args]
 
 
-class ListOf(Expr):
+class ListExpr(Expr):
     """[a, b, ?c]; optional: the places of items that may be none."""
 
     __slots__ = ("items", "optional")
@@ -105,7 +105,7 @@ class ListOf(Expr):
         return self.items
 
 
-class Entry:
+class MapEntry:
     """One entry of a map or of a message; key is a name in messages."""
 
     __slots__ = ("key", "offset", "optional", "value")
@@ -117,13 +117,13 @@ class Entry:
         self.optional = optional
 
 
-class MapOf(Expr):
+class MapExpr(Expr):
     """{k: v, ?o: w}."""
 
     __slots__ = ("entries",)
     word = "map"
 
-    def __init__(self, offset: int, entries: list[Entry]) -> None:
+    def __init__(self, offset: int, entries: list[MapEntry]) -> None:
         super().__init__(offset)
         self.entries = entries
 
@@ -131,13 +131,13 @@ class MapOf(Expr):
         return [part for entry in self.entries for part in (entry.key, entry.value)]
 
 
-class Message(Expr):
+class MessageExpr(Expr):
     """Name{field: value}."""
 
     __slots__ = ("entries", "name")
     word = "message"
 
-    def __init__(self, offset: int, name: str, entries: list[Entry]) -> None:
+    def __init__(self, offset: int, name: str, entries: list[MapEntry]) -> None:
         super().__init__(offset)
         self.name = name
         self.entries = entries
@@ -189,7 +189,7 @@ class Pass(Generic[T]):
         found: T = getattr(self, node.word)(node)
         return found
 
-    def literal(self, node: Literal) -> T:
+    def literal(self, node: LiteralExpr) -> T:
         raise NotImplementedError
 
     def ident(self, node: Ident) -> T:
@@ -199,19 +199,19 @@ class Pass(Generic[T]):
         """A field, or whether it is there."""
         raise NotImplementedError
 
-    def call(self, node: Call) -> T:
+    def call(self, node: CallExpr) -> T:
         """A function or operator."""
         raise NotImplementedError
 
-    def list(self, node: ListOf) -> T:
+    def list(self, node: ListExpr) -> T:
         """A list that is written down."""
         raise NotImplementedError
 
-    def map(self, node: MapOf) -> T:
+    def map(self, node: MapExpr) -> T:
         """A map that is written down."""
         raise NotImplementedError
 
-    def message(self, node: Message) -> T:
+    def message(self, node: MessageExpr) -> T:
         """A message that is written down."""
         raise NotImplementedError
 

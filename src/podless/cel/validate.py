@@ -10,7 +10,7 @@ from podless.cel.decls import Declarations
 from podless.cel.dispatch import guarded
 from podless.cel.errors import EvaluationError, Issue, ProgramError
 from podless.cel.library import standard
-from podless.cel.syntax import Call, Expr, Ident, ListOf, Literal, MapOf, nodes
+from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, MapExpr, nodes
 
 _READERS = {"timestamp": standard.to_timestamp, "duration": standard.to_duration}
 _CONVERSIONS = frozenset(("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"))
@@ -24,19 +24,19 @@ def literals(tree: Expr, declarations: Declarations) -> list[Issue]:
         for issue in homogeneous.check(tree):
             found.setdefault((issue.offset, issue.message), issue)
     for node in nodes(tree):
-        if isinstance(node, Call):
+        if isinstance(node, CallExpr):
             for issue in _call(node, declarations):
                 found.setdefault((issue.offset, issue.message), issue)
     return list(found.values())
 
 
-def _call(node: Call, declarations: Declarations) -> Iterator[Issue]:
+def _call(node: CallExpr, declarations: Declarations) -> Iterator[Issue]:
     check = declarations.overloads[node.overloads[0]].check if node.overloads else None
-    if check is not None and isinstance(node.target, Literal) and isinstance(node.args[0], ListOf):
+    if check is not None and isinstance(node.target, LiteralExpr) and isinstance(node.args[0], ListExpr):
         problem = check(node.target.value, node.args[0].items)
         if problem is not None:
             yield Issue((problem[0] or node).offset, problem[1])
-    if not node.args or not isinstance(node.args[0], Literal):
+    if not node.args or not isinstance(node.args[0], LiteralExpr):
         return
     arg = node.args[0]
     if node.function in _READERS:
@@ -73,20 +73,20 @@ def constants(tree: Expr, declarations: Declarations) -> None:
 
 
 def _fold(node: Expr, known: dict[Expr, Any], declarations: Declarations) -> None:
-    if isinstance(node, Literal):
+    if isinstance(node, LiteralExpr):
         known[node] = node.value
     elif isinstance(node, Ident):
         if node.constant:
             known[node] = node.value
-    elif isinstance(node, ListOf):
+    elif isinstance(node, ListExpr):
         if not node.optional and all(item in known for item in node.items):
             known[node] = [known[item] for item in node.items]
-    elif isinstance(node, MapOf):
+    elif isinstance(node, MapExpr):
         if all(part in known for part in node.children()) and not any(entry.optional for entry in node.entries):
             made = {known[entry.key]: known[entry.value] for entry in node.entries}
             if len(made) == len(node.entries):
                 known[node] = made
-    elif isinstance(node, Call):
+    elif isinstance(node, CallExpr):
         args = node.children()
         if node.function in _PATTERNS and len(args) > 1 and args[1] in known:
             patterns.compile(known[args[1]])

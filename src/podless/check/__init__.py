@@ -6,18 +6,18 @@
 from __future__ import annotations
 
 from podless.check.findings import Finding, Report, Severity
-from podless.check.judge import Rules
-from podless.check.run import Options, check
-from podless.check.sources import CannotCheck, Source, former, sources
+from podless.check.judge import Strictness
+from podless.check.run import CheckOptions, check
+from podless.check.sources import CannotCheck, SourceFile, former, sources
 
 __all__ = [
     "CannotCheck",
+    "CheckOptions",
     "Finding",
-    "Options",
     "Report",
-    "Rules",
     "Severity",
-    "Source",
+    "SourceFile",
+    "Strictness",
     "check",
     "former",
     "sources",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from podless.check.openapi import Described
+from podless.check.openapi import DescribedKind
 from podless.codec import serializer
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind, Version
@@ -22,7 +22,7 @@ class Catalog:
     definitions: CustomResourceDefinitions of v1, decoded and sound.
     """
 
-    def __init__(self, described: Iterable[Described] = (), definitions: Iterable[Object] = ()) -> None:
+    def __init__(self, described: Iterable[DescribedKind] = (), definitions: Iterable[Object] = ()) -> None:
         from podless.apis.builtin import ALL
 
         self._kinds: dict[tuple[str, str, str], tuple[Kind, Version]] = {}

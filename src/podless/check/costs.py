@@ -18,7 +18,7 @@ _WORDS = {"string": "maxLength", "array": "maxItems", "object": "maxProperties"}
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class SuggestedBound:
     """A bound to be put into a schema. at: the node, as properties[spec].properties[items]."""
 
     at: str
@@ -30,7 +30,7 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class RuleCost:
     """A rule. at: its node in the schema. once: what one evaluation costs at the most.
 
     times: how often it is evaluated for one object. error: why it does not compile, "" where it does. alone: bounds of
@@ -44,8 +44,8 @@ class Cost:
     once: int
     times: int
     error: str = ""
-    alone: tuple[Bound, ...] = ()
-    together: tuple[Bound, ...] = ()
+    alone: tuple[SuggestedBound, ...] = ()
+    together: tuple[SuggestedBound, ...] = ()
 
     @property
     def total(self) -> int:
@@ -58,7 +58,7 @@ class Cost:
         return self.total / RULE_LIMIT
 
 
-def costs(definition: dict[str, Any]) -> Iterator[Cost]:
+def costs(definition: dict[str, Any]) -> Iterator[RuleCost]:
     """The rules of a CustomResourceDefinition of v1, in the order of its versions and fields."""
     name = definition["metadata"].get("name") or ""
     for version in definition["spec"]["versions"]:
@@ -66,13 +66,13 @@ def costs(definition: dict[str, Any]) -> Iterator[Cost]:
         for steps, node in _nodes(schema, ()):
             for place, rule in enumerate(node.get(RULES) or ()):
                 once, times, error = _cost(schema, steps, place)
-                alone: tuple[Bound, ...] = ()
-                together: tuple[Bound, ...] = ()
+                alone: tuple[SuggestedBound, ...] = ()
+                together: tuple[SuggestedBound, ...] = ()
                 if once * times > RULE_LIMIT:
                     alone = tuple(_alone(schema, steps, place))
                     together = () if alone else _together(schema, steps, place)
                 at = ".".join(steps)
-                yield Cost(name, version["name"], at, rule["rule"], once, times, error, alone, together)
+                yield RuleCost(name, version["name"], at, rule["rule"], once, times, error, alone, together)
 
 
 def _nodes(schema: Schema, steps: Steps) -> Iterator[tuple[Steps, Schema]]:
@@ -109,18 +109,18 @@ def _candidates(schema: Schema, steps: Steps) -> list[tuple[Steps, str]]:
     return found
 
 
-def _alone(schema: Schema, steps: Steps, place: int) -> Iterator[Bound]:
+def _alone(schema: Schema, steps: Steps, place: int) -> Iterator[SuggestedBound]:
     for at, word in _candidates(schema, steps):
         most = _largest(lambda bound, at=at, word=word: _under(schema, steps, place, [(at, word, bound)]))  # type: ignore[misc]
         if most:
-            yield Bound(".".join(at), word, most)
+            yield SuggestedBound(".".join(at), word, most)
 
 
-def _together(schema: Schema, steps: Steps, place: int) -> tuple[Bound, ...]:
+def _together(schema: Schema, steps: Steps, place: int) -> tuple[SuggestedBound, ...]:
     """One bound for all of them; none where even that is not enough."""
     found = _candidates(schema, steps)
     most = _largest(lambda bound: _under(schema, steps, place, [(at, word, bound) for at, word in found]))
-    return tuple(Bound(".".join(at), word, most) for at, word in found) if most else ()
+    return tuple(SuggestedBound(".".join(at), word, most) for at, word in found) if most else ()
 
 
 def _largest(fits: Callable[[int], bool]) -> int:
@@ -144,7 +144,7 @@ def _under(schema: Schema, steps: Steps, place: int, bounds: list[tuple[Steps, s
     return once * times <= RULE_LIMIT
 
 
-def shown(cost: Cost) -> str:
+def shown(cost: RuleCost) -> str:
     """A rule's cost for people: a line, and a line for each bound that would help."""
     where = f"{cost.definition} {cost.version} {cost.at or 'the root'}"
     if cost.error:

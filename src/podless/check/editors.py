@@ -26,7 +26,7 @@ _METADATA: Schema = {
 }
 
 
-class Made(NamedTuple):
+class EditorSchema(NamedTuple):
     """The schema of a kind in one version."""
 
     group: str
@@ -40,7 +40,7 @@ class Made(NamedTuple):
         return f"{self.group}/{self.kind.lower()}_{self.version}.json"
 
 
-def schemas(definition: dict[str, Any]) -> Iterator[Made]:
+def schemas(definition: dict[str, Any]) -> Iterator[EditorSchema]:
     """The JSON schemas of a CustomResourceDefinition of v1, one for each served version."""
     spec = definition["spec"]
     kind = spec["names"]["kind"]
@@ -54,7 +54,7 @@ def schemas(definition: dict[str, Any]) -> Iterator[Made]:
         properties = {**(made.get("properties") or {}), **head, "metadata": _METADATA}
         required = list(dict.fromkeys(["apiVersion", "kind", *(made.get("required") or ())]))
         whole = {"$schema": DIALECT, "title": kind, **made, "type": "object", "properties": properties}
-        yield Made(spec["group"], kind, version["name"], {**whole, "required": required})
+        yield EditorSchema(spec["group"], kind, version["name"], {**whole, "required": required})
 
 
 def convert(given: Schema, *, open_: bool = False) -> Schema:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from podless.check.sources import CannotCheck, Source
+from podless.check.sources import CannotCheck, SourceFile
 from podless.codec import serializer
 from podless.version import __version__
 
@@ -23,7 +23,7 @@ def definitions(config: Path | None, context: str) -> list[Object]:
     return [head | item for item in listed["items"]]
 
 
-def objects(config: Path | None, context: str, definitions: Sequence[Object]) -> list[Source]:
+def objects(config: Path | None, context: str, definitions: Sequence[Object]) -> list[SourceFile]:
     """The objects of definitions in a running API, each kind as a file. Raises CannotCheck."""
     paths = []
     for definition in definitions:
@@ -31,7 +31,7 @@ def objects(config: Path | None, context: str, definitions: Sequence[Object]) ->
         version = next(one["name"] for one in spec["versions"] if one.get("served"))
         paths.append(f"/apis/{spec['group']}/{version}/{spec['names']['plural']}")
     return [
-        Source.of(path, serializer.encode(listed))
+        SourceFile.of(path, serializer.encode(listed))
         for path, listed in zip(paths, _ask(config, context, paths), strict=True)
     ]
 
@@ -40,10 +40,10 @@ def _ask(config: Path | None, context: str, paths: Sequence[str]) -> list[Object
     """What a running API answers to some questions. Raises CannotCheck."""
     from podless.remote import RemoteError
     from podless.remote import kubeconfig as configs
-    from podless.remote.cluster import Cluster
+    from podless.remote.cluster import RemoteCluster
 
     async def ask() -> list[Object]:
-        async with Cluster(access, f"podless-check/{__version__}") as cluster:
+        async with RemoteCluster(access, f"podless-check/{__version__}") as cluster:
             return [await cluster.send("GET", path) for path in paths]
 
     places = configs.places()

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from podless.check.findings import Finding, Report, Severity
 from podless.check.judge import parts, read
 from podless.check.places import Places
-from podless.check.sources import CannotCheck, Source, sources
+from podless.check.sources import CannotCheck, SourceFile, sources
 from podless.codec.documents import Document, split
 from podless.codec.jsontext import JSONError
 from podless.meta import field
@@ -26,7 +26,7 @@ from podless.schema import Schema
 from podless.version import __version__
 
 if TYPE_CHECKING:
-    from podless.remote.cluster import Cluster
+    from podless.remote.cluster import RemoteCluster
 
 Object = dict[str, Any]
 
@@ -96,7 +96,7 @@ _GRANT = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 _FIRST = ("CustomResourceDefinition", "Namespace")
 
 
-def run(given: Sequence[Source]) -> Report:
+def run(given: Sequence[SourceFile]) -> Report:
     """Run suites. Each statement that does not hold is an error where its name stands. Raises CannotCheck."""
     report = Report(files=len(given))
     for source in given:
@@ -112,7 +112,7 @@ class _Failed(Exception):
 
 
 class _Suite:
-    def __init__(self, source: Source, document: Document) -> None:
+    def __init__(self, source: SourceFile, document: Document) -> None:
         self.places = Places(document)
         self.file = source.name
         self.folder = Path(source.name).parent
@@ -316,7 +316,7 @@ class _Place(NamedTuple):
 class _API:
     """A server, as the tests see it."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: RemoteCluster) -> None:
         self._cluster = cluster
         self._places: dict[tuple[str, str], _Place] = {}
 
@@ -382,11 +382,11 @@ class _API:
 @asynccontextmanager
 async def _server() -> AsyncIterator[_API]:
     """A server in memory, and a connection of its admin."""
-    from podless.remote.cluster import Cluster
+    from podless.remote.cluster import RemoteCluster
     from podless.remote.kubeconfig import Access
     from podless.server import Server
 
     async with Server() as server:
         context = ssl.create_default_context(cafile=str(server.authority))
-        async with Cluster(Access(server.url, server.token, context), f"podless-test/{__version__}") as cluster:
+        async with RemoteCluster(Access(server.url, server.token, context), f"podless-test/{__version__}") as cluster:
             yield _API(cluster)

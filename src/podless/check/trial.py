@@ -8,8 +8,8 @@ from typing import Any
 
 from podless.check.catalog import Catalog
 from podless.check.findings import Finding, Severity
-from podless.check.judge import WARN, Judge, Rules
-from podless.check.sources import Source
+from podless.check.judge import WARN, Judge, Strictness
+from podless.check.sources import SourceFile
 from podless.codec.documents import split
 
 Object = dict[str, Any]
@@ -36,9 +36,9 @@ class Trial:
         return "\n".join([said, *(f"  {example}" for example in self.examples)])
 
 
-def trials(old: Sequence[Object], new: Sequence[Object], sources: Sequence[Source]) -> list[Trial]:
+def trials(old: Sequence[Object], new: Sequence[Object], sources: Sequence[SourceFile]) -> list[Trial]:
     """What becomes of the objects in files of the kinds that are defined in both. Raises CannotCheck."""
-    before, after = (Judge(Catalog((), definitions), Rules(WARN)) for definitions in (old, new))
+    before, after = (Judge(Catalog((), definitions), Strictness(WARN)) for definitions in (old, new))
     kinds = {(one["spec"]["group"], one["spec"]["names"]["kind"]) for one in old}
     found: dict[str, _Count] = {}
     for source in sources:

@@ -18,7 +18,7 @@ _COMMANDS = (*_RUNNING, *_READING)
 _MODULES = {"export": "exports", "import": "imports"}  # one of them is a word of the language
 
 
-class Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """One that says in one line what is wrong with what it was given."""
 
     def error(self, message: str) -> NoReturn:
@@ -28,7 +28,7 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    parser = Parser(prog="podless", description="The Kubernetes API without the pods.")
+    parser = CommandParser(prog="podless", description="The Kubernetes API without the pods.")
     parser.add_argument("--version", action="version", version=f"podless {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     given = sys.argv[1:] if arguments is None else list(arguments)

@@ -16,7 +16,7 @@ from podless.cli.progress import Progress
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.attempts import attempts
-from podless.remote.cluster import Cluster, Gone
+from podless.remote.cluster import RemoteCluster, RemoteGone
 from podless.runtime.files import fault
 from podless.runtime.option import StartError
 from podless.store import Compacted, InUse, Store, StoreError, backup
@@ -72,7 +72,7 @@ async def _run(options: argparse.Namespace, new: Path) -> None:
         else:
             raise StoreError(f"{database}: there is no database")
 
-    await attempts(write, Compacted, Gone, tries=_TRIES)
+    await attempts(write, Compacted, RemoteGone, tries=_TRIES)
 
 
 async def _store(store: Store, kubeconfig: Path | None) -> AsyncIterator[tuple[int, bytes]]:
@@ -98,7 +98,7 @@ async def _store(store: Store, kubeconfig: Path | None) -> AsyncIterator[tuple[i
 
 
 async def _online(kubeconfig: Path) -> AsyncIterator[tuple[int, bytes]]:
-    async with Cluster(configs.read(kubeconfig), f"podless-backup/{__version__}") as cluster:
+    async with RemoteCluster(configs.read(kubeconfig), f"podless-backup/{__version__}") as cluster:
         revision, after = "", ""
         while True:
             path = f"/podless/backup?revision={revision}&after={quote(after, safe='')}"

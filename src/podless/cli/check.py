@@ -15,7 +15,7 @@ from typing import Any
 from podless.check import config
 from podless.check.judge import VALIDATIONS
 from podless.check.output import FORMS
-from podless.check.sources import CannotCheck, Source
+from podless.check.sources import CannotCheck, SourceFile
 
 _EVERY = 0.1  # seconds between two states of the progress line
 
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
         return 2
 
 
-def _run(chosen: config.Settings) -> int:
+def _run(chosen: config.CheckSettings) -> int:
     from podless.check import run as checking
     from podless.check.output import render
     from podless.check.sources import former, sources
@@ -91,7 +91,7 @@ def _run(chosen: config.Settings) -> int:
     return 1 if report.errors else 0
 
 
-def _explain(given: Sequence[Source], chosen: config.Settings) -> int:
+def _explain(given: Sequence[SourceFile], chosen: config.CheckSettings) -> int:
     """Print what every rule may cost; 1 where one may cost too much, or does not compile."""
     from podless.check import costs
     from podless.check.run import definitions

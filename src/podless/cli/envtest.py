@@ -105,7 +105,7 @@ def run(given: argparse.Namespace) -> int:
         for name in (ETCD, SERVER):
             program = folder / name
             flags = wanted if name == SERVER else ""
-            text = {"help": told(name), "version": _VERSIONS[name], "python": shlex.quote(sys.executable)}
+            text = {"help": option_help(name), "version": _VERSIONS[name], "python": shlex.quote(sys.executable)}
             program.write_text(_PROGRAM.format(name=name, flags=flags, **text))
             program.chmod(0o755)
         known, link = shutil.which("kubectl"), folder / "kubectl"
@@ -118,7 +118,7 @@ def run(given: argparse.Namespace) -> int:
     return 0
 
 
-def told(name: str) -> str:
+def option_help(name: str) -> str:
     """The help of a program: the flags that it takes, a line for each."""
     taken = set(_KEPT) if name == ETCD else {*_IDLE, *_RENAMED, _FOLDER, *_known()} - {"data", "memory"}
     return f"{name}: podless stands in for it, and takes these flags\n" + "".join(

@@ -15,7 +15,7 @@ from podless.cli.transfer.order import Filter, Order
 from podless.meta.errors import BadRequest
 from podless.meta.selectors import parse_labels
 from podless.remote import RemoteError
-from podless.remote.cluster import Cluster
+from podless.remote.cluster import RemoteCluster
 from podless.remote.kubeconfig import BadKubeconfig
 from podless.runtime.files import fault
 from podless.version import __version__
@@ -77,7 +77,7 @@ async def _import(options: argparse.Namespace, documents: Documents, wanted: Fil
 
     access_ = access.read(options)
     order = Order(documents, wanted, refuse)
-    async with Cluster(access_, f"podless-import/{__version__}") as cluster:
+    async with RemoteCluster(access_, f"podless-import/{__version__}") as cluster:
         one = Import(cluster, documents, order, progress.say, progress.line, existing=options.existing)
         await one.run()
     progress.end(

@@ -16,7 +16,7 @@ from podless.auth.kubeconfig import by_certificate, by_token, kubeconfig
 from podless.http.tls import BadCertificate, Certificates
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
-from podless.remote.cluster import Cluster
+from podless.remote.cluster import RemoteCluster
 from podless.remote.kubeconfig import BadKubeconfig
 from podless.runtime.files import fault
 from podless.version import __version__
@@ -116,7 +116,7 @@ def _of_account(options: argparse.Namespace, url: str, authority: bytes | None) 
 
     async def ask() -> str:
         access = configs.read(options.data / "kubeconfig")
-        async with Cluster(access, f"podless-kubeconfig/{__version__}") as cluster:
+        async with RemoteCluster(access, f"podless-kubeconfig/{__version__}") as cluster:
             return str((await cluster.send("POST", path, wanted))["status"]["token"])
 
     token = asyncio.run(ask())

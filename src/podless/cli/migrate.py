@@ -18,7 +18,7 @@ from urllib.parse import quote
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.attempts import attempts
-from podless.remote.cluster import Cluster, Conflicting, Gone, Refused
+from podless.remote.cluster import Conflicting, Refused, RemoteCluster, RemoteGone
 from podless.version import __version__
 
 Object = dict[str, Any]
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
 async def _migrate(access: configs.Access, names: list[str]) -> int:
     progress = _Progress()
     code = 0
-    async with Cluster(access, f"podless-migrate/{__version__}") as cluster:
+    async with RemoteCluster(access, f"podless-migrate/{__version__}") as cluster:
         if not names:
             listed = (await cluster.send("GET", _DEFINITIONS))["items"]
             names = [item["metadata"]["name"] for item in listed]
@@ -97,7 +97,7 @@ class _Changed(Exception):
 class Migration:
     """The migration of one definition. say: told now and then how far it is."""
 
-    def __init__(self, cluster: Cluster, name: str, say: Say) -> None:
+    def __init__(self, cluster: RemoteCluster, name: str, say: Say) -> None:
         self._cluster = cluster
         self._name = name
         self._say = say
@@ -149,7 +149,7 @@ class Migration:
         query = f"?limit={_PAGE}" + (f"&continue={quote(token)}" if token else "")
         try:
             page = await self._cluster.send("GET", path + query)
-        except Gone as refused:
+        except RemoteGone as refused:
             if not token:
                 raise
             # the list that was begun is too old by now: what is done is not written again, so begin anew

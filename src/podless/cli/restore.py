@@ -76,7 +76,7 @@ def _lines(path: Path) -> Iterator[bytes]:
         yield from file
 
 
-async def _run(options: argparse.Namespace, told: backup.Told, store: Store) -> None:
+async def _run(options: argparse.Namespace, told: backup.BackupSummary, store: Store) -> None:
     progress = Progress()
     bump = options.bump_revision if options.bump_revision is not None else _BUMP[options.store]
     try:

@@ -16,7 +16,7 @@ import threading
 from importlib import import_module
 from typing import Any
 
-from podless.app import App, Settings, StartError, lacking
+from podless.app import App, Settings, StartError, certificate_maker
 from podless.cli import options
 
 
@@ -68,7 +68,7 @@ def _certify(settings: Settings) -> None:
 
     What goes wrong there goes wrong in the start too, which then says so.
     """
-    make = lacking(settings)
+    make = certificate_maker(settings)
     if make is None:
         return
     child = os.fork()

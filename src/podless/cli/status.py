@@ -11,7 +11,7 @@ from typing import Any
 
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
-from podless.remote.cluster import Cluster
+from podless.remote.cluster import RemoteCluster
 from podless.runtime import clock
 from podless.version import __version__
 
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _ask(access: configs.Access) -> dict[str, Any]:
-    async with Cluster(access, f"podless-status/{__version__}") as cluster:
+    async with RemoteCluster(access, f"podless-status/{__version__}") as cluster:
         return await cluster.send("GET", "/podless/status")
 
 

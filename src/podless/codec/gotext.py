@@ -99,7 +99,7 @@ def strings(items: list[str]) -> str:
     return "[]string{" + ", ".join(quote(item) for item in each(items)) + "}"
 
 
-class Foreign:
+class GoValue:
     """A value that JSON has not, and what Go prints of it: plain with %v, code with %#v, kind with %T."""
 
     __slots__ = ("code", "kind", "plain", "value")
@@ -113,7 +113,7 @@ class Foreign:
 
 def plain(item: Any) -> str:
     """A value as Go's %v prints it: map[a:1 b:[x y]]."""
-    if isinstance(item, Foreign):
+    if isinstance(item, GoValue):
         return item.plain
     if isinstance(item, dict | list):
         charge(len(item))

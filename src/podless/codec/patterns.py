@@ -36,7 +36,7 @@ class PatternFault(ValueError):
     """A text is no pattern, or one that is too dear; says why in Go's words."""
 
 
-class TooLarge(PatternFault):
+class PatternTooLarge(PatternFault):
     """A pattern is too dear, or needs more memory than it has."""
 
     def __init__(self, pattern: str) -> None:
@@ -46,7 +46,7 @@ class TooLarge(PatternFault):
 def compiled(pattern: str, options: re2.Options) -> Any:
     """The pattern, compiled; not where that keeps the interpreter for long. Raises PatternFault."""
     if patternprice.price(pattern) > patternprice.MOST:
-        raise TooLarge(pattern)
+        raise PatternTooLarge(pattern)
     return parse(pattern, options)
 
 
@@ -71,7 +71,7 @@ def _fault(error: re2.error, pattern: str) -> PatternFault:
         rest = pattern[pattern.index("(?<", pattern.index(part)) :]
         what, part = "invalid named capture group", rest[: rest.find(">") + 1] or rest
     if what == _LARGE:
-        return TooLarge(pattern)
+        return PatternTooLarge(pattern)
     if what == "missing )":
         part = pattern
     return PatternFault(f"error parsing regexp: {_WORDS.get(what, what)}: `{part}`")

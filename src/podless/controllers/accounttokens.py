@@ -12,7 +12,7 @@ from typing import Any
 
 from podless.apis.builtin import SECRETS, SERVICE_ACCOUNTS
 from podless.apis.core.secrets import ACCOUNT_NAME, ACCOUNT_TOKEN, ACCOUNT_UID
-from podless.auth.accounts import Bound
+from podless.auth.accounts import BoundObject
 from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
@@ -93,11 +93,11 @@ class AccountTokens(Controller):
         uid = account.decode()["metadata"].get("uid", "") if account is not None else ""
         given = entry.decode()["metadata"]["annotations"].get(ACCOUNT_UID)
         if account is not None and given in (None, "", uid):
-            await amend(self.api, SECRETS, key, partial(self._filled, Bound(account.name, uid)), react=False)
+            await amend(self.api, SECRETS, key, partial(self._filled, BoundObject(account.name, uid)), hooks=False)
         elif self._collect:
             await delete_all(self.api, SECRETS, [entry])
 
-    def _filled(self, account: Bound, obj: Object) -> Object:
+    def _filled(self, account: BoundObject, obj: Object) -> Object:
         """The Secret with all that it should have."""
         metadata, data = obj["metadata"], obj.get("data") or {}
         wanted = dict(data)

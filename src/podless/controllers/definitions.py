@@ -25,7 +25,7 @@ from podless.kinds.kind import Kind
 from podless.runtime import clock
 from podless.store import keys
 from podless.verbs.call import API
-from podless.verbs.followup import Ahead
+from podless.verbs.followup import FollowUpCommits
 
 Object = dict[str, Any]
 
@@ -67,9 +67,9 @@ class Definitions(Controller):
         """Definitions: each is in force before its write is answered."""
         return (self._kind,)
 
-    def foresee(self, key: str, made: Object) -> Ahead | None:
+    def follow_up_commits(self, key: str, made: Object) -> FollowUpCommits | None:
         """Return the commits that name and establish a new definition; None where its names are not free."""
-        return self._naming.ahead(key, made)
+        return self._naming.follow_up_commits(key, made)
 
     def _note(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -78,11 +78,11 @@ class Definitions(Controller):
                 self._serving.forget(event.key)  # before those who watch hear of it
             self.queue.add(event.key)
 
-    async def react(self, key: str, made: Object | None = None) -> None:
+    async def after_commit(self, key: str, made: Object | None = None) -> None:
         """As every controller's; where a definition is gone, those have their names by then that it kept from them."""
         if made is not None:
             self._made[key] = made
-        await super().react(key)
+        await super().after_commit(key)
         if self._collection.get(key) is None:
             await self.finish(self._naming.unnamed(key))
 

@@ -16,7 +16,7 @@ import orjson
 
 from podless.cache.entry import Entry
 from podless.controllers.controller import Controller
-from podless.controllers.graph import Graph, Owner
+from podless.controllers.graph import Graph, OwnerReference
 from podless.controllers.write import amend, own_version
 from podless.kinds.kind import Kind
 from podless.meta.errors import Conflict
@@ -71,7 +71,7 @@ class Garbage(Controller):
         before = self._graph.owners(key)
         if b'"ownerReferences":' in value:
             references = orjson.loads(value)["metadata"].get("ownerReferences") or []
-            self._graph.put(key, map(Owner.read, references))
+            self._graph.put(key, map(OwnerReference.read, references))
             self._look(key)
         elif before:
             self._graph.drop(key)
@@ -81,7 +81,7 @@ class Garbage(Controller):
         if b'"deletionTimestamp":' in value and (b'"orphan"' in value or b'"foregroundDeletion"' in value):
             self._look(key)
 
-    def _look_at_owners(self, key: str, owners: Iterable[Owner]) -> None:
+    def _look_at_owners(self, key: str, owners: Iterable[OwnerReference]) -> None:
         """Those who may have waited for the object need not wait for it any longer."""
         for owner in owners:
             kind = self._kind(owner.group, owner.kind)
@@ -167,7 +167,7 @@ class Garbage(Controller):
         its owners up, as in a real cluster: else neither of them would ever go.
         """
         references = metadata.get("ownerReferences") or []
-        states = {ref["uid"]: await self._state(kind, entry, Owner.read(ref)) for ref in references}
+        states = {ref["uid"]: await self._state(kind, entry, OwnerReference.read(ref)) for ref in references}
         if not states or set(states.values()) == {_SOLID}:
             return
         if _SOLID in states.values():
@@ -183,7 +183,7 @@ class Garbage(Controller):
         call = Call(kind, own_version(kind, entry), entry.namespace, entry.name)
         await remove(self.api, call, DeleteOptions(False, policy, metadata.get("uid", ""), str(entry.revision)))
 
-    async def _state(self, kind: Kind, entry: Entry, owner: Owner) -> str:
+    async def _state(self, kind: Kind, entry: Entry, owner: OwnerReference) -> str:
         """Whether the owner stays, waits for its dependents to go first, or is not there."""
         if owner.uid in self._absent:
             return _DANGLING

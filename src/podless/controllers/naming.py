@@ -22,7 +22,7 @@ from podless.runtime import clock
 from podless.store import FOLLOWING, Keys, Operation, Stored, keys
 from podless.verbs import storage
 from podless.verbs.call import API
-from podless.verbs.followup import Ahead
+from podless.verbs.followup import FollowUpCommits
 
 Object = dict[str, Any]
 
@@ -80,14 +80,14 @@ class Naming:
             claim.made = named["status"]["acceptedNames"] != before
             return named
 
-        write = partial(report, self._api, self._kind, key, react=False)
+        write = partial(report, self._api, self._kind, key, hooks=False)
         known = await write(name, SELF, definition, along=claim.along)
         if known is not None and not condition(known, "Established"):
             owned = not definition["status"].get("conditions")  # the fields of both conditions, since just now
             known = await write(_establish, "" if owned else SELF, known)
         return known
 
-    def ahead(self, key: str, definition: Object) -> Ahead | None:
+    def follow_up_commits(self, key: str, definition: Object) -> FollowUpCommits | None:
         claim = _Claim(self._names, _group_of(key))
         claim.read()
         claim.made = True
@@ -96,7 +96,7 @@ class Naming:
             return None
         made = reported(self._kind, named, _establish, "")
         behind = [Operation(key, storage.encode(self._kind, obj), FOLLOWING) for obj in (named, made)]
-        return Ahead(((behind[0], *claim.along.operations()), behind[1:]), made)
+        return FollowUpCommits(((behind[0], *claim.along.operations()), behind[1:]), made)
 
     def _others(self, key: str) -> list[Object]:
         """What the other definitions of the group are called, as parts of definitions."""

@@ -106,7 +106,7 @@ class Roles(Controller):
         if held == [*found] or (not ordered and len(held) == len(found) and found.keys() == {*held}):
             return
         rules = [*map(serializer.decode_own, found)]
-        await amend(self.api, rbac.CLUSTER_ROLES, key, lambda obj: _ruled(obj, rules), react=False)
+        await amend(self.api, rbac.CLUSTER_ROLES, key, lambda obj: _ruled(obj, rules), hooks=False)
 
 
 def _selectors(entry: Entry) -> list[LabelSelector] | None:

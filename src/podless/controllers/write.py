@@ -80,11 +80,11 @@ async def _whole(api: API, kind: Kind, obj: Object, manager: str) -> Object:
 
 
 async def amend(
-    api: API, kind: Kind, key: str, change: Callable[[Object], Object | None], *, react: bool = True
+    api: API, kind: Kind, key: str, change: Callable[[Object], Object | None], *, hooks: bool = True
 ) -> None:
     """Change an object in place of a client: `change` gets it decoded and returns it, or None to delete it.
 
-    Made again where somebody writes in between; an object that is gone or does not change is left alone. react: False
+    Made again where somebody writes in between; an object that is gone or does not change is left alone. hooks: False
     within what follows from such writes. Raises Unavailable.
     """
 
@@ -94,7 +94,7 @@ async def amend(
         changed = change(view.load(kind, own_version(kind, entry), entry))
         return Next(changed) if changed is not None else Action.DELETE
 
-    await storage.update(api, kind, key, attempt, react=react)
+    await storage.update(api, kind, key, attempt, hooks=hooks)
 
 
 async def discard(api: API, kind: Kind, key: str, revision: int) -> None:
@@ -115,12 +115,12 @@ async def report(
     known: Object | None = None,
     *,
     along: Along | None = None,
-    react: bool = True,
+    hooks: bool = True,
 ) -> Object | None:
     """Change the status of an object, as `reported`.
 
     known: the object decoded, in the state that it had last. along: what is committed with it, made after the change.
-    react: as for `amend`. Returns the object as it is now, None where it is gone. Made again where somebody writes in
+    hooks: as for `amend`. Returns the object as it is now, None where it is gone. Made again where somebody writes in
     between. Raises Unavailable.
     """
     version = kind.by_version[kind.storage_version]
@@ -136,7 +136,7 @@ async def report(
         obj = reported(kind, old, change, manager)
         return Next(obj, along)
 
-    written = await storage.update(api, kind, key, attempt, react=react)
+    written = await storage.update(api, kind, key, attempt, hooks=hooks)
     if written.entry is None or obj is None:
         return None
     obj["metadata"]["resourceVersion"] = str(written.entry.revision)

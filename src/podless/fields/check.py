@@ -10,7 +10,7 @@ from typing import Any
 
 from podless.codec import gotext
 from podless.fields import elements, values
-from podless.fields.typed import ListShape, MapShape, Misfit, Shape, element
+from podless.fields.typed import ListShape, MapShape, SchemaMisfit, Shape, element
 from podless.meta.field import MOST
 from podless.runtime.meter import FEW, charge, each
 
@@ -21,14 +21,14 @@ _GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "stri
 
 
 def check(value: Any, shape: Shape, *, repeats: bool = False) -> None:
-    """Raises Misfit for a value that is not of the shape. repeats: items of sets and maps may be there twice."""
+    """Raises SchemaMisfit for a value that is not of the shape. repeats: items of sets and maps may be there twice."""
     if (repeats and shape.decoded) or _plain(value, shape, repeats):
         return
     found = faults(value, shape, repeats)
     if not found:
         return
     texts = [f"{path}: {text}" if path else text for path, text in found]
-    raise Misfit(texts[0] if len(texts) == 1 else "\n  ".join(["errors:", *texts]))
+    raise SchemaMisfit(texts[0] if len(texts) == 1 else "\n  ".join(["errors:", *texts]))
 
 
 def _plain(value: Any, shape: Shape, repeats: bool) -> bool:
@@ -85,7 +85,7 @@ def _known(value: list[Any], form: ListShape, repeats: bool) -> bool:
     """Whether all items of an associative list can be told apart, or need not be."""
     try:
         names = [element(form, item) for item in value]
-    except Misfit:
+    except SchemaMisfit:
         return False
     return repeats or len(set(names)) == len(names)
 
@@ -106,7 +106,7 @@ def _refusal(value: Any, shape: Shape) -> str:
     if shape.map is not None:
         return f"expected map, got &{{{gotext.plain(value)}}}"
     if shape.scalar == "numeric":
-        kind = value.kind if isinstance(value, gotext.Foreign) else _GO_TYPES[type(value)]
+        kind = value.kind if isinstance(value, gotext.GoValue) else _GO_TYPES[type(value)]
         return f"expected numeric (int or float), got {kind}"
     if shape.scalar == "string":
         return f"expected string, got &value.valueUnstructured{{Value:{values.syntax(value)}}}"
@@ -142,7 +142,7 @@ def _list(value: list[Any], form: ListShape, repeats: bool) -> list[Fault]:
         if form.associative:
             try:
                 name = element(form, item)
-            except Misfit as fault:
+            except SchemaMisfit as fault:
                 return [*found, ("", f"element {index}: {fault}")]
             if name in seen and not repeats:
                 found.append(("", f"duplicate entries for key {elements.shown((name,))}"))

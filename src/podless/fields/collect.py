@@ -9,7 +9,7 @@ from typing import Any
 
 from podless.fields.check import check
 from podless.fields.sets import LEAF, SELF, Fields, marked
-from podless.fields.typed import ListShape, MapShape, Misfit, Plan, Shape, element
+from podless.fields.typed import ListShape, MapShape, Plan, SchemaMisfit, Shape, element
 from podless.runtime.meter import charge, each
 
 _ONE = 1  # field that is not worth a charge: only trees with more branches grow large
@@ -83,7 +83,7 @@ def _said_list(value: list[Any], form: ListShape) -> Fields | None:
 def whole(value: Any, shape: Shape) -> Fields:
     """The node of a value that was not there before: every field of it, down to the leaves.
 
-    Raises Misfit for a value that is not of the shape.
+    Raises SchemaMisfit for a value that is not of the shape.
     """
     kind = type(value)
     if kind is dict and shape.map is not None and value and not shape.map.atomic:
@@ -112,7 +112,7 @@ def _whole_map(value: dict[str, Any], form: MapShape) -> Fields:
     for key, item in value.items():
         name, inner, _ = form.child(key)
         if inner is None:
-            raise Misfit(f".{key}: field not declared in schema")
+            raise SchemaMisfit(f".{key}: field not declared in schema")
         out[name] = LEAF if type(item) in inner.types else whole(item, inner)
     return out
 

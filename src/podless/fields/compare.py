@@ -13,7 +13,7 @@ from podless.codec.serializer import encode
 from podless.fields.check import check
 from podless.fields.collect import whole
 from podless.fields.sets import LEAF, Fields, union
-from podless.fields.typed import ListShape, Misfit, Shape, element
+from podless.fields.typed import ListShape, SchemaMisfit, Shape, element
 from podless.fields.values import equal
 from podless.runtime.meter import charge
 
@@ -35,7 +35,7 @@ _MODIFIED: _Nodes = (None, LEAF, None)
 
 
 def compare(old: dict[str, Any], new: dict[str, Any], shape: Shape) -> Comparison:
-    """What a change makes of the fields. Raises Misfit where a state is not of the shape.
+    """What a change makes of the fields. Raises SchemaMisfit where a state is not of the shape.
 
     What is inside of leaves is looked at only where they change.
     """
@@ -109,7 +109,7 @@ def _map(old: Any, new: Any, ours: dict[str, Any], theirs: dict[str, Any], shape
         item, held = theirs[key], ours.get(key, _ABSENT)
         name, inner, _ = known.get(key) or form.child(key)
         if inner is None:
-            raise Misfit(f".{key}: field not declared in schema")
+            raise SchemaMisfit(f".{key}: field not declared in schema")
         if held is _ABSENT:
             added[name] = LEAF if type(item) in inner.types else whole(item, inner)
             continue

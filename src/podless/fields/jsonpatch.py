@@ -15,7 +15,7 @@ import orjson
 
 from podless.codec import gotext, serializer
 from podless.fields import patchtext
-from podless.fields.patchtext import Written
+from podless.fields.patchtext import WrittenValue
 from podless.meta.errors import BadRequest, TooLarge, Unprocessable
 from podless.runtime.meter import charge, each
 from podless.structs.gotypes import JSON_NAMES
@@ -246,9 +246,9 @@ class _Patch:
         for container in each(self.own).values():
             each(container)
             for key, item in container.items() if isinstance(container, dict) else enumerate(container):
-                if isinstance(item, Written):
+                if isinstance(item, WrittenValue):
                     container[key] = orjson.Fragment(item.raw)
-        return orjson.Fragment(self.root.raw) if isinstance(self.root, Written) else self.root
+        return orjson.Fragment(self.root.raw) if isinstance(self.root, WrittenValue) else self.root
 
     def add(self, operation: dict[str, Any], number: int) -> None:
         holder, key = self.holder(operation)
@@ -293,7 +293,7 @@ class _Patch:
         if not self.shown and serializer.too_deep(value):
             raise Rejected("exceeded max depth")
         holder, key = self.holder(operation, told=_DESTINATION)
-        raw = value.raw if isinstance(value, Written) else serializer.encode(value)
+        raw = value.raw if isinstance(value, WrittenValue) else serializer.encode(value)
         charge(len(raw) // _COPIED)
         self.copied += len(raw) + 5 * sum(raw.count(sign) for sign in (b"<", b">", b"&"))
         if self.copied > MAX_COPIED:
@@ -301,7 +301,7 @@ class _Patch:
             raise Rejected(f"{why}, exceeding the limit {MAX_COPIED}")
         told = "error while adding value during copy"
         if self.shown:
-            _insert(holder, key, Written(raw), told)
+            _insert(holder, key, WrittenValue(raw), told)
         else:
             made = serializer.decode_json(raw) if isinstance(value, dict | list) else value
             charge(len(raw) // _COPIED)
@@ -355,7 +355,7 @@ def _get(holder: Any, key: str, default: Any = _NOTHING, *, read: bool = True) -
 
 def _read(value: Any) -> Any:
     """A value that is a text, once something asks for what is in it."""
-    return orjson.loads(value.raw) if isinstance(value, Written) else value
+    return orjson.loads(value.raw) if isinstance(value, WrittenValue) else value
 
 
 def _insert(holder: Any, key: str, value: Any, told: str) -> None:

@@ -14,11 +14,11 @@ from podless.fields.check import check
 from podless.fields.collect import leaves
 from podless.fields.compare import compare
 from podless.fields.elements import compact, shown
-from podless.fields.merge import Conflicts, Endpoint, NoVersion, Object, Owned, Owner, Owners, changed_own
+from podless.fields.merge import Conflicts, Endpoint, FieldOwner, NoVersion, Object, Owned, Owners, changed_own
 from podless.fields.merge import apply as merge_apply
 from podless.fields.merge import update as merge_update
 from podless.fields.sets import Fields, Path
-from podless.fields.typed import Misfit
+from podless.fields.typed import SchemaMisfit
 from podless.fields.values import equal
 from podless.meta.errors import APIError, BadRequest, Internal
 from podless.meta.objectmeta import MOST_ANNOTATIONS, MOST_MANAGER
@@ -29,14 +29,14 @@ from podless.structs.structfiles import load_struct
 MANAGED_FIELDS_ENTRY = load_struct("meta/v1", "ManagedFieldsEntry")
 
 Entry = dict[str, Any]
-Times = dict[Owner, str | None]
+Times = dict[FieldOwner, str | None]
 
 BEFORE_APPLY = "before-first-apply"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _ANCIENT = "ancient-changes"
 _MOST_UPDATES = 10  # entries of updates that an object keeps apart
 _KUBECTL = "kubectl"  # the one applier whose annotation is read and kept
-_SELF = Owner("", "", "", "")  # the update that is under way
+_SELF = FieldOwner("", "", "", "")  # the update that is under way
 _UNOWNED = sets.of(
     ("f:apiVersion",),
     ("f:kind",),
@@ -58,8 +58,8 @@ class ApplyConflict(APIError):
 
     code, reason = 409, "Conflict"
 
-    def __init__(self, found: Sequence[tuple[Owner, Path]]) -> None:
-        by_owner: dict[Owner, list[Path]] = {}
+    def __init__(self, found: Sequence[tuple[FieldOwner, Path]]) -> None:
+        by_owner: dict[FieldOwner, list[Path]] = {}
         for owner, path in each(found):
             by_owner.setdefault(owner, []).append(path)
         charge(len(found))
@@ -81,14 +81,14 @@ def _listed(found: list[Path]) -> list[str]:
     return [f"- {shown(path)}" for path in found]
 
 
-def _who(owner: Owner) -> str:
+def _who(owner: FieldOwner) -> str:
     text = gotext.quote(owner.manager)
     if owner.subresource:
         text += f" with subresource {gotext.quote(owner.subresource)}"
     return f"{text} using {owner.version}" if owner.operation == "Update" else text
 
 
-def _identifier(owner: Owner) -> bytes:
+def _identifier(owner: FieldOwner) -> bytes:
     """The text that a real server knows an owner by, and sorts by."""
     named = {"manager": owner.manager, "operation": owner.operation, "apiVersion": owner.version}
     if owner.subresource:
@@ -123,7 +123,7 @@ def decode(entries: Any, *, known: bool = False) -> tuple[Owners, Times]:
         operation, version = entry.get("operation"), entry.get("apiVersion", "")
         if not known:
             _check_entry(entry, place)
-        owner = Owner(
+        owner = FieldOwner(
             entry.get("manager", ""),
             operation,
             version if operation == "Update" else "",
@@ -218,9 +218,9 @@ def update(
         return []  # an object whose fields nobody manages stays so until somebody applies
     try:
         before = place.blank if old is None else _unmanaged(old)
-        owner = Owner(manager or "unknown", "Update", place.version, place.subresource)
+        owner = FieldOwner(manager or "unknown", "Update", place.version, place.subresource)
         owners = _updated(place, before, new, owners, times, owner, now, settled=settled)
-    except (Misfit, NoVersion):
+    except (SchemaMisfit, NoVersion):
         return []
     return encode(owners, times, custom=place.custom)
 
@@ -231,12 +231,12 @@ def _updated(
     new: Object,
     owners: Owners,
     times: Times,
-    owner: Owner,
+    owner: FieldOwner,
     now: str,
     *,
     settled: bool = False,
 ) -> Owners:
-    """The owners after an update; times is changed in place. Raises Misfit or NoVersion."""
+    """The owners after an update; times is changed in place. Raises SchemaMisfit or NoVersion."""
     if place.custom and not settled and old is not place.blank:
         for state in (new, old):  # wherever they do not fit, be it where nothing has changed
             check(state, place.shape(place.version), repeats=True)
@@ -268,8 +268,8 @@ def _capped(owners: Owners, times: Times) -> Owners:
         return owners
     charge(len(updaters))
     updaters.sort(key=lambda owner: (times.get(owner) or "", _identifier(owner)))
-    first: dict[str, Owner] = {}
-    gathered: dict[Owner, list[Fields]] = {}
+    first: dict[str, FieldOwner] = {}
+    gathered: dict[FieldOwner, list[Fields]] = {}
     for owner in updaters:
         if over <= 0:
             break
@@ -277,7 +277,7 @@ def _capped(owners: Owners, times: Times) -> Owners:
         if owned.version not in first:
             first[owned.version] = owner
             continue
-        bucket = Owner(_ANCIENT, "Update", owned.version, "")
+        bucket = FieldOwner(_ANCIENT, "Update", owned.version, "")
         if bucket not in owners:
             owners[bucket] = owners.pop(first[owned.version])
         gathered.setdefault(bucket, [owners[bucket].fields]).append(owned.fields)
@@ -315,9 +315,9 @@ def apply(
         merged, owners = _applied(place, base, applied, owners, manager, force, settled)
     except Conflicts as conflicts:
         raise ApplyConflict(conflicts.found) from None
-    except (Misfit, NoVersion) as misfit:
+    except (SchemaMisfit, NoVersion) as misfit:
         raise Internal(str(misfit)) from None
-    owner = Owner(manager, "Apply", "", place.subresource)
+    owner = FieldOwner(manager, "Apply", "", place.subresource)
     if merged is not None:
         times[owner] = now
     obj = dict(base if merged is None else gotypes.rewritten(merged, place.raws))
@@ -342,20 +342,20 @@ def _brings_owners(metadata: Any) -> bool:
 
 
 def _claimed(place: Endpoint, live: Object, times: Times, now: str) -> Owners:
-    """One owner for all fields of an object that had none. Raises Misfit."""
+    """One owner for all fields of an object that had none. Raises SchemaMisfit."""
     try:
-        owner = Owner(BEFORE_APPLY, "Update", place.version, place.subresource)
+        owner = FieldOwner(BEFORE_APPLY, "Update", place.version, place.subresource)
         return _updated(place, place.blank, live, {}, times, owner, now)
-    except Misfit as misfit:
+    except SchemaMisfit as misfit:
         why = f"failed to convert new object ({described(live)}) to smd typed: {_told(place, live, misfit)}"
-        raise Misfit(f"failed to create manager for existing fields: {why}") from None
+        raise SchemaMisfit(f"failed to create manager for existing fields: {why}") from None
 
 
-def _told(place: Endpoint, live: Object, misfit: Misfit) -> Misfit:
+def _told(place: Endpoint, live: Object, misfit: SchemaMisfit) -> SchemaMisfit:
     """The same with the path."""
     try:
         check(live, place.shape(place.version), repeats=True)
-    except Misfit as found:
+    except SchemaMisfit as found:
         return found
     return misfit
 
@@ -363,15 +363,15 @@ def _told(place: Endpoint, live: Object, misfit: Misfit) -> Misfit:
 def _applied(
     place: Endpoint, live: Object, applied: Object, owners: Owners, manager: str, force: bool, settled: bool
 ) -> tuple[Object | None, Owners]:
-    owner = Owner(manager, "Apply", "", place.subresource)
+    owner = FieldOwner(manager, "Apply", "", place.subresource)
     try:
         check(applied, place.shape(place.version))
-    except Misfit as misfit:
-        raise Misfit(f"failed to create typed patch object ({described(applied)}): {misfit}") from None
+    except SchemaMisfit as misfit:
+        raise SchemaMisfit(f"failed to create typed patch object ({described(applied)}): {misfit}") from None
     try:
         check(live, place.shape(place.version), repeats=True)
-    except Misfit as misfit:
-        raise Misfit(f"failed to create typed live object ({described(live)}): {misfit}") from None
+    except SchemaMisfit as misfit:
+        raise SchemaMisfit(f"failed to create typed live object ({described(live)}): {misfit}") from None
     try:
         merged, after = merge_apply(place, live, applied, owners, owner, force=force, settled=settled)
     except Conflicts as conflicts:
@@ -419,7 +419,7 @@ def _last_applied(place: Endpoint, live: Object) -> Fields | None:
             return None
         check(last, shape)
         check(live, shape)
-    except (serializer.JSONError, Misfit):
+    except (serializer.JSONError, SchemaMisfit):
         return None
     said = leaves(last, shape)
     for changed in compare(last, live, shape):

@@ -18,14 +18,14 @@ from podless.fields.compare import Comparison, compare
 from podless.fields.reconcile import named, reconcile
 from podless.fields.remove import remove
 from podless.fields.sets import Fields, Path
-from podless.fields.typed import Misfit, Shape
+from podless.fields.typed import SchemaMisfit, Shape
 from podless.fields.values import equal
 from podless.runtime.meter import each
 
 Object = dict[str, Any]
 
 
-class Owner(NamedTuple):
+class FieldOwner(NamedTuple):
     """Who owns fields. version: the apiVersion for updates, "" for applies, which are one owner in all versions."""
 
     manager: str
@@ -41,13 +41,13 @@ class Owned(NamedTuple):
     version: str
 
 
-Owners = dict[Owner, Owned]
+Owners = dict[FieldOwner, Owned]
 
 
 class Conflicts(Exception):
     """Fields that others own and that an apply would change."""
 
-    def __init__(self, found: list[tuple[Owner, Path]]) -> None:
+    def __init__(self, found: list[tuple[FieldOwner, Path]]) -> None:
         super().__init__(found)
         self.found = found
 
@@ -78,24 +78,24 @@ class Endpoint:
     raws: tuple[str, ...] = ()
 
     def shape(self, version: str) -> Shape:
-        """Raises NoVersion, or Misfit for a custom kind."""
+        """Raises NoVersion, or SchemaMisfit for a custom kind."""
         found = self.shapes(version)
         if found is None and self.custom:
-            raise Misfit(f"request to convert CR to an invalid group/version: {version}")
+            raise SchemaMisfit(f"request to convert CR to an invalid group/version: {version}")
         if found is None:
             raise NoVersion(version)
         return found
 
     def view(self, obj: Object, version: str, what: str = "") -> Object:
-        """The object in another version; what: how messages call it. Raises NoVersion or Misfit."""
+        """The object in another version; what: how messages call it. Raises NoVersion or SchemaMisfit."""
         if obj.get("apiVersion") == version:
             return obj
         try:
             shape = self.shape(version)
             seen = self.convert(obj, version) if self.convert is not None else {**obj, "apiVersion": version}
             check(seen, shape)
-        except Misfit as misfit:
-            raise Misfit(f"failed to convert {what}: {misfit}" if what else str(misfit)) from None
+        except SchemaMisfit as misfit:
+            raise SchemaMisfit(f"failed to convert {what}: {misfit}" if what else str(misfit)) from None
         return seen
 
     def drop(self, fields: Fields, version: str) -> Fields:
@@ -120,12 +120,12 @@ def update(
     old: Object,
     new: Object,
     owners: Owners,
-    owner: Owner,
+    owner: FieldOwner,
     *,
     settled: bool = False,
     compared: Comparison | None = None,
 ) -> Owners:
-    """The owners after `owner` changed the object from the old to the new state. Raises Misfit.
+    """The owners after `owner` changed the object from the old to the new state. Raises SchemaMisfit.
 
     settled: the owners' fields are of the present schema. compared: the two states, where they have been compared.
     """
@@ -151,14 +151,14 @@ def apply(
     live: Object,
     applied: Object,
     owners: Owners,
-    owner: Owner,
+    owner: FieldOwner,
     *,
     force: bool,
     settled: bool = False,
 ) -> tuple[Object | None, Owners]:
     """The object after an apply (None where it does not change) and its owners.
 
-    settled: as for an update. Raises Conflicts, unless they are to be forced, and Misfit.
+    settled: as for an update. Raises Conflicts, unless they are to be forced, and SchemaMisfit.
     """
     owners = _reconciled(place, live, owners, settled)
     shape = place.shape(place.version)
@@ -167,8 +167,8 @@ def apply(
     owners[owner] = Owned(place.drop(leaves(applied, shape), place.version), place.version)
     try:
         merged = _pruned(place, merged, owners, owner, last)
-    except Misfit as misfit:
-        raise Misfit(f"failed to prune fields: {misfit}") from None
+    except SchemaMisfit as misfit:
+        raise SchemaMisfit(f"failed to prune fields: {misfit}") from None
     compared = compare(live, merged, shape)
     owners = _settle(place, live, merged, owners, owner, compared, force=force)
     return None if not any(compared) and equal(live, merged) else merged, owners
@@ -190,7 +190,7 @@ def _reconciled(place: Endpoint, obj: Object, owners: Owners, settled: bool = Fa
 
 
 def _served(place: Endpoint, obj: Object, version: str) -> bool:
-    """Whether the object can be seen in a version. Raises Misfit."""
+    """Whether the object can be seen in a version. Raises SchemaMisfit."""
     try:
         place.view(obj, version)
     except NoVersion:
@@ -199,14 +199,14 @@ def _served(place: Endpoint, obj: Object, version: str) -> bool:
 
 
 def _settle(
-    place: Endpoint, old: Object, new: Object, owners: Owners, owner: Owner, compared: Comparison, *, force: bool
+    place: Endpoint, old: Object, new: Object, owners: Owners, owner: FieldOwner, compared: Comparison, *, force: bool
 ) -> Owners:
     """The owners, each without the fields that somebody else changed or removed. Raises Conflicts."""
     if not owners or (len(owners) == 1 and owner in owners):
         return {other: owned for other, owned in owners.items() if owned.fields}
     seen = {place.version: _dropped(place, compared, place.version)}
     changed: dict[str, Fields] = {}
-    taken: dict[Owner, Fields] = {}
+    taken: dict[FieldOwner, Fields] = {}
     for other, owned in each(owners).items():
         if other == owner:
             continue
@@ -237,7 +237,7 @@ def _dropped(place: Endpoint, compared: Comparison, version: str) -> Comparison:
     return Comparison(place.drop(removed, version), place.drop(modified, version), place.drop(added, version))
 
 
-def _pruned(place: Endpoint, merged: Object, owners: Owners, owner: Owner, last: Owned | None) -> Object:
+def _pruned(place: Endpoint, merged: Object, owners: Owners, owner: FieldOwner, last: Owned | None) -> Object:
     """The merged object without what the owner applied the last time, does not apply now, and nobody else owns."""
     now = owners[owner]
     if last is None or (
@@ -268,8 +268,8 @@ def _add_owned(place: Endpoint, merged: Object, pruned: Object, first: str, owne
             pruned = place.view(pruned, version, f"pruned object at version {version}")
         except NoVersion:
             continue
-        except Misfit as misfit:
-            raise Misfit(f"failed add back owned items: {misfit}") from None
+        except SchemaMisfit as misfit:
+            raise SchemaMisfit(f"failed add back owned items: {misfit}") from None
         shape = place.shape(version)
         kept = sets.union(named(leaves(pruned, shape), shape), named(sets.total(several), shape))
         pruned = remove(merged, sets.difference(named(leaves(merged, shape), shape), kept), shape)

@@ -14,7 +14,7 @@ _DECODER = json.JSONDecoder()
 _MOST = 9  # digits of a mark
 
 
-class Written(NamedTuple):
+class WrittenValue(NamedTuple):
     """A value as it is written."""
 
     raw: bytes
@@ -30,7 +30,7 @@ def written(raw: bytes, operations: list[dict[str, Any]]) -> list[dict[str, Any]
         return operations
     each(texts)
     return [
-        operation if text is None else {**operation, "value": Written(text.encode())}
+        operation if text is None else {**operation, "value": WrittenValue(text.encode())}
         for operation, text in zip(operations, texts, strict=True)
     ]
 

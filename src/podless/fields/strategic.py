@@ -12,7 +12,7 @@ from typing import Any
 from podless.codec import gotext
 from podless.meta.errors import BadRequest, Internal, Unprocessable
 from podless.runtime.meter import charge, each
-from podless.structs.gotypes import JSON_NAMES, ListOf, MapOf, Raw, Type, Union
+from podless.structs.gotypes import JSON_NAMES, GoType, ListOf, MapOf, Raw, Union
 from podless.structs.structs import Struct
 
 # Lists that are merged: path (without indices; a * stands for all that is before the last part) -> the merge key of
@@ -43,7 +43,7 @@ def _collect(struct: Struct, path: str, above: tuple[Struct, ...], found: Table)
             found[inside] = _WHOLE
         elif type(field.type) is Raw:
             found[inside] = _RAW
-        inner: Type | None = field.type
+        inner: GoType | None = field.type
         while isinstance(inner, ListOf | MapOf | Union):
             inner = _held(inner)
         if not isinstance(inner, Struct):
@@ -54,7 +54,7 @@ def _collect(struct: Struct, path: str, above: tuple[Struct, ...], found: Table)
             _collect(inner, inside, (*above, struct), found)
 
 
-def _held(kind: ListOf | MapOf | Union) -> Type | None:
+def _held(kind: ListOf | MapOf | Union) -> GoType | None:
     """What a type holds."""
     return kind.forms.get(dict) if isinstance(kind, Union) else kind.item
 

@@ -16,7 +16,7 @@ from podless.runtime.bounded import bounded_cache
 from podless.runtime.memo import fill, own, remember
 from podless.runtime.meter import charge
 from podless.structs import gotypes
-from podless.structs.gotypes import ListOf, MapOf, Type
+from podless.structs.gotypes import GoType, ListOf, MapOf
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Field, Struct
 
@@ -36,7 +36,7 @@ _WIDEST = 32  # fields of such a value
 _PLAIN = re.compile(r"[ !#-%'-;=?-\[\]-~]*+").fullmatch
 
 
-class Misfit(Exception):
+class SchemaMisfit(Exception):
     """A value is not of its schema, or has no form in a version; the text says where and why."""
 
 
@@ -302,7 +302,7 @@ def _field(field: Field) -> Shape:
     return _type(kind)
 
 
-def _type(kind: Type) -> Shape:
+def _type(kind: GoType) -> Shape:
     if isinstance(kind, Struct):
         return of_struct(kind)
     if isinstance(kind, ListOf):
@@ -321,16 +321,16 @@ def _type(kind: Type) -> Shape:
 
 
 def element(form: ListShape, item: Any) -> str:
-    """The path element of an item of an associative list. Raises Misfit for an item that can have none."""
+    """The path element of an item of an associative list. Raises SchemaMisfit for an item that can have none."""
     if not form.keys:
         if type(item) is str:
             return f'v:"{item}"' if _PLAIN(item) else _of_text(item)
         if type(item) in UNTYPED.types and item is not None:
             return elements.of_value(item)
-        raise Misfit(_NO_ITEM[type(item)])
+        raise SchemaMisfit(_NO_ITEM[type(item)])
     if type(item) is not dict:
         fault = "a null element" if item is None else "non-map elements"
-        raise Misfit(f"associative list with keys may not have {fault}")
+        raise SchemaMisfit(f"associative list with keys may not have {fault}")
     if len(form.keys) == 1:
         value = item.get(form.keys[0])
         if type(value) is str:
@@ -342,7 +342,7 @@ def element(form: ListShape, item: Any) -> str:
     if not keys:
         names = " ".join(map(gotext.quote, form.keys))
         fault = f"has an element that omits all key fields [{names}]"
-        raise Misfit(f"associative list with keys {fault} (and doesn't have default values for any key fields)")
+        raise SchemaMisfit(f"associative list with keys {fault} (and doesn't have default values for any key fields)")
     return elements.of_keys(keys)
 
 

@@ -40,4 +40,4 @@ def syntax(value: Any) -> str:
         return f"[]interface {{}}{{{', '.join(map(syntax, value))}}}"
     if value is None:
         return "interface {}(nil)"
-    return value.code if isinstance(value, gotext.Foreign) else gotext.value(value)
+    return value.code if isinstance(value, gotext.GoValue) else gotext.value(value)

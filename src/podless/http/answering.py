@@ -21,8 +21,8 @@ from podless.http.incoming import Incoming
 from podless.http.limits import Limits
 from podless.http.message import JSON, Answer, Gate, Handler, Lost, Pending, Request, Response, Stream
 from podless.http.outgoing import Outgoing
-from podless.http.parsing import Parser
-from podless.http.sending import CHUNKED, PLAIN, Clock
+from podless.http.parsing import RequestParser
+from podless.http.sending import CHUNKED, PLAIN, DatedHeads
 from podless.http.status import trace
 from podless.meta.errors import TooManyRequests
 from podless.runtime.pace import Pace
@@ -55,7 +55,7 @@ class Shared:
     watchdog: Watchdog
     gate: Gate | None = None
     connections: set[Answering] = field(default_factory=set)
-    clock: Clock = field(default_factory=Clock)
+    clock: DatedHeads = field(default_factory=DatedHeads)
     heads: Heads = field(default_factory=Heads)
     buffer: memoryview = field(default_factory=lambda: memoryview(bytearray(1 << 18)))
 
@@ -64,7 +64,7 @@ class Answering:
     """The half of a connection that answers. deadline: the loop's time at which it is cut off, 0 for never."""
 
     _transport: asyncio.Transport
-    _parser: Parser | websocket.Reader
+    _parser: RequestParser | websocket.Reader
 
     def __init__(self, shared: Shared) -> None:
         self._shared = shared

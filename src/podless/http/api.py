@@ -9,7 +9,7 @@ from podless.http import negotiate, place
 from podless.http.compress import DOCUMENT_THRESHOLDS, THRESHOLD, compress, shrink
 from podless.http.info import RequestInfo
 from podless.http.message import Answer, Pending, Request, Response
-from podless.http.negotiate import Form
+from podless.http.negotiate import AnswerForm
 from podless.http.nonresource import NonResource
 from podless.http.render import is_quick, lay_out, ready, response
 from podless.http.rows import Rows
@@ -116,7 +116,7 @@ class APIHandler:
             call.warnings.append(kind.deprecation(version))
         return call, asked.verb
 
-    def _form(self, call: Call, verb: str, accept: str) -> Form:
+    def _form(self, call: Call, verb: str, accept: str) -> AnswerForm:
         known = call.kind.subresource(call.subresource) if call.subresource else None
         tables = not call.kind.virtual and (known is None or known.kind is None)
         many = verb in ("list", "watch")
@@ -131,7 +131,7 @@ class APIHandler:
         await connect(self._api, call, path, upgrade="upgrade" in request.headers.get("connection", "").lower())
         return Response(204, (), b"")
 
-    def _read(self, request: Request, call: Call, verb: str, form: Form) -> Answer | Pending:
+    def _read(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer | Pending:
         collection = self._api.collection(call.kind)
         if verb == "get" and collection.loaded and call.kind.strategy.revisioned:
             outcome: Outcome = get(self._api, call, collection)
@@ -142,7 +142,7 @@ class APIHandler:
             return self._show(request, call, outcome, form)
         return self._read_later(request, call, verb, form)
 
-    async def _read_later(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
+    async def _read_later(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer:
         collection = await self._api.loaded(call.kind)
         if verb == "get" and not call.kind.strategy.revisioned:
             outcome: Outcome = await component(self._api, call)
@@ -157,7 +157,7 @@ class APIHandler:
         await ready(self._api, call, outcome, form)
         return await self._show(request, call, outcome, form)
 
-    async def _show(self, request: Request, call: Call, outcome: Outcome, form: Form) -> Answer:
+    async def _show(self, request: Request, call: Call, outcome: Outcome, form: AnswerForm) -> Answer:
         """The answer, made in slices."""
         run, entry = self._api.off_loop.slices.run, getattr(outcome, "entry", None)
         if entry is None:
@@ -167,7 +167,7 @@ class APIHandler:
                 answer = await run(response, call, outcome, form, self._rows)
         return await compress(request, answer)
 
-    async def _write(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
+    async def _write(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer:
         call.body = await request.read()
         ALLOWANCE.set(Allowance())
         if call.kind.strategy.loads:
@@ -220,7 +220,7 @@ class APIHandler:
             await self._api.converter.ready(call.kind, call.version, entries(outcome))
         return outcome
 
-    async def _watch(self, request: Request, call: Call, form: Form) -> Answer:
+    async def _watch(self, request: Request, call: Call, form: AnswerForm) -> Answer:
         lease = self._selections.lease(request, call)
         watch: Watch | None = None
         try:

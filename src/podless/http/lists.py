@@ -11,7 +11,7 @@ import orjson
 from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.http.message import Pieces
-from podless.http.negotiate import YAML, Form
+from podless.http.negotiate import YAML, AnswerForm
 from podless.http.rows import Rows
 from podless.kinds import view
 from podless.runtime import clock, lazy
@@ -50,7 +50,7 @@ def meta(page: Many) -> Object:
     return found
 
 
-def pieces(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Pieces:
+def pieces(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Pieces:
     """The list in its form. kept: rows that were shown before. include: what comes with a table's rows."""
     if form.target == "Table":
         head, tail = table.frame(table.layout(call.kind, call.version), meta(page), form.version)
@@ -78,7 +78,7 @@ def pieces(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Piec
     return Pieces(lambda: _joined(head, items(), tail + b"\n"))
 
 
-def _partial(call: Call, entry: Entry, form: Form) -> bytes:
+def _partial(call: Call, entry: Entry, form: AnswerForm) -> bytes:
     with view.resting(entry):
         return serializer.encode(table.partial(view.inner(call.kind, call.version, entry), form.version))
 
@@ -88,15 +88,15 @@ def _item(call: Call, entry: Entry) -> bytes:
         return view.item(call.kind, call.version, entry)
 
 
-def rows(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Iterator[bytes]:
+def rows(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Iterator[bytes]:
     """A table's rows: no more than one object is decoded at a time."""
-    ages = table.Clock(clock.time())
+    ages = table.AgeFiller(clock.time())
     return (ages.fill(row) for row, _ in _made(call, page, form, kept, include))
 
 
 def _together(made: Iterator[tuple[table.Row, int]]) -> Iterator[bytes]:
     """The same rows, many at a time, with commas between."""
-    ages = table.Clock(clock.time())
+    ages = table.AgeFiller(clock.time())
     held: list[bytes | float] = []
     size = 0
     for row, long in made:
@@ -120,7 +120,7 @@ def place(call: Call, order: Callable[[Object], Any], entry: Entry) -> Any:
     return found
 
 
-def _made(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Iterator[tuple[table.Row, int]]:
+def _made(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Iterator[tuple[table.Row, int]]:
     """Rows, each with the bytes that it takes, about; making one counts for some more."""
     kind, version = call.kind, call.version
     layout = table.layout(kind, version)

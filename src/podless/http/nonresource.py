@@ -203,12 +203,12 @@ def _check_route(request: Request, accept: str) -> None:
     negotiate.of_route(accept, negotiate.OFFERED)
 
 
-def _form(request: Request, accept: str, *, aggregated: bool = False) -> negotiate.Form:
+def _form(request: Request, accept: str, *, aggregated: bool = False) -> negotiate.AnswerForm:
     form = negotiate.of_discovery(accept, aggregated=aggregated)
     return negotiate.readable(form, request.query, request.headers.get("user-agent", ""))
 
 
-def _document(document: Any, form: negotiate.Form) -> Response:
+def _document(document: Any, form: negotiate.AnswerForm) -> Response:
     if form.media == negotiate.PROTOBUF:
         return Response(200, [discovery_messages.encode(document)], negotiate.PROTOBUF.encode())
     if form.media == negotiate.YAML:

@@ -17,7 +17,7 @@ from podless.http import sending
 from podless.http.held import ANSWERS, STREAMS, Held
 from podless.http.limits import Limits
 from podless.http.message import TOLD, Pieces, Response, Sink, Stream
-from podless.http.sending import CHUNKED, PLAIN, Clock, Framing, Nowhere
+from podless.http.sending import CHUNKED, PLAIN, DatedHeads, Framing, Nowhere
 from podless.http.status import trace
 from podless.runtime.pace import Pace
 from podless.runtime.slices import Incomplete, Pull
@@ -52,7 +52,7 @@ class Outgoing:
         "writable",
     )
 
-    def __init__(self, held: Held, limits: Limits, clock: Clock, pace: Pace) -> None:
+    def __init__(self, held: Held, limits: Limits, clock: DatedHeads, pace: Pace) -> None:
         self._held = held
         self._pace = pace
         self._limits = limits

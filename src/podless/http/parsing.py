@@ -42,7 +42,7 @@ class Receiver(Protocol):
         """The bytes are no request: what comes after them is not looked at any more."""
 
 
-class Parser:
+class RequestParser:
     """The bytes of one connection, in pieces of any size. most: bytes of a head. make: a request from method, target
     and headers. heads: what came in before, on any connection. After a failure nothing more is told.
     """

@@ -11,7 +11,7 @@ from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.http import lists
 from podless.http.message import Listing, Pieces, Response
-from podless.http.negotiate import PLAIN, PROTOBUF, YAML, Form
+from podless.http.negotiate import PLAIN, PROTOBUF, YAML, AnswerForm
 from podless.http.rows import Rows
 from podless.kinds import view
 from podless.meta.errors import Internal, NotAcceptable
@@ -21,7 +21,7 @@ from podless.runtime.meter import charge
 from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
-from podless.verbs.call import API, Call, Document, Many, Outcome, Single
+from podless.verbs.call import API, AnswerDocument, Call, Many, Outcome, Single
 
 if TYPE_CHECKING:
     from podless.publish import table
@@ -39,7 +39,7 @@ _TREE = 8  # times as much memory as its JSON takes, about, that a decoded objec
 _MOVED = 64  # bytes that are decoded or encoded in a step
 
 
-def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
+def response(call: Call, outcome: Outcome, form: AnswerForm, kept: Rows) -> Response:
     """The answer of a verb. kept: the rows of tables that were shown before.
 
     Raises NotAcceptable or BadRequest for forms that do not fit it.
@@ -54,7 +54,7 @@ def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
     body: Sequence[bytes] | Listing | Pieces
     if isinstance(outcome, Many) and (form.target or form.pretty or form.media == YAML) and lists.long(outcome):
         return Response(200, _pieces(call, outcome, form, kept), form.media.encode())
-    if isinstance(outcome, Document):
+    if isinstance(outcome, AnswerDocument):
         body, code = _document(call, outcome, form), outcome.code
     elif isinstance(outcome, Single):
         body, code = _single(call, outcome, form), outcome.code
@@ -81,7 +81,7 @@ def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
     return Response(code, body, form.media.encode())
 
 
-def is_quick(call: Call, outcome: Outcome, form: Form) -> bool:
+def is_quick(call: Call, outcome: Outcome, form: AnswerForm) -> bool:
     """Whether an answer about one object takes so little that it need not be made in slices."""
     entry = getattr(outcome, "entry", None)
     if entry is None:
@@ -91,7 +91,7 @@ def is_quick(call: Call, outcome: Outcome, form: Form) -> bool:
     return form is PLAIN and view.known(call.kind, call.version, entry) is not None
 
 
-async def ready(api: API, call: Call, outcome: Outcome, form: Form) -> None:
+async def ready(api: API, call: Call, outcome: Outcome, form: AnswerForm) -> None:
     """Make what a long list needs of each object before it can be told how long it is, a few at a time."""
     if not isinstance(outcome, Many) or len(outcome.entries) <= lists.LONG:
         return
@@ -123,7 +123,7 @@ async def ready(api: API, call: Call, outcome: Outcome, form: Form) -> None:
             await api.off_loop.slices.run(find, some)
 
 
-def lay_out(call: Call, form: Form) -> None:
+def lay_out(call: Call, form: AnswerForm) -> None:
     """Make the columns of a table that is to be rendered off the loop. On the loop."""
     if form.target == "Table":
         table.layout(call.kind, call.version)
@@ -132,9 +132,9 @@ def lay_out(call: Call, form: Form) -> None:
 _DOCUMENTS = {"Status": STATUS, "Scale": SCALE}
 
 
-def _protobuf(call: Call, outcome: Outcome, form: Form) -> list[bytes]:
+def _protobuf(call: Call, outcome: Outcome, form: AnswerForm) -> list[bytes]:
     struct = call.kind.struct_of(call.version)
-    if isinstance(outcome, Document) and (not form.target or outcome.obj["kind"] == "Status"):
+    if isinstance(outcome, AnswerDocument) and (not form.target or outcome.obj["kind"] == "Status"):
         return [protobuf.write(_DOCUMENTS.get(outcome.obj["kind"]) or _asked(call), outcome.obj)]
     if struct is not None and not form.target and isinstance(outcome, Many):
         items = [_message(call, struct, entry) for entry in outcome.entries]
@@ -170,7 +170,7 @@ def _message(call: Call, struct: Struct, entry: Entry) -> bytes:
     return remember(entry.forms, form, make)
 
 
-def _partial_message(call: Call, form: Form, entry: Entry) -> bytes:
+def _partial_message(call: Call, form: AnswerForm, entry: Entry) -> bytes:
     """The message of a stored object's metadata, made once for each state and version."""
     kind, version = call.kind, call.version
 
@@ -181,7 +181,7 @@ def _partial_message(call: Call, form: Form, entry: Entry) -> bytes:
     return remember(entry.forms, ("protobuf", "partial", form.version, kind.group, version.name, kind.changed), make)
 
 
-def _document(call: Call, outcome: Document, form: Form) -> list[bytes]:
+def _document(call: Call, outcome: AnswerDocument, form: AnswerForm) -> list[bytes]:
     if form.target and outcome.obj.get("kind") == "Scale":
         if form.target == "PartialObjectMetadataList":
             raise _not_a_list(form, "v1" if call.kind.custom else "autoscaling", "Scale")
@@ -191,14 +191,14 @@ def _document(call: Call, outcome: Document, form: Form) -> list[bytes]:
     return [serializer.encode(outcome.obj)]
 
 
-def _review(obj: Object, form: Form) -> Object:
+def _review(obj: Object, form: AnswerForm) -> Object:
     """The metadata of a review. Raises NotAcceptable for a list of it."""
     if form.target == "PartialObjectMetadata":
         return table.partial(obj, form.version)
     raise _not_a_list(form, obj["apiVersion"].partition("/")[0], obj["kind"])
 
 
-def _not_a_list(form: Form, group: str, kind: str) -> NotAcceptable:
+def _not_a_list(form: AnswerForm, group: str, kind: str) -> NotAcceptable:
     go = _go_type(group, kind)
     return NotAcceptable(f"you requested {form.target}, but the requested object is not a list ({go})")
 
@@ -209,7 +209,7 @@ def _go_type(group: str, kind: str) -> str:
     return f"*{package}.{kind}"
 
 
-def _single(call: Call, outcome: Single, form: Form) -> list[bytes]:
+def _single(call: Call, outcome: Single, form: AnswerForm) -> list[bytes]:
     if not form.target and outcome.entry is not None:
         return [view.body(call.kind, call.version, outcome.entry)]
     if outcome.entry is not None:
@@ -234,13 +234,13 @@ def _single(call: Call, outcome: Single, form: Form) -> list[bytes]:
     return [serializer.encode(shown)]
 
 
-def _pieces(call: Call, page: Many, form: Form, kept: Rows) -> Pieces:
+def _pieces(call: Call, page: Many, form: AnswerForm, kept: Rows) -> Pieces:
     """A long list that is not sent as it is stored. Raises NotAcceptable or BadRequest."""
     _refuse_partial(call, form)
     return lists.pieces(call, page, form, kept, include(call) if form.target == "Table" else "")
 
 
-def _refuse_partial(call: Call, form: Form) -> None:
+def _refuse_partial(call: Call, form: AnswerForm) -> None:
     """Raises NotAcceptable where the metadata of a single object was asked for, and there is a list."""
     if form.target == "PartialObjectMetadata":
         custom, group = call.kind.custom, call.kind.group
@@ -248,7 +248,7 @@ def _refuse_partial(call: Call, form: Form) -> None:
         raise NotAcceptable(f"you requested PartialObjectMetadata, but the requested object is a list ({go})")
 
 
-def _many(call: Call, page: Many, form: Form, kept: Rows) -> list[bytes] | Listing:
+def _many(call: Call, page: Many, form: AnswerForm, kept: Rows) -> list[bytes] | Listing:
     if form.target == "Table":
         return _table(call, page, form, kept)
     if form.target:
@@ -270,7 +270,7 @@ def pretty(obj: Any) -> bytes:
     return orjson.dumps(obj, option=orjson.OPT_INDENT_2)
 
 
-def _partials(call: Call, page: Many, form: Form) -> Object:
+def _partials(call: Call, page: Many, form: AnswerForm) -> Object:
     """The metadata of a list's objects. Raises NotAcceptable where that of a single one was asked for."""
     _refuse_partial(call, form)
     loaded = (view.inner(call.kind, call.version, entry) for entry in page.entries)
@@ -282,7 +282,7 @@ def _partials(call: Call, page: Many, form: Form) -> Object:
     }
 
 
-def _table(call: Call, page: Many, form: Form, kept: Rows) -> Listing:
+def _table(call: Call, page: Many, form: AnswerForm, kept: Rows) -> Listing:
     """A list as a Table."""
     rows = list(lists.rows(call, page, form, kept, include(call)))
     head, tail = table.frame(table.layout(call.kind, call.version), lists.meta(page), form.version, bare=not rows)
@@ -295,7 +295,7 @@ def include(call: Call) -> str:
     return table.check_include(values[0] if values else "")
 
 
-def _transform(call: Call, objects: list[Object], meta: Object, form: Form, *, scale: bool = False) -> Object:
+def _transform(call: Call, objects: list[Object], meta: Object, form: AnswerForm, *, scale: bool = False) -> Object:
     if scale and form.target == "PartialObjectMetadata":
         return table.partial(objects[0], form.version)
     layout = table.SCALE if scale else table.layout(call.kind, call.version)

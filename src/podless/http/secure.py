@@ -30,7 +30,7 @@ _NOWHERE = Nowhere()
 _NOTHING = memoryview(b"")
 
 
-class Client(Protocol):
+class InnerProtocol(Protocol):
     """The protocol above, as asyncio.BufferedProtocol has it."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -110,13 +110,13 @@ class Secure(asyncio.BufferedProtocol):
 
     def __init__(
         self,
-        client: Client,
+        client: InnerProtocol,
         context: ssl.SSLContext,
         handshakes: Handshakes,
         seconds: float,
         over: Callable[[Secure], object],
     ) -> None:
-        self._client: Client | None = client
+        self._client: InnerProtocol | None = client
         self._handshakes = handshakes
         self._over = over
         self._raw: asyncio.Transport = _NOWHERE

@@ -17,7 +17,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 _SLICE = 1 << 16  # a big body is handed over in slices, which then are in the processor's cache for TLS
 
 
-class Clock:
+class DatedHeads:
     """How answers begin, with the second in it: made once for each second, status and media type.
 
     The second is that of the clock in whose context this is made. It is looked up once a second and when that clock is

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from podless.codec import serializer
 from podless.http.message import JSON, Sink, Stream
-from podless.http.negotiate import PROTOBUF, Form
+from podless.http.negotiate import PROTOBUF, AnswerForm
 from podless.http.render import include
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
@@ -40,7 +40,7 @@ _PIECE = 1 << 16  # bytes of initial events that are made as one piece
 class WatchStream:
     """Sends what a watch sees to one client. over: called once that ends."""
 
-    def __init__(self, api: API, call: Call, watch: Watch, form: Form, over: Callable[[], None]) -> None:
+    def __init__(self, api: API, call: Call, watch: Watch, form: AnswerForm, over: Callable[[], None]) -> None:
         self._over = over
         self._api = api
         self._call = call
@@ -138,7 +138,7 @@ class WatchStream:
             return self._table_line("BOOKMARK", obj, include)
         return _event("BOOKMARK", obj, call.kind.struct_of(call.version), self._form)
 
-    def _layout(self) -> table.Layout:
+    def _layout(self) -> table.TableLayout:
         return table.layout(self._call.kind, self._call.version)
 
     def _send(self, seen: Sequence[Seen]) -> bool:
@@ -189,7 +189,7 @@ def _line(type_: bytes, obj: bytes) -> bytes:
     return b'{"type":"%b","object":%b}\n' % (type_, obj)
 
 
-def _plain(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
+def _plain(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> bytes:
     if item.event is None:
         return _line(item.type.encode(), view.body(kind, version, item.entry))
     key = (item.type, kind.group, version.name, kind.changed)
@@ -199,7 +199,7 @@ def _plain(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
     return line
 
 
-def _partial(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
+def _partial(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> bytes:
     key = (item.type, kind.group, version.name, kind.changed, "partial", form.version)
     line = item.event.frames.get(key) if item.event is not None else None
     if line is None:
@@ -210,7 +210,7 @@ def _partial(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
     return line
 
 
-def _protobuf(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
+def _protobuf(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> bytes:
     key = (item.type, kind.group, version.name, kind.changed, form)
     frame = item.event.frames.get(key) if item.event is not None else None
     if frame is None:
@@ -226,7 +226,7 @@ def _protobuf(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
 _RENDER = {"": _plain, "PartialObjectMetadata": _partial, "PartialObjectMetadataList": _partial}
 
 
-def _event(type_: str, obj: Object, struct: Struct | None, form: Form) -> bytes:
+def _event(type_: str, obj: Object, struct: Struct | None, form: AnswerForm) -> bytes:
     """One event about an object as it is to be shown."""
     if form.media != PROTOBUF:
         return _line(type_.encode(), serializer.encode(obj))
@@ -234,12 +234,12 @@ def _event(type_: str, obj: Object, struct: Struct | None, form: Form) -> bytes:
     return protobuf.frame(type_, protobuf.write(whole, obj))
 
 
-def media(form: Form) -> bytes:
+def media(form: AnswerForm) -> bytes:
     """The Content-Type of a watch."""
     return protobuf.STREAM.encode() if form.media == PROTOBUF else JSON
 
 
-def error_line(status: dict[str, Any], form: Form) -> bytes:
+def error_line(status: dict[str, Any], form: AnswerForm) -> bytes:
     """The one event of a watch that cannot be carried out, or the last of one that cannot go on."""
     return error_event(status, binary=form.media == PROTOBUF)
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from podless.http import strangers, validity
+from podless.http import clientcertificates, validity
 from podless.runtime import clock
 from podless.runtime.files import write_file
 from podless.runtime.option import StartError
@@ -84,7 +84,7 @@ class Certificates:
         self._make_authority()
         return True
 
-    def context(self, clients: Path | None = None) -> strangers.Context:
+    def context(self, clients: Path | None = None) -> clientcertificates.Context:
         """TLS 1.2 or newer with the server's certificate, HTTP/1.1 by ALPN. Raises BadCertificate.
 
         clients: a file of authorities whose client certificates are good, beside those of the folder's own. A client
@@ -100,7 +100,7 @@ class Certificates:
                 ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(authorities)
             except (ssl.SSLError, OSError) as error:
                 raise BadCertificate(f"{authorities}: not a file of certificates ({error})") from None
-        context = strangers.context(roots, lambda: self.context(clients))
+        context = clientcertificates.client_certificate_context(roots, lambda: self.context(clients))
         context.minimum_version = OLDEST
         context.set_alpn_protocols(["http/1.1"])
         try:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from podless.cache.entry import Entry
 from podless.codec import gotext, serializer
-from podless.fields.typed import Misfit
+from podless.fields.typed import SchemaMisfit
 from podless.kinds import reviews, view
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
 from podless.meta import objectmeta, uids
 from podless.meta.errors import Internal
 from podless.meta.field import join
-from podless.remote import Client, RemoteError, Target
+from podless.remote import RemoteError, Target, WebhookClient
 from podless.runtime.meter import each
 from podless.structs import gotypes
 from podless.structs.gotypes import UID, ListOf, Raw
@@ -67,7 +67,7 @@ class Converter:
     client: calls webhooks. One serves all kinds of a server.
     """
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: WebhookClient) -> None:
         self.client = client
 
     async def convert(self, kind: Kind, obj: Object, wanted: str) -> Object:
@@ -372,7 +372,7 @@ class Unconverted(Exception):
 def lookup(kind: Kind, known: Known, obj: Object, api_version: str) -> Object:
     """An object in another apiVersion. known: what has been fetched.
 
-    Raises Unconverted where that is not in it, and Misfit where the webhook failed.
+    Raises Unconverted where that is not in it, and SchemaMisfit where the webhook failed.
     """
     if obj.keys() <= {"apiVersion", "kind"}:
         return {**obj, "apiVersion": api_version}  # nothing is said of it in any version
@@ -381,6 +381,6 @@ def lookup(kind: Kind, known: Known, obj: Object, api_version: str) -> Object:
     if found is None:
         raise Unconverted(kind, obj, wanted, known)
     if isinstance(found, ConversionFailed):
-        raise Misfit(found.message)
+        raise SchemaMisfit(found.message)
     converted: Object = serializer.decode_json(found)
     return converted

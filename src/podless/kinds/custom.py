@@ -15,7 +15,7 @@ from podless.runtime.memo import find, once
 from podless.runtime.meter import each
 
 if TYPE_CHECKING:
-    from podless.cel.rules import Rules as Expressions
+    from podless.cel.rules import NodeRules as Expressions
     from podless.schema import Schema
 
 
@@ -47,7 +47,7 @@ class CustomStrategy(Strategy[Kind]):
         """The version's x-kubernetes-validations, compiled when first used. doubtful: for objects with floats."""
         known = self._expressions.get((version.name, doubtful))
         if known is None:
-            from podless.cel.rules import Rules as Expressions  # takes its time, and many kinds have no rules
+            from podless.cel.rules import NodeRules as Expressions  # takes its time, and many kinds have no rules
 
             known = once(
                 self._expressions,

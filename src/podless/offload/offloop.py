@@ -24,7 +24,7 @@ from podless.offload.process import Offload
 from podless.runtime import memo
 from podless.runtime.freeing import parts, release
 from podless.runtime.gcpause import PAUSE, paused
-from podless.runtime.meter import METER, Meter
+from podless.runtime.meter import METER, CPUMeter
 from podless.runtime.slices import Slices
 
 P = ParamSpec("P")
@@ -39,7 +39,7 @@ _made: ContextVar[list[Any] | None] = ContextVar("made", default=None)  # what w
 
 def _metered(seconds: float, work: Callable[[], R]) -> R:
     """Do a piece of work on its thread. Raise what the work raises; it raises Timeout where it is charged too much."""
-    METER.set(Meter(seconds))
+    METER.set(CPUMeter(seconds))
     try:
         with paused():
             return work()

@@ -52,7 +52,7 @@ class TimedOut(RemoteError):
     """No answer, or not all of it, within the time."""
 
 
-class Client:
+class WebhookClient:
     """Calls webhooks. services: where to find a Service, as namespace/name or namespace/name:port -> host:port.
 
     A Service that is not listed is asked for with `external`, which gives the host that a namespace and a name stand
@@ -220,7 +220,7 @@ def _judging(authority: bytes) -> aiohttp.Fingerprint:
     return Judge(b"\0" * 32)  # what it is compared with does not matter
 
 
-def _resolver(client: Client) -> aiohttp.abc.AbstractResolver:
+def _resolver(client: WebhookClient) -> aiohttp.abc.AbstractResolver:
     """Finds the Services that are listed, and all other hosts as the system does."""
     import socket
 

@@ -42,7 +42,7 @@ class Conflicting(Refused):
     """409: the object is not as the client believes."""
 
 
-class Gone(Refused):
+class RemoteGone(Refused):
     """410: the server has forgotten the state that is asked for."""
 
 
@@ -56,7 +56,7 @@ class NoAccount(Refused):
 
 _BY_CODE: dict[int, type[Refused]] = {
     409: Conflicting,
-    410: Gone,
+    410: RemoteGone,
     429: Busy,
     502: Busy,
     503: Busy,
@@ -71,7 +71,7 @@ def refusal(code: int, status: Object) -> Refused:
     return _BY_CODE.get(code, Refused)(code, status)
 
 
-class Cluster:
+class RemoteCluster:
     """A connection to one server, as an asynchronous context manager. agent: the User-Agent.
 
     received: bytes of all answers so far.

@@ -5,8 +5,9 @@ else is found: an unknown field, a wrong value, a rare case. The caller then tak
 what it is; walking a value again that was begun here leads to the same result. So the generated code builds no paths
 and no errors.
 
-Big parts of a schema are functions of their own (`Part`), compiled when a value first gets there: what is compiled in
-one go is a few hundred lines. The code charges for what it does at the head of its loops (runtime/meter.py).
+Big parts of a schema are functions of their own (`NodeFunction`), compiled when a value first gets there: what is
+compiled in one go is a few hundred lines. The code charges for what it does at the head of its loops
+(runtime/meter.py).
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def _hides(value: dict[str, Any], known: frozenset[str]) -> bool:
 Walk = Callable[[Any], bool]
 
 
-def _holds(parts: tuple[Part, ...], value: Any, most: int) -> int:
+def _holds(parts: tuple[NodeFunction, ...], value: Any, most: int) -> int:
     """How many of some parts find a value in order, counted up to a number."""
     found = 0
     for place, part in enumerate(parts):
@@ -85,7 +86,7 @@ def _holds(parts: tuple[Part, ...], value: Any, most: int) -> int:
     return found
 
 
-def _all(parts: tuple[Part, ...], value: Any) -> bool:
+def _all(parts: tuple[NodeFunction, ...], value: Any) -> bool:
     """Whether all of some parts find a value in order."""
     for place, part in enumerate(parts):
         if not place % _SOME:
@@ -112,10 +113,10 @@ _NAMES: dict[str, Any] = {
 }
 
 # the parts for simple values, by what they check
-Leaves = dict[tuple[Mode, bytes], "Part"]
+Leaves = dict[tuple[Mode, bytes], "NodeFunction"]
 
 
-class Part:
+class NodeFunction:
     """The function of one node in one mode; `run` is that function, compiled when it is first called.
 
     Each part is compiled into names of its own and becomes visible by one assignment, so that threads may use and
@@ -142,7 +143,7 @@ class Part:
 
     def complete(self) -> None:
         """Compile this part, and what it can come to: of very much, that which is nearest."""
-        todo: deque[Part] = deque([self])
+        todo: deque[NodeFunction] = deque([self])
         done = {id(_ANYTHING)}
         while todo and len(done) <= _MOST:
             part = todo.popleft()
@@ -154,7 +155,7 @@ class Part:
             if run is _ANYTHING.run:
                 continue
             for name, value in run.__globals__.items():
-                if isinstance(value, Part):
+                if isinstance(value, NodeFunction):
                     todo.append(value)
                 elif value.__class__ is dict and name != "__builtins__":  # of a wide object
                     todo.extend(value.values())
@@ -171,7 +172,7 @@ class Part:
         return self._write(self._node, self._mode)
 
     def _write(self, node: Node, mode: Mode) -> Walk:
-        writer = Writer(self._leaves)
+        writer = FunctionWriter(self._leaves)
         writer.slot(node, "v", 1, mode, ["return False"] if mode.fill else None)
         head = writer.head(mode)
         charge((len(head) + len(writer.lines)) * _LINE)
@@ -182,7 +183,7 @@ class Part:
         return made
 
 
-class Field(Part):
+class PropertyFunction(NodeFunction):
     """The part of a declared property, which is not looked at before a value has it."""
 
     __slots__ = ("_name",)
@@ -195,7 +196,7 @@ class Field(Part):
         charge(_LINE)
         node = self._node.child(self._name)
         assert node is not None
-        writer = Writer(self._leaves)
+        writer = FunctionWriter(self._leaves)
         if writer.idle(node, self._mode) and not writer.fills(node, self._mode):
             return _ANYTHING.run
         says = leaf(node)
@@ -205,7 +206,7 @@ class Field(Part):
         return shared.run if shared.is_compiled else shared._compiled()
 
 
-class Writer(Values):
+class FunctionWriter(Values):
     """Writes the lines of one function."""
 
     def __init__(self, leaves: Leaves) -> None:
@@ -220,10 +221,10 @@ class Writer(Values):
         self.names[name] = value
         return name
 
-    def part(self, node: Node, mode: Mode) -> Part:
+    def part(self, node: Node, mode: Mode) -> NodeFunction:
         """The part for a node, which simple values of one form share."""
         charge(_LINE)
-        found = Part(node, mode, self.leaves)
+        found = NodeFunction(node, mode, self.leaves)
         says = leaf(node)
         return once(self.leaves, (mode, says), lambda: found) if says else found
 
@@ -433,10 +434,10 @@ class Writer(Values):
     def wide(self, node: Node, var: str, indent: int, mode: Mode, keep: bool) -> None:
         """An object with many properties: each field that it has is looked up."""
         inner = replace(mode, keep=False, root=False)
-        table: dict[str, Part] = {}
+        table: dict[str, NodeFunction] = {}
         for name in node.properties:
             charge(_FIELD)
-            table[name] = Field(node, name, self.meta(mode, node, name, inner), self.leaves)
+            table[name] = PropertyFunction(node, name, self.meta(mode, node, name, inner), self.leaves)
         if node.embedded or mode.root:
             for name in META - table.keys():
                 table[name] = _ANYTHING
@@ -570,7 +571,7 @@ class Writer(Values):
             self.fail(indent, test(refused))
 
 
-class _Anything(Part):
+class _Anything(NodeFunction):
     """Stands for a part that has nothing to say."""
 
     __slots__ = ()

@@ -13,7 +13,7 @@ from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.meter import charge, each
 from podless.schema import complete, default, defaults, formats, internal, invariants, keywords, plain, regex, shape
-from podless.schema.keywords import Options
+from podless.schema.keywords import KeywordOptions
 from podless.schema.node import Node
 from podless.schema.rules import Expressions
 
@@ -32,7 +32,7 @@ def structural(
     *,
     status: bool = False,
     rules: Expressions | None = None,
-    options: Options | None = None,
+    options: KeywordOptions | None = None,
 ) -> list[FieldError]:
     """All errors of one openAPIV3Schema.
 
@@ -40,7 +40,7 @@ def structural(
     the status subresource, which narrows what the root may say. rules: compiles x-kubernetes-validations; without it
     only their form is checked. options: what is not held against an update because the old definition did it too.
     """
-    options = options or Options()
+    options = options or KeywordOptions()
     skip = plain.parts(schema)
     errors = shape.check(schema, path, skip)
     if errors:
@@ -129,12 +129,12 @@ def warnings(schema: dict[str, Any], path: str = "") -> list[str]:
     return found
 
 
-def tolerated(old: Iterable[dict[str, Any]]) -> Options:
+def tolerated(old: Iterable[dict[str, Any]]) -> KeywordOptions:
     """What is asked of a definition's new schemas, given its old ones: nothing that these did not obey, either."""
     olds = list(old)
     parts = [node for schema in each(olds) for node in nodes(schema)]
     sound = [is_structural(schema) for schema in each(olds)]
-    return Options(
+    return KeywordOptions(
         structural=all(sound),
         types=all((part.get("type") or "string") in keywords.TYPES for part in each(parts)),
         pruned_defaults=not any(

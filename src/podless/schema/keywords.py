@@ -25,7 +25,7 @@ Schema = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class KeywordOptions:
     """What is required. An update is not refused for what the old definition did already.
 
     structural: the schema is structural. types: types are those of OpenAPI v3. pruned_defaults: defaults have no
@@ -52,7 +52,7 @@ class _Place:
 
 
 class _Walk:
-    def __init__(self, options: Options, expressions: Expressions | None, plain: Collection[int]) -> None:
+    def __init__(self, options: KeywordOptions, expressions: Expressions | None, plain: Collection[int]) -> None:
         self.plain = plain
         self.options = options
         self.expressions = expressions
@@ -158,7 +158,7 @@ class _Walk:
 def validate(
     schema: Schema,
     path: str,
-    options: Options,
+    options: KeywordOptions,
     expressions: Expressions | None = None,
     plain: Collection[int] = (),
 ) -> list[FieldError]:
@@ -179,7 +179,7 @@ def _typed(schema: Schema, path: str, wanted: str, keyword: str) -> list[FieldEr
     return [field.invalid(f"{path}.type", kind, text) if kind else field.required(f"{path}.type", text)]
 
 
-def _lists(schema: Schema, path: str, options: Options) -> list[FieldError]:
+def _lists(schema: Schema, path: str, options: KeywordOptions) -> list[FieldError]:
     """x-kubernetes-list-type and its keys."""
     kind, keys = schema.get(_LIST), schema.get(_KEYS) or []
     errors: list[FieldError] = []

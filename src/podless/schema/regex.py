@@ -63,10 +63,10 @@ def problem(pattern: str) -> str:
     cost = price(pattern)
     charge(int(cost) // _NANOSECONDS // 8)
     if cost > MOST:
-        return str(patterns.TooLarge(pattern))
+        return str(patterns.PatternTooLarge(pattern))
     try:
         patterns.parse(pattern, _ONLY_PARSE)
-    except patterns.TooLarge:
+    except patterns.PatternTooLarge:
         return ""
     except patterns.PatternFault as fault:
         return str(fault)
@@ -76,14 +76,14 @@ def problem(pattern: str) -> str:
 def _compile(pattern: str, cost: float) -> tuple[Any, int]:
     """The compiled pattern, and the bytes that it may take. Raises PatternFault."""
     if cost > MOST:
-        raise patterns.TooLarge(pattern)
+        raise patterns.PatternTooLarge(pattern)
     charge(int(cost) // _NANOSECONDS)
     for most, memory in _LADDER:
         if cost > most:
             continue
         try:
             return patterns.parse(pattern, _options(memory)), memory * 2 // 3
-        except patterns.TooLarge:
+        except patterns.PatternTooLarge:
             if memory == _LADDER[-1][1]:
                 raise
     raise AssertionError("the last memory is for all")

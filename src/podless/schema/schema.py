@@ -11,7 +11,7 @@ from podless.meta.field import FieldError
 from podless.runtime.memo import fill, once
 from podless.runtime.meter import charge, each
 from podless.schema import check, default, definition, embedded, lists, prune, shape
-from podless.schema.compile import Leaves, Part
+from podless.schema.compile import Leaves, NodeFunction
 from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE, Mode
 from podless.schema.node import Node
 
@@ -46,7 +46,7 @@ class Schema:
         self.preserve = preserve
         self._node: Node | None = None
         self._rules: bool | None = None
-        self._walks: dict[str, Part] = {}
+        self._walks: dict[str, NodeFunction] = {}
         self._leaves: Leaves = {}
 
     @classmethod
@@ -89,8 +89,8 @@ class Schema:
         walk = self._walks.get(mode.name)
         return (walk if walk is not None else self._part(mode)).run
 
-    def _part(self, mode: Mode) -> Part:
-        return once(self._walks, mode.name, lambda: Part(self.node, mode, self._leaves))
+    def _part(self, mode: Mode) -> NodeFunction:
+        return once(self._walks, mode.name, lambda: NodeFunction(self.node, mode, self._leaves))
 
     def complete(self) -> None:
         """Make all that walks over objects can need, which is done as they need it where nobody asks for it before."""

@@ -78,14 +78,14 @@ async def page(store: Store, revision: int, after: str) -> tuple[bytes, str]:
             return b"".join(found), after
 
 
-class Told(NamedTuple):
+class BackupSummary(NamedTuple):
     """What a backup says of itself: the revision that it is of, and how many records it has."""
 
     revision: int
     records: int
 
 
-def check(lines: Iterable[bytes]) -> Told:
+def check(lines: Iterable[bytes]) -> BackupSummary:
     """What a backup that is whole says of itself. Raises BadBackup."""
     foot, last, revision = Foot(), b"", 0
     for number, one in enumerate(lines):
@@ -96,7 +96,7 @@ def check(lines: Iterable[bytes]) -> Told:
         last = one
     if foot.line() != last:
         raise BadBackup("not a whole backup: its end is missing, or it was changed")
-    return Told(revision, foot.records - 1)
+    return BackupSummary(revision, foot.records - 1)
 
 
 def _revision(text: bytes) -> int:

@@ -35,7 +35,7 @@ def keep(text: str) -> Keep:
     return Keep(**found)  # type: ignore[arg-type]
 
 
-class Clock:
+class HistoryClock:
     """Seconds since 1970 that never go back, whatever becomes of the system's clock. newest: what was told before."""
 
     def __init__(self, newest: int = 0) -> None:

@@ -35,7 +35,7 @@ from podless.store.contract import (
     StoreError,
 )
 from podless.store.files import Files
-from podless.store.history import Clock, History, Keep
+from podless.store.history import History, HistoryClock, Keep
 from podless.store.keys import Stored
 from podless.store.reserve import Reserve
 from podless.store.rows import COLUMNS, Row, checksum, record, records, verify
@@ -94,7 +94,7 @@ class SQLiteStore:
         self._files: Files | None = None
         self._reserve = Reserve(path) if path is not None else None
         self._history = History(keep or Keep())
-        self._clock = Clock()
+        self._clock = HistoryClock()
         self._watches: list[tuple[str, Deliver]] = []
         self._waiting: list[_Waiting] = []
         self._loop: asyncio.AbstractEventLoop | None = None

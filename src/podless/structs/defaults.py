@@ -9,7 +9,7 @@ import copy
 from typing import Any
 
 from podless.runtime.meter import FEW, charge
-from podless.structs.gotypes import ListOf, MapOf, Type
+from podless.structs.gotypes import GoType, ListOf, MapOf
 from podless.structs.structs import Field, Struct
 
 Object = dict[str, Any]
@@ -110,7 +110,7 @@ def _value(field: Field) -> Any:
     return value if value is not None and (value or field.pointer) else None
 
 
-def _inner(kind: Type) -> tuple[Struct | None, int]:
+def _inner(kind: GoType) -> tuple[Struct | None, int]:
     if isinstance(kind, Struct):
         return kind, _ONE
     if isinstance(kind, ListOf | MapOf) and isinstance(kind.item, Struct):

@@ -13,7 +13,7 @@ from typing import Any
 from podless.codec import gotext
 from podless.runtime.meter import each
 from podless.structs import gotypes, structs
-from podless.structs.gotypes import ListOf, Type
+from podless.structs.gotypes import GoType, ListOf
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Field, Struct
 
@@ -191,7 +191,7 @@ def _name(struct: str, name: str) -> str:
     return _OWN_NAMES.get((struct, name)) or _NAMES.get(name) or name[0].upper() + name[1:]
 
 
-def _read(kind: Type, item: Any) -> Any:
+def _read(kind: GoType, item: Any) -> Any:
     if isinstance(kind, Struct):
         return _struct(kind, item)
     if isinstance(kind, ListOf):

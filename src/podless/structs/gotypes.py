@@ -52,7 +52,7 @@ class NumberMismatch(Mismatch):
         super().__init__(f"number {value!r}", go)
 
 
-class Type:
+class GoType:
     """How a JSON value is read. go: the type's name in messages."""
 
     go = ""
@@ -79,7 +79,7 @@ class Type:
         raise Mismatch(JSON_NAMES.get(type(value), "number"), self.go, fatal=fatal)
 
 
-class String(Type):
+class String(GoType):
     """A string, or a named string type of Go such as types.UID. enum: the values that documents name, sorted."""
 
     plain = str
@@ -97,7 +97,7 @@ class String(Type):
         return ""
 
 
-class Bool(Type):
+class Bool(GoType):
     """A boolean."""
 
     go = "bool"
@@ -112,7 +112,7 @@ class Bool(Type):
         return False
 
 
-class Int(Type):
+class Int(GoType):
     """A signed integer of 32 or 64 bits."""
 
     def __init__(self, bits: int) -> None:
@@ -131,7 +131,7 @@ class Int(Type):
         return 0
 
 
-class Float(Type):
+class Float(GoType):
     """A float64; whole numbers come out without a point, as Go prints them."""
 
     go = "float64"
@@ -146,7 +146,7 @@ class Float(Type):
         return 0
 
 
-class Time(Type):
+class Time(GoType):
     """A metav1.Time (digits=0: whole seconds) or MicroTime (digits=6), written in UTC."""
 
     go = "string"
@@ -168,7 +168,7 @@ class Time(Type):
         self.read(value, [])
 
 
-class Quantity(Type):
+class Quantity(GoType):
     """An amount such as 1500m or 2Gi, as a text or a number; always written as a text, in its one form."""
 
     go = "resource.Quantity"
@@ -187,7 +187,7 @@ class Quantity(Type):
         self.read(value, [])
 
 
-class Bytes(Type):
+class Bytes(GoType):
     """Bytes, as base64, or as a list of numbers."""
 
     go = "[]uint8"
@@ -204,7 +204,7 @@ class Bytes(Type):
         return base64.b64encode(base64.b64decode(value)).decode()
 
 
-class Raw(Type):
+class Raw(GoType):
     """Any JSON value, kept as it is."""
 
     def __init__(self, go: str = "runtime.RawExtension") -> None:
@@ -221,12 +221,12 @@ class Canonical(Raw):
         return canonical(value)
 
 
-class ListOf(Type):
+class ListOf(GoType):
     """A list; a null item is the zero value of its type."""
 
     joint = ""
 
-    def __init__(self, item: Type, go: str = "") -> None:
+    def __init__(self, item: GoType, go: str = "") -> None:
         self.item = item
         self.go = go or f"[]{item.go}"
         self.nested = item.nested
@@ -253,10 +253,10 @@ class ListOf(Type):
                 self.item.scan(one)
 
 
-class MapOf(Type):
+class MapOf(GoType):
     """A map with string keys, written in the order of its keys; a null item is the zero value of its type."""
 
-    def __init__(self, item: Type, go: str = "") -> None:
+    def __init__(self, item: GoType, go: str = "") -> None:
         self.item = item
         self.go = go or f"map[string]{item.go}"
         self.nested = item.nested
@@ -283,7 +283,7 @@ class MapOf(Type):
                 self.item.scan(one)
 
 
-class Union(Type):
+class Union(GoType):
     """A type that decodes itself by the form of the value, such as JSONSchemaPropsOrBool.
 
     forms: JSON type -> the type read then, or None to keep the value. other: what every other value is read as;
@@ -291,13 +291,13 @@ class Union(Type):
     own.
     """
 
-    def __init__(self, go: str, forms: Callable[[], dict[type, Type | None]], refusal: str = "") -> None:
+    def __init__(self, go: str, forms: Callable[[], dict[type, GoType | None]], refusal: str = "") -> None:
         self.go = go
         self.choose = forms
         self.refusal = refusal
 
     @made_once
-    def forms(self) -> dict[type, Type | None]:
+    def forms(self) -> dict[type, GoType | None]:
         """JSON type -> how it is read."""
         return self.choose()
 
@@ -357,7 +357,7 @@ def rewritten(obj: Any, names: Sequence[str]) -> Any:
     return {**obj, **{name: canonical(obj[name]) for name in names if name in obj}}
 
 
-def worst(form: Type, value: Any, error: Mismatch) -> Mismatch:
+def worst(form: GoType, value: Any, error: Mismatch) -> Mismatch:
     """The mismatch that Go reports: a fatal one anywhere, else the first."""
     if not error.fatal:
         try:

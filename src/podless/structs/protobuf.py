@@ -25,8 +25,8 @@ __all__ = [
     "MEDIA",
     "PREFIX",
     "STREAM",
+    "Envelope",
     "ProtobufError",
-    "Unknown",
     "decode",
     "encode",
     "frame",
@@ -50,7 +50,7 @@ _TAIL = b"\x1a\x00\x22\x00"
 _ITEMS_FIRST = ("meta.k8s.io/v1beta1", "PartialObjectMetadataList")  # alone has items 1 and metadata 2
 
 
-class Unknown(NamedTuple):
+class Envelope(NamedTuple):
     """What the envelope says: "" for an apiVersion or kind that is not given. raw: the object's own message."""
 
     api_version: str
@@ -58,7 +58,7 @@ class Unknown(NamedTuple):
     raw: bytes
 
 
-def unwrap(body: bytes) -> Unknown:
+def unwrap(body: bytes) -> Envelope:
     """Opens the envelope. Raises ProtobufError; its text for what is no envelope at all is that of a Go server."""
     if not body:
         raise ProtobufError("empty data")
@@ -67,7 +67,7 @@ def unwrap(body: bytes) -> Unknown:
         raise ProtobufError(f"provided data does not appear to be a protobuf message, expected prefix [{expected}]")
     if len(body) == len(PREFIX):
         raise ProtobufError("empty body")
-    return Unknown(*_messages().unwrap(body[len(PREFIX) :]))
+    return Envelope(*_messages().unwrap(body[len(PREFIX) :]))
 
 
 def wrap(api_version: str, kind: str, raw: bytes) -> bytes:

@@ -18,7 +18,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import in_order
-from podless.structs.gotypes import STRING, ListOf, MapOf, Time, Type
+from podless.structs.gotypes import STRING, GoType, ListOf, MapOf, Time
 from podless.structs.protobuf_forms import Blob, Budget, Form, Put, Take, form, scalar, text
 from podless.structs.structs import TYPE_META, Field, Struct
 from podless.structs.wire import ProtobufError
@@ -102,7 +102,7 @@ class Messages:
     def __init__(self) -> None:
         self._pool = descriptor_pool.DescriptorPool()
         self._plans: dict[Struct, _Plan] = {}
-        self._forms: dict[Type, Form | None] = {}
+        self._forms: dict[GoType, Form | None] = {}
         self._places: dict[Struct, _Place] = {}
         self._lock = threading.Lock()
 
@@ -169,7 +169,7 @@ class Messages:
             left += [inner for field in _fields(one) if (inner := self._struct(_item(field.type))) is not None]
         return list(fresh)
 
-    def _struct(self, type_: Type) -> Struct | None:
+    def _struct(self, type_: GoType) -> Struct | None:
         """The struct that is the message of this type; None for scalars."""
         if isinstance(type_, Struct):
             return type_
@@ -235,7 +235,7 @@ class Messages:
         plan.puts[field.name] = f"f{field.number}", put
         plan.takes[field.number] = field.name, take, keep
 
-    def _convert(self, item: Type, plans: Mapping[Struct, _Plan]) -> tuple[Put | None, Take | None]:
+    def _convert(self, item: GoType, plans: Mapping[Struct, _Plan]) -> tuple[Put | None, Take | None]:
         if isinstance(item, Struct):
             return plans[item].put, plans[item].take
         found = self._forms.get(item)
@@ -254,7 +254,7 @@ def _fields(struct: Struct) -> list[Field]:
     return [field for field in struct.parts if field.number and not any(field is known for known in TYPE_META)]
 
 
-def _item(type_: Type) -> Type:
+def _item(type_: GoType) -> GoType:
     return type_.item if isinstance(type_, ListOf | MapOf) else type_
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from podless.codec import gotext, jsontext, serializer
 from podless.runtime.meter import charge, each
-from podless.structs.gotypes import Bool, Float, Int, ListOf, MapOf, String, Type
+from podless.structs.gotypes import Bool, Float, GoType, Int, ListOf, MapOf, String
 from podless.structs.structs import Field, Struct
 
 _MOST = 100  # findings, as many as a real server remembers
@@ -57,7 +57,7 @@ class _Walk:
         if len(self.findings) < _MOST:
             self.findings[f"{what} field {gotext.quote(path)}"] = None
 
-    def value(self, kind: Type, old: Any, item: Any, path: str) -> Any:
+    def value(self, kind: GoType, old: Any, item: Any, path: str) -> Any:
         if isinstance(item, _Pairs):
             if isinstance(kind, Struct):
                 return self.fields(kind, old, item, path)

@@ -13,7 +13,7 @@ from typing import Any
 
 from podless.runtime.memo import made_once, remember
 from podless.runtime.meter import FEW, charge, each
-from podless.structs.gotypes import STRING, ListOf, MapOf, Mismatch, NumberMismatch, Raw, Type, Union, worst
+from podless.structs.gotypes import STRING, GoType, ListOf, MapOf, Mismatch, NumberMismatch, Raw, Union, worst
 
 # the strict decoder stops naming unknown fields after so many
 MOST_UNKNOWN = 100
@@ -45,7 +45,7 @@ class Field:
     """
 
     name: str
-    type: Type
+    type: GoType
     number: int = 0
     pointer: bool = False
     always: bool = False
@@ -59,7 +59,7 @@ class Field:
     merge: str = ""
 
 
-class Struct(Type):
+class Struct(GoType):
     """A Go struct. fields: in Go's order, or a function that gives them when they are first needed.
 
     package: what stands before the name in messages. atomic: it is one leaf where objects are merged. union: the field
@@ -123,7 +123,7 @@ class Struct(Type):
         return self.given if isinstance(self.given, tuple) else self.given()
 
     @made_once
-    def plan(self) -> dict[str, tuple[Type, bool, str | None, int, type | None]]:
+    def plan(self) -> dict[str, tuple[GoType, bool, str | None, int, type | None]]:
         """What is known of each field.
 
         Its type, whether it is kept when empty, what joins it to unknown fields inside, its place, and the class of
@@ -266,7 +266,7 @@ def arrange(struct: Struct, obj: dict[str, Any]) -> dict[str, Any]:
 
 def complete(struct: Struct) -> None:
     """Make all that is known of a struct and of all structs in it, once for the process."""
-    todo: list[Type] = [struct]
+    todo: list[GoType] = [struct]
     seen: set[int] = set()
     while todo:
         charge(1)

@@ -9,7 +9,7 @@ from contextvars import Context
 from typing import Any, TypeVar
 
 from podless.app import App
-from podless.http.record import Requests
+from podless.http.record import RecentRequests
 from podless.kinds.kind import Kind
 from podless.meta import gvk
 from podless.remote.cluster import Refused
@@ -39,7 +39,7 @@ class Client:
     for all of them. What the server refuses raises Refused, with its code and Status.
     """
 
-    def __init__(self, app: App, loop: asyncio.AbstractEventLoop, context: Context, requests: Requests) -> None:
+    def __init__(self, app: App, loop: asyncio.AbstractEventLoop, context: Context, requests: RecentRequests) -> None:
         self._app = app
         self._context = context
         self._loop = loop

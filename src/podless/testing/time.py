@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from podless.runtime.clock import Clock
 
 
-class Time:
+class ServerTime:
     """What a server takes for the time: for what it writes into objects, and for all that expires.
 
     there: does something on the server's loop, and returns when it is done.

@@ -20,7 +20,7 @@ from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
 from podless.runtime import clock
 from podless.structs import gotypes, restore, structs
 from podless.verbs import admit, fieldmanager, options, steps, storage
-from podless.verbs.call import API, Call, Document, Single
+from podless.verbs.call import API, AnswerDocument, Call, Single
 from podless.verbs.create import INSERTED, PREPARED, fit_namespace, refuse_while_terminating
 from podless.verbs.runner import PARSE, Stages, Wait, Write
 from podless.verbs.storage import Action, Next
@@ -275,7 +275,7 @@ class ApplyScaleWrite(ApplyWrite):
 
 async def apply_scale(
     api: API, call: Call, shown: Callable[[Object], Object], put: Callable[[Object, Object], Object] | None
-) -> Document:
+) -> AnswerDocument:
     """Apply to the Scale of an object. Of custom objects, as on a real server, only what changes nothing can succeed.
 
     shown: gives the Scale of an object. put: gives the object with what its Scale says, None for custom ones.
@@ -288,9 +288,9 @@ async def apply_scale(
         raise call.not_found()
     written = await rewrite(api, write, APPLY_SCALE)
     if written.entry is None:
-        return Document(shown(written.obj or {}))
+        return AnswerDocument(shown(written.obj or {}))
     await api.converter.ready(call.kind, call.version, [written.entry])
-    return Document(shown(view.load(call.kind, call.version, written.entry)))
+    return AnswerDocument(shown(view.load(call.kind, call.version, written.entry)))
 
 
 def merge_scale(write: ApplyScaleWrite) -> None:

@@ -89,14 +89,14 @@ class Many(NamedTuple):
     remaining: int | None = None
 
 
-class Document(NamedTuple):
+class AnswerDocument(NamedTuple):
     """A document of its own, such as a Status or a Scale."""
 
     obj: Object
     code: int = 200
 
 
-Outcome = Single | Many | Document
+Outcome = Single | Many | AnswerDocument
 
 
 def entries(outcome: Outcome) -> Sequence[Entry]:

@@ -17,7 +17,7 @@ from podless.meta import addresses, field
 from podless.meta.errors import BadRequest, Internal, Invalid, NotFound, Unavailable
 from podless.meta.field import FieldError
 from podless.structs import structs
-from podless.structs.gotypes import BOOL, STRING, STRINGS, Type
+from podless.structs.gotypes import BOOL, STRING, STRINGS, GoType
 from podless.verbs import admit, options
 from podless.verbs.call import API, Call
 
@@ -93,7 +93,7 @@ def _ports(given: Sequence[str]) -> list[int]:
     return found
 
 
-_READ: Mapping[Type, Callable[[Sequence[str]], object]] = {BOOL: _truth, STRING: _first, STRINGS: list}
+_READ: Mapping[GoType, Callable[[Sequence[str]], object]] = {BOOL: _truth, STRING: _first, STRINGS: list}
 
 
 async def _log(api: API, call: Call) -> None:

@@ -11,7 +11,7 @@ from podless.kinds.kind import Kind
 from podless.meta.errors import Conflict
 from podless.runtime import clock
 from podless.verbs import admit, options, storage
-from podless.verbs.call import API, Call, Document, Single
+from podless.verbs.call import API, AnswerDocument, Call, Single
 from podless.verbs.options import DeleteOptions
 from podless.verbs.runner import parse_body
 from podless.verbs.storage import Action, Next
@@ -23,7 +23,7 @@ _ACCEPTED = 202  # the object is still there, and who asked wants what it owns t
 _POLICY_HOLDERS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
 
 
-async def delete(api: API, call: Call) -> Single | Document:
+async def delete(api: API, call: Call) -> Single | AnswerDocument:
     """Delete the object. Answers a Status, or the marked object where it has to wait.
 
     Raises NotFound, Conflict for preconditions that do not hold, Forbidden, BadRequest or Invalid for bad options.
@@ -44,13 +44,15 @@ def warn(call: Call, chosen: DeleteOptions) -> None:
         call.warnings.append(text)
 
 
-async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | None = None) -> Single | Document | None:
+async def remove(
+    api: API, call: Call, chosen: DeleteOptions, *, asked: Call | None = None
+) -> Single | AnswerDocument | None:
     """Delete the object that a call names. Returns what is to be answered, None where there is no such object.
 
     asked: the request behind it, in whose name admission is asked; None where the server deletes by itself.
     """
     kind = call.kind
-    answer: Single | Document | None = None
+    answer: Single | AnswerDocument | None = None
     dropped: Entry | None = None
     stays = False
 
@@ -78,7 +80,7 @@ async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | N
             dropped = None if stays or chosen.dry_run else entry
             return Action.KEEP if chosen.dry_run else step
         if not kind.strategy.waits(obj):
-            answer = Single(None, obj) if kind.shown_deleted else Document(_gone(kind, entry, metadata))
+            answer = Single(None, obj) if kind.shown_deleted else AnswerDocument(_gone(kind, entry, metadata))
             if chosen.dry_run and held:
                 answer = Single(None, _blank(call))  # a real server has begun an update that it does not make
             return Action.KEEP if chosen.dry_run else Action.DELETE
@@ -128,7 +130,7 @@ def _ending(obj: Object, period: int, chosen: DeleteOptions) -> tuple[Next | Act
     return Next(obj), not period
 
 
-async def _drop(api: API, call: Call, marked: Entry) -> storage.Written:
+async def _drop(api: API, call: Call, marked: Entry) -> storage.WriteResult:
     """Take the object away after all could see that it is about to go."""
 
     async def attempt(entry: Entry | None) -> Next | Action:

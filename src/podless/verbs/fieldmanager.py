@@ -10,7 +10,7 @@ from podless.fields import managers, scaling, sets, typed
 from podless.fields.managers import Entry
 from podless.fields.merge import Endpoint
 from podless.fields.sets import Fields
-from podless.fields.typed import Misfit, of_schema, of_struct
+from podless.fields.typed import SchemaMisfit, of_schema, of_struct
 from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
 from podless.runtime import clock
@@ -89,12 +89,14 @@ def _place(kind: Kind, version: Version, subresource: str) -> Endpoint:
 
 
 def _convert(shown: dict[str, tuple[Kind, Version]], obj: Object, api_version: str) -> Object:
-    """The object in another version. Raises Misfit where what was merged is none of its kind."""
+    """The object in another version. Raises SchemaMisfit where what was merged is none of its kind."""
     kind, version = shown[api_version]
     try:
         return kind.strategy.convert(kind, version, obj)
     except structs.DecodeError as error:
-        raise Misfit(f"unable to convert unstructured object to {_told(obj)}: {_fault(shown, obj, error)}") from None
+        raise SchemaMisfit(
+            f"unable to convert unstructured object to {_told(obj)}: {_fault(shown, obj, error)}"
+        ) from None
 
 
 def _told(obj: Object) -> str:

@@ -23,7 +23,7 @@ from podless.structs import structs
 from podless.structs.structfiles import load_struct
 from podless.verbs import admit, body, fieldmanager, options, patch, steps
 from podless.verbs.apply import apply_scale
-from podless.verbs.call import API, Call, Document, Single
+from podless.verbs.call import API, AnswerDocument, Call, Single
 from podless.verbs.get import get
 from podless.verbs.options import WriteOptions
 from podless.verbs.patch import APPLY_PATCH, judge, media_type, prepare, unfit
@@ -117,7 +117,7 @@ class ScaleWrite(Write):
         self.shown = partial(read, paths=paths, required=False)
 
 
-async def scale(api: API, call: Call, verb: str) -> Document:
+async def scale(api: API, call: Call, verb: str) -> AnswerDocument:
     """get, update or patch of the Scale of an object. Raises what these verbs raise."""
     paths = call.version.scale
     if paths is None:
@@ -127,7 +127,7 @@ async def scale(api: API, call: Call, verb: str) -> Document:
         entry = get(api, call, collection).entry
         assert entry is not None
         await api.converter.ready(call.kind, call.version, [entry])
-        return Document(read(view.load(call.kind, call.version, entry), paths))
+        return AnswerDocument(read(view.load(call.kind, call.version, entry), paths))
     if verb == "patch" and media_type(call) == APPLY_PATCH:
         shown = partial(read, paths=paths, required=False)
         return await apply_scale(api, call, shown, None if call.kind.custom else partial(_with_replicas, paths))
@@ -139,7 +139,7 @@ async def scale(api: API, call: Call, verb: str) -> Document:
     if collection.get(call.key) is None:
         raise call.not_found()
     written = await rewrite(api, write, RESCALE)
-    return Document(read(await _object(api, call, written), paths, required=False))
+    return AnswerDocument(read(await _object(api, call, written), paths, required=False))
 
 
 def _with_replicas(paths: Scale, old: Object, given: Object) -> Object:

@@ -23,7 +23,7 @@ from podless.runtime.meter import each
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 from podless.verbs import admit, body, fieldmanager, options, steps
-from podless.verbs.call import API, Call, Document
+from podless.verbs.call import API, AnswerDocument, Call
 from podless.verbs.runner import PARSE, Stages, Write
 from podless.virtual import pods, tokens, unread
 
@@ -47,7 +47,7 @@ class Review(Write):
         self.question = question
 
 
-async def review(api: API, call: Call) -> Document:
+async def review(api: API, call: Call) -> AnswerDocument:
     """Answer the question in the body. Raises BadRequest, Invalid, NotFound, Conflict, and what admission raises."""
     known = call.kind.subresource(call.subresource)
     asked = call
@@ -56,8 +56,8 @@ async def review(api: API, call: Call) -> Document:
     write = Review(call, asked)
     await REVIEW.run(api, write)
     if write.subject is not None:
-        return Document(await api.off_loop.slice(_decided, api, write.obj, write.subject), 201)
-    return Document(await _ANSWERS[asked.kind](api, call, write.obj), 201)
+        return AnswerDocument(await api.off_loop.slice(_decided, api, write.obj, write.subject), 201)
+    return AnswerDocument(await _ANSWERS[asked.kind](api, call, write.obj), 201)
 
 
 def read_question(write: Review) -> None:
@@ -218,7 +218,7 @@ def _decided(api: API, obj: Object, user: User) -> Object:
         status["reason"] = decision.reason
     errors = [decision.error] if decision.error else []
     if resource is not None:
-        errors += unread.told(resource)
+        errors += unread.unread_warnings(resource)
     if errors:
         status["evaluationError"] = "; ".join(errors)
     return obj | {"status": status}

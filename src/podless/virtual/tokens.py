@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.apis.authorization import reviews
-from podless.auth.accounts import Bound
+from podless.auth.accounts import BoundObject
 from podless.auth.authenticate import AUDIENCE
 from podless.cache.entry import Entry
 from podless.codec import gotext
@@ -68,7 +68,7 @@ def _check(call: Call, obj: Object, account: Entry) -> None:
         raise Invalid("TokenRequest", reviews.AUTHENTICATION, "", errors)
 
 
-async def _bound(api: API, call: Call, ref: Object | None) -> dict[str, Bound]:
+async def _bound(api: API, call: Call, ref: Object | None) -> dict[str, BoundObject]:
     """What the token is to be bound to, as claims of it name that."""
     if ref is None:
         return {}
@@ -90,10 +90,10 @@ async def _bound(api: API, call: Call, ref: Object | None) -> dict[str, Bound]:
             "The object might have been deleted and then recreated"
         )
         raise Conflict(kind, "", name, why)
-    found = {kind.lower(): Bound(name, uid)}
+    found = {kind.lower(): BoundObject(name, uid)}
     if kind == "Pod" and (on := spec.get("nodeName")):
         node = await _read(api, "nodes", "", on)
-        found["node"] = Bound(on, node["metadata"].get("uid", "") if node is not None else "")
+        found["node"] = BoundObject(on, node["metadata"].get("uid", "") if node is not None else "")
     return found
 
 

@@ -16,7 +16,7 @@ _LABELS, _FIELDS = "labelSelector", "fieldSelector"
 _PLACE = "spec.resourceAttributes"
 
 
-def told(resource: Object) -> list[str]:
+def unread_warnings(resource: Object) -> list[str]:
     """One text for each selector of which something is left out."""
     found = []
     for name in (_FIELDS, _LABELS):

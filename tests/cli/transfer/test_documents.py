@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from podless.cli.transfer.documents import BadDocument, Documents, Folder, Sink, Stream, objects
+from podless.cli.transfer.documents import BadDocument, Documents, DocumentStream, ExportSink, Folder, objects
 
 MAP = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"%s"}}'
 
@@ -58,7 +58,7 @@ def test_what_is_written_is_read(tmp_path: Path, form: str) -> None:
         for name in ("a", "b")
     ]
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}
-    sinks: list[Sink] = [Stream(str(tmp_path / "file"), form), Folder(tmp_path / "folder", form)]
+    sinks: list[ExportSink] = [DocumentStream(str(tmp_path / "file"), form), Folder(tmp_path / "folder", form)]
     for number, sink in enumerate(sinks):
         with sink:
             for obj in made:
@@ -74,7 +74,7 @@ def test_an_export_that_failed_leaves_nothing(tmp_path: Path) -> None:
     file.write_text("old")
 
     def fail() -> None:
-        with Stream(str(file), "json") as sink:
+        with DocumentStream(str(file), "json") as sink:
             sink.put({"metadata": {"name": "a"}}, "things")
             raise ValueError("x")
 

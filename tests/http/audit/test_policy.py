@@ -19,7 +19,7 @@ NODES = Attributes("list", "", "v1", "nodes")
 HEALTH = Attributes("get", path="/healthz/ping")
 
 
-def parsed(*rules: dict[str, Any], **more: Any) -> policy.Policy:
+def parsed(*rules: dict[str, Any], **more: Any) -> policy.AuditPolicy:
     return policy.parse({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": list(rules), **more})
 
 

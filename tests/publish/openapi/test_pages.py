@@ -10,7 +10,7 @@ import pytest
 from podless.apis.builtin import ALL
 from podless.http.nonresource import version
 from podless.publish.openapi import pages, v2, v3, v3pb
-from podless.publish.openapi.serve import Library, Request, complete
+from podless.publish.openapi.serve import DocumentLibrary, DocumentRequest, complete
 from podless.publish.openapi.standard import META, REF
 from tests.conftest import Client
 
@@ -105,18 +105,18 @@ def test_options_of_what_leads_on_are_shared_in_version_2() -> None:
 
 def test_pages_are_in_the_index_with_hashes_of_their_own() -> None:
     apps = [kind for kind in ALL if kind.group == "apps"][:1]
-    library = Library(lambda: apps)
+    library = DocumentLibrary(lambda: apps)
     index = json.loads(bytes(complete(library.index).body))["paths"]
     assert {"api", "apis", "apis/apps", "apis/apps/v1", "version"} <= index.keys()
     hashes = {name: entry["serverRelativeURL"].partition("?hash=")[2] for name, entry in index.items()}
     assert len(set(hashes.values())) == len(hashes)
-    asked = Request("apis/apps", hash=hashes["apis/apps"])
+    asked = DocumentRequest("apis/apps", hash=hashes["apis/apps"])
     got = complete(lambda: library.document(asked))
     assert (got.status, got.headers["Cache-Control"]) == (200, "public, immutable")
-    moved = library.document(Request("apis/apps", hash="OLD"))
+    moved = library.document(DocumentRequest("apis/apps", hash="OLD"))
     assert (moved.status, moved.headers["Location"]) == (301, index["apis/apps"]["serverRelativeURL"])
-    assert library.document(Request("apis/apps", if_none_match=got.headers["Etag"])).status == 304
-    assert library.document(Request("apis/batch")).status == 404
+    assert library.document(DocumentRequest("apis/apps", if_none_match=got.headers["Etag"])).status == 304
+    assert library.document(DocumentRequest("apis/batch")).status == 404
     assert v3pb.document(v3.page(pages.pages()["version"]))
 
 

@@ -269,7 +269,7 @@ def test_a_kept_row_is_the_row_anew_at_every_later_moment() -> None:
     for obj in ({"metadata": {"name": "x"}, "since": CREATED, "n": 1}, {"metadata": {}, "since": "?", "no": CREATED}):
         row = table.make_row(layout, obj)
         for moment in (NOW, NOW + 100, NOW + 10**6):
-            assert table.Clock(moment).fill(row) == serializer.encode(
+            assert table.AgeFiller(moment).fill(row) == serializer.encode(
                 table.table(layout, [obj], {}, now=moment)["rows"][0]
             )
 

@@ -13,7 +13,7 @@ import pytest
 from podless import Server
 from podless.apis import builtin
 from podless.store.etcd import messages as m
-from podless.store.etcd.client import Client as Etcd
+from podless.store.etcd.client import EtcdClient as Etcd
 from podless.store.etcd.settings import Etcd as Settings
 from podless.structs import protobuf
 from podless.structs.wire import varint

@@ -165,11 +165,11 @@ def _approve(made: Object, notes: list[Note]) -> None:
 
 def _check(made: Object, notes: list[Note]) -> None:
     """Raises BadManifest for what a server would refuse."""
-    from podless.cel.rules import Definitions
+    from podless.cel.rules import DefinitionRules
 
     whole = structs.decode(CUSTOM_RESOURCE_DEFINITION, made)
     rules.defaults(whole)
     rules.prepare_create(whole)
-    errors: list[FieldError] = list(rules.validate_create(whole, Definitions()))
+    errors: list[FieldError] = list(rules.validate_create(whole, DefinitionRules()))
     if errors:
         raise BadManifest("; ".join(map(str, errors)))

@@ -33,7 +33,7 @@ def _source(*fields: Field) -> Struct:
     return Struct("MetricSource", fields)
 
 
-def _optional(name: str, kind: gotypes.Type) -> Field:
+def _optional(name: str, kind: gotypes.GoType) -> Field:
     return Field(name, kind, pointer=True)
 
 
@@ -259,7 +259,7 @@ def _text(value: Any) -> str:
     return serializer.encode(value).decode()
 
 
-def _read(kind: gotypes.Type, text: str) -> Any:
+def _read(kind: gotypes.GoType, text: str) -> Any:
     try:
         value = serializer.decode_json(text.encode())
         return [] if value is None else kind.read(value, [])

@@ -12,10 +12,11 @@ from podless.cel.bounds import stepwise
 from podless.cel.errors import EvaluationError
 from podless.cel.library.formats import Format
 from podless.cel.library.network import Cidr, Ip
-from podless.cel.library.quantity import Quantity
+from podless.cel.library.quantity import QuantityValue
 from podless.cel.library.semver import Semver
 from podless.cel.library.standard import to_string
 from podless.cel.library.urls import Url
+from podless.cel.policies.asking import CLASS_NAMES
 from podless.cel.values import (
     INT_MAX,
     INT_MIN,
@@ -29,13 +30,13 @@ from podless.cel.values import (
     Uint,
 )
 from podless.codec import gotext
-from podless.codec.gotext import Foreign
+from podless.codec.gotext import GoValue
 from podless.runtime.meter import charge
 
 _LARGEST = (1 << 53) - 1  # an integer beyond it is a text in JSON
 _WANTED = "*structpb.Value"
 _UNFIT = "JSONPath valueExpression evaluated to a type that could not marshal to JSON: "
-_OPAQUE = {Quantity: "Quantity", Semver: "Semver", Url: "URL", Ip: "IP", Cidr: "CIDR", Format: "Format"}
+_OPAQUE = {QuantityValue: "Quantity", Semver: "Semver", Url: "URL", Ip: "IP", Cidr: "CIDR", Format: "Format"}
 _KEYS = {
     int: "unsupported type conversion from 'int' to string",
     Uint: "unsupported type conversion from 'uint' to string",
@@ -155,7 +156,7 @@ def _object_value(value: Any) -> Any:
         return {key: _object_value(item) for key, item in stepwise(value.items())}
     if isinstance(value, list):
         return [_object_value(item) for item in stepwise(value)]
-    if isinstance(value, Foreign):
+    if isinstance(value, GoValue):
         if isinstance(value.value, int):
             return _number(float(value.value))
         if isinstance(value.value, bytes):
@@ -231,7 +232,7 @@ def _native(value: Any, data: Container[int]) -> Any:
         return _native(value.value, data) if value.present else None
     if kind is TypeValue:
         return value.name
-    return Foreign(value, *_foreign(value))
+    return GoValue(value, *_foreign(value))
 
 
 def _foreign(value: Any) -> tuple[str, str, str]:
@@ -249,7 +250,7 @@ def _foreign(value: Any) -> tuple[str, str, str]:
     if value is None:
         return "NULL_VALUE", "0", "structpb.NullValue"
     kind = value.__class__
-    return _text(value), _code(value), _NATIVE.get(kind, kind.__name__)
+    return _text(value), _code(value), _NATIVE.get(kind) or CLASS_NAMES.get(kind, kind.__name__)
 
 
 _TYPES = {int: "types.Int", Uint: "types.Uint", bool: "types.Bool", float: "types.Double"}
@@ -258,7 +259,7 @@ _NATIVE = {
     bytes: "[]uint8",
     Timestamp: "time.Time",
     Duration: "time.Duration",
-    Quantity: "*resource.Quantity",
+    QuantityValue: "*resource.Quantity",
     Semver: "semver.Version",
     Url: "*url.URL",
     Ip: "netip.Addr",

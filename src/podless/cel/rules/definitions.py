@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from podless.cel.declared import MAX_REQUEST
-from podless.cel.rules.objects import Rules
+from podless.cel.rules.objects import NodeRules
 from podless.cel.rules.rule import RuleError, shown_rule
-from podless.cel.rules.verdict import RULES, Judged, Verdict, judge
+from podless.cel.rules.verdict import RULES, Judged, NodeVerdict, judge
 from podless.meta import field
 from podless.meta.field import FieldError
 
@@ -24,7 +24,7 @@ _UNTYPED = (
 )
 
 
-class Definitions:
+class DefinitionRules:
     """Checks the rules of definitions: podless.schema's Expressions.
 
     One is made for each definition that is written. old: the schemas of the stored definition on update; a rule of an
@@ -36,7 +36,7 @@ class Definitions:
         self._root: Schema | None = None
         self._costs: list[tuple[str, int]] = []
         self._unchanged = False
-        self._verdicts: dict[int, tuple[Schema, Verdict]] = {}
+        self._verdicts: dict[int, tuple[Schema, NodeVerdict]] = {}
 
     def declared(self, schema: Schema, path: str, above: tuple[Schema, ...]) -> list[FieldError]:
         """What is wrong with the rules of one node; above: the nodes over it, the root first."""
@@ -54,7 +54,7 @@ class Definitions:
 
     def default(self, schema: Schema, path: str, value: Any) -> list[FieldError]:
         """Which rules of a node, and below, a default value breaks: as an unchanged value and as a new one."""
-        rules = Rules.compile(schema, resource=bool(schema.get("x-kubernetes-embedded-resource")))
+        rules = NodeRules.compile(schema, resource=bool(schema.get("x-kubernetes-embedded-resource")))
         if not rules:
             return []
         return rules.validate(value, value, path=path) or rules.validate(value, None, path=path)
@@ -76,7 +76,7 @@ class Definitions:
             self._root, self._costs, self._verdicts = root, [], {}
             self._unchanged = any(root == old for old in self._old)
 
-    def _judge(self, schema: Schema, above: tuple[Schema, ...]) -> Verdict:
+    def _judge(self, schema: Schema, above: tuple[Schema, ...]) -> NodeVerdict:
         """The verdict on a node; that of a node with rules over it where its values have no type."""
         nodes = (*above, schema)
         for place, node in enumerate(nodes[:-1]):
@@ -84,7 +84,7 @@ class Definitions:
                 return verdict
         return self._known(schema, not above)
 
-    def _known(self, node: Schema, root: bool) -> Verdict:
+    def _known(self, node: Schema, root: bool) -> NodeVerdict:
         known = self._verdicts.get(id(node))
         if known is None:
             resource = root or bool(node.get("x-kubernetes-embedded-resource"))
@@ -122,7 +122,7 @@ class Definitions:
 
 def check(schema: Schema, path: str, old: Iterable[Schema] = ()) -> list[FieldError]:
     """All that is wrong with the rules of a sound structural schema: each by itself, then all together."""
-    checker = Definitions(old)
+    checker = DefinitionRules(old)
     errors: list[FieldError] = []
     todo: list[tuple[Schema, str, tuple[Schema, ...]]] = [(schema, path, ())]
     while todo:

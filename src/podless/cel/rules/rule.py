@@ -40,7 +40,7 @@ def shown_rule(given: Given) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ValidationRule:
     """A rule. error, message_error: why there is no program. transition: the rule names oldSelf."""
 
     given: Given
@@ -76,28 +76,28 @@ class Rule:
         return self.text if self.given.get("message") else f"failed rule: {self.text}"
 
 
-def compile_rule(given: Given, declared: Declared) -> Rule:
+def compile_rule(given: Given, declared: Declared) -> ValidationRule:
     """Compile a rule for values of a declaration."""
     source = given.get("rule") or ""
     if not source.strip():
-        return Rule(given)
+        return ValidationRule(given)
     root = declared.root
     assert root is not None
     try:
         made = _program(source, root, declared, given)
     except CompileError as error:
-        return Rule(given, error=f"compilation failed: {error}")
+        return ValidationRule(given, error=f"compilation failed: {error}")
     except _Unfit:
-        return Rule(given, error="cel expression must evaluate to a bool")
+        return ValidationRule(given, error="cel expression must evaluate to a bool")
     transition = made.uses("oldSelf")
     try:
         made.check_constants()
     except ProgramError as error:
-        return Rule(given, error=f"program instantiation failed: {error}", transition=transition)
+        return ValidationRule(given, error=f"program instantiation failed: {error}", transition=transition)
     except CelError as error:
-        return Rule(given, error=f"program instantiation failed: {error}", transition=transition)
+        return ValidationRule(given, error=f"program instantiation failed: {error}", transition=transition)
     message, wrong = _message(given, root, declared)
-    return Rule(given, made, "", transition, message, wrong)
+    return ValidationRule(given, made, "", transition, message, wrong)
 
 
 class _Unfit(Exception):

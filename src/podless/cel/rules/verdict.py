@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from podless.cel.declared import Declared
-from podless.cel.rules.rule import Rule, compile_rule
+from podless.cel.rules.rule import ValidationRule, compile_rule
 from podless.codec import serializer
 
 Schema = dict[str, Any]
@@ -34,7 +34,7 @@ class Judged(NamedTuple):
     message_error: str
 
 
-class Verdict(NamedTuple):
+class NodeVerdict(NamedTuple):
     """All rules of a node. typed: whether values there have a type that rules can see. least: their smallest size."""
 
     typed: bool
@@ -45,7 +45,7 @@ class Verdict(NamedTuple):
 class _Long(Exception):
     """A verdict that is too long to be kept."""
 
-    def __init__(self, verdict: Verdict) -> None:
+    def __init__(self, verdict: NodeVerdict) -> None:
         super().__init__()
         self.verdict = verdict
 
@@ -67,7 +67,7 @@ class _Question:
         return isinstance(other, _Question) and self.digest == other.digest
 
 
-def judge(node: Schema, *, resource: bool) -> Verdict:
+def judge(node: Schema, *, resource: bool) -> NodeVerdict:
     """The verdict on a node of a sound schema. resource: whether it is the root or an embedded resource."""
     question = _Question(node, resource)
     try:
@@ -78,22 +78,22 @@ def judge(node: Schema, *, resource: bool) -> Verdict:
     return verdict
 
 
-def _answer(question: _Question) -> Verdict:
+def _answer(question: _Question) -> NodeVerdict:
     node = question.node
     assert node is not None
     declared = Declared(node, resource=question.resource)
     if declared.root is None:
-        return Verdict(False, 0, ())
+        return NodeVerdict(False, 0, ())
     rules = tuple(_judged(compile_rule(given, declared)) for given in node.get(RULES) or ())
-    verdict = Verdict(True, declared.root.least, rules)
+    verdict = NodeVerdict(True, declared.root.least, rules)
     if sum(len(rule.error) + len(rule.message_error) + 100 for rule in rules) > _LONGEST:
         raise _Long(verdict)
     return verdict
 
 
-_judge: Callable[[_Question], Verdict] = lru_cache(maxsize=_KEPT)(_answer)
+_judge: Callable[[_Question], NodeVerdict] = lru_cache(maxsize=_KEPT)(_answer)
 
 
-def _judged(rule: Rule) -> Judged:
+def _judged(rule: ValidationRule) -> Judged:
     message = rule.message_cost if rule.message is not None else None
     return Judged(rule.cost, rule.error, rule.transition, message, rule.message_error)

@@ -24,7 +24,7 @@ class BadDocument(Exception):
     """A file that cannot be read as objects; the text is one line with its place."""
 
 
-class Sink(Protocol):
+class ExportSink(Protocol):
     """Where an export goes; a context manager, and there is nothing where it is left by an exception."""
 
     def put(self, obj: Object, full: str, *, needed: bool = False) -> None:
@@ -41,7 +41,7 @@ def _text(obj: Object, form: str) -> bytes:
     return serializer.encode(obj) + b"\n" if form == "json" else serializer.encode_yaml(obj)
 
 
-class Stream:
+class DocumentStream:
     """One file with a document for each object, "-" for standard output. form: yaml, or json, one in each line."""
 
     def __init__(self, file: str, form: str) -> None:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from podless.cli.transfer.documents import Sink
+from podless.cli.transfer.documents import ExportSink
 from podless.cli.transfer.own import made_by_server
 from podless.cli.transfer.renew import exported
 from podless.cli.transfer.resources import Resource, chosen, discover
-from podless.remote.cluster import Cluster, Refused
+from podless.remote.cluster import Refused, RemoteCluster
 
 Object = dict[str, Any]
 
@@ -41,7 +41,12 @@ class Export:
     """One export. say: told how far it is; warn: of what is left out and why, a line each."""
 
     def __init__(
-        self, cluster: Cluster, choice: Choice, sink: Sink, say: Callable[[str], None], warn: Callable[[str], None]
+        self,
+        cluster: RemoteCluster,
+        choice: Choice,
+        sink: ExportSink,
+        say: Callable[[str], None],
+        warn: Callable[[str], None],
     ) -> None:
         self.done = self.failed = 0
         self._cluster = cluster

@@ -15,7 +15,7 @@ from podless.cli.transfer.order import Order, references
 from podless.cli.transfer.own import adopted
 from podless.cli.transfer.resources import Resource, served
 from podless.remote.attempts import attempts
-from podless.remote.cluster import Cluster, Conflicting, NoAccount, Refused
+from podless.remote.cluster import Conflicting, NoAccount, Refused, RemoteCluster
 
 Object = dict[str, Any]
 
@@ -36,7 +36,7 @@ class Import:
 
     def __init__(
         self,
-        cluster: Cluster,
+        cluster: RemoteCluster,
         documents: Documents,
         order: Order,
         say: Callable[[str], None],

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from podless.remote.cluster import Cluster, Refused
+from podless.remote.cluster import Refused, RemoteCluster
 
 Object = dict[str, Any]
 
@@ -48,7 +48,7 @@ class Resource:
         return f"{base}{where}/{self.plural}" + (f"/{quote(name, safe='')}" if name else "")
 
 
-async def discover(cluster: Cluster, warn: Callable[[str], None]) -> list[Resource]:
+async def discover(cluster: RemoteCluster, warn: Callable[[str], None]) -> list[Resource]:
     """All resources, each in the version that its group prefers, or else in the first that has it.
 
     warn: is told of a group that does not answer. Raises RemoteError.
@@ -74,7 +74,7 @@ async def discover(cluster: Cluster, warn: Callable[[str], None]) -> list[Resour
     return list(found.values())
 
 
-async def served(cluster: Cluster, api_version: str) -> list[Resource]:
+async def served(cluster: RemoteCluster, api_version: str) -> list[Resource]:
     """The resources of one version of a group. Raises Refused, RemoteError."""
     path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
     listed: Sequence[Object] = (await cluster.send("GET", path)).get("resources") or ()

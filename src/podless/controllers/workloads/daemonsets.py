@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from podless.apis.catalog import DAEMON_SETS, NODES, PODS
 from podless.cache.events import Event
 from podless.controllers.workloads import ask, hashes, pods
-from podless.controllers.workloads.owned import Object, Owner, pod_of
+from podless.controllers.workloads.owned import Object, OwnerController, pod_of
 
 _REVISION = "controller-revision-hash"
 
 
-class DaemonSets(Owner):
+class DaemonSets(OwnerController):
     """Makes a pod for each node with the labels that the template selects, and makes them anew one after the other."""
 
     name = "daemonset-controller"

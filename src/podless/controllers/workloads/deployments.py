@@ -7,7 +7,7 @@ from typing import Any
 
 from podless.apis.catalog import DEPLOYMENTS, REPLICA_SETS
 from podless.controllers.workloads import ask, hashes
-from podless.controllers.workloads.owned import Object, Owner
+from podless.controllers.workloads.owned import Object, OwnerController
 
 _HASH = "pod-template-hash"
 _REVISION = "deployment.kubernetes.io/revision"
@@ -16,7 +16,7 @@ _AVAILABLE = ("MinimumReplicasAvailable", "Deployment has minimum availability."
 _LACKING = ("MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
 
 
-class Deployments(Owner):
+class Deployments(OwnerController):
     """Has one ReplicaSet for each template, and all pods in the latest."""
 
     name = "deployment-controller"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.apis.catalog import JOBS, PODS
 from podless.controllers.workloads import ask, pods
-from podless.controllers.workloads.owned import Object, Owner, pod_of
+from podless.controllers.workloads.owned import Object, OwnerController, pod_of
 from podless.runtime import clock
 
 _INDEX = "batch.kubernetes.io/job-completion-index"
@@ -12,7 +12,7 @@ _SELF = "kubernetes.io/job-controller"  # as spec.managedBy
 _ENDS = ("Complete", "Failed")
 
 
-class Jobs(Owner):
+class Jobs(OwnerController):
     """Makes as many pods as may run at once, until the job is complete or has failed too often."""
 
     name = "job-controller"

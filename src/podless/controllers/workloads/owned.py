@@ -20,7 +20,7 @@ MOST_PODS = 10_000  # in all namespaces; the stand-ins make no more
 _AGAIN = 5.0  # seconds after a refused create
 
 
-class Refused(Exception):
+class CannotMake(Exception):
     """A thing could not be made; the text says why."""
 
 
@@ -31,7 +31,7 @@ class _Place(NamedTuple):
     key: str
 
 
-class Owner(Controller):
+class OwnerController(Controller):
     """Reconciles objects of a kind, the owners, by what was made for them. Keys are those of owners.
 
     owners: the kind. things: the kind of what is made. What others made is not taken over.
@@ -102,7 +102,7 @@ class Owner(Controller):
         obj = entry.decode()
         try:
             await self.look(key, obj, list(self._made.get(obj["metadata"]["uid"], {}).values()))
-        except Refused:
+        except CannotMake:
             self.queue.add(key, _AGAIN)
 
     async def look(self, key: str, obj: Object, made: list[Object]) -> None:
@@ -110,7 +110,7 @@ class Owner(Controller):
         raise NotImplementedError
 
     async def make(self, owner: Object, obj: Object) -> None:
-        """Make a thing for an owner. Raises Refused, once an event says so, and StoreError."""
+        """Make a thing for an owner. Raises CannotMake, once an event says so, and StoreError."""
         metadata, kind = owner["metadata"], self.owners
         ref: Object = {"apiVersion": kind.api_version(kind.storage_version), "kind": kind.kind}
         ref |= {"name": metadata["name"], "uid": metadata["uid"], "controller": True, "blockOwnerDeletion": True}
@@ -125,7 +125,7 @@ class Owner(Controller):
                 self._making -= 1
         except APIError as error:
             await ask.warn(self.api, kind, owner, "FailedCreate", f"Error creating: {error.message}", self.name)
-            raise Refused(error.message) from None
+            raise CannotMake(error.message) from None
         self._put(self.things.key(metadata["namespace"], made["metadata"]["name"]), made)
 
     async def drop(self, obj: Object) -> None:

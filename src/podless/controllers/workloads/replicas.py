@@ -6,14 +6,14 @@ import asyncio
 
 from podless.apis.catalog import PODS, REPLICA_SETS
 from podless.controllers.workloads import ask, pods
-from podless.controllers.workloads.owned import Object, Owner, Refused, pod_of
+from podless.controllers.workloads.owned import CannotMake, Object, OwnerController, pod_of
 
 _AT_ONCE = 64  # requests
 _BURST = 500  # pods that are made before the ReplicaSet is looked at again; as the real one has it
 _FAILURE = "ReplicaFailure"
 
 
-class ReplicaSets(Owner):
+class ReplicaSets(OwnerController):
     """Makes and deletes pods until there are as many as wanted, and counts them."""
 
     name = "replicaset-controller"
@@ -34,14 +34,14 @@ class ReplicaSets(Owner):
             del active[missing:]
         await self._report(key, obj, active, failure)
         if failure:
-            raise Refused(failure)
+            raise CannotMake(failure)
 
     async def _make(self, obj: Object, pod: Object, missing: int) -> str:
         """Make so many pods, up to the first that is refused. Returns why it is, or ""."""
         for start in range(0, missing, _AT_ONCE):
             made = (self.make(obj, pod) for _ in range(start, min(missing, start + _AT_ONCE)))
             for outcome in await asyncio.gather(*made, return_exceptions=True):
-                if isinstance(outcome, Refused):
+                if isinstance(outcome, CannotMake):
                     return str(outcome)
                 if isinstance(outcome, BaseException):
                     raise outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.apis.catalog import CLAIMS, PODS, STATEFUL_SETS
 from podless.controllers.workloads import ask, hashes, pods
-from podless.controllers.workloads.owned import Object, Owner, pod_of
+from podless.controllers.workloads.owned import Object, OwnerController, pod_of
 from podless.meta.errors import AlreadyExists
 
 _REVISION, _POD, _INDEX = (
@@ -14,7 +14,7 @@ _REVISION, _POD, _INDEX = (
 )
 
 
-class StatefulSets(Owner):
+class StatefulSets(OwnerController):
     """Makes pods with names that end in their number, and makes them anew when the template changes."""
 
     name = "statefulset-controller"

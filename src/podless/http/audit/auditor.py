@@ -19,8 +19,8 @@ from podless.http.audit.policy import (
     RECEIVED,
     REQUEST_RESPONSE,
     STARTED,
-    Policy,
-    Rule,
+    AuditPolicy,
+    AuditRule,
     bodies,
 )
 from podless.http.message import Answer, Ending, Handler, Pending, Request, Response, Sink, Stream
@@ -49,7 +49,7 @@ class AuditContext:
         self.user: User | None = None
         self.other: User | None = None
         self.asked: Attributes = request.info.asked
-        self.rule: Rule | None = None
+        self.rule: AuditRule | None = None
         self.annotations: dict[str, str] = {}
 
     def identify(self, user: User) -> None:
@@ -72,7 +72,7 @@ class Auditor:
 
     _handler: Handler
 
-    def __init__(self, policy: Policy, backend: Backend) -> None:
+    def __init__(self, policy: AuditPolicy, backend: Backend) -> None:
         self.policy = policy
         self._backend = backend
 
@@ -250,7 +250,7 @@ def _document(raw: bytes, media: str, small: bool = False) -> Any:
         return None
 
 
-def _shown(document: Any, rule: Rule) -> Any:
+def _shown(document: Any, rule: AuditRule) -> Any:
     """A document as the rule wants it."""
     if rule.managed or not isinstance(document, dict):
         return document

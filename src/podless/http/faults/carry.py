@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import urlencode
 
 from podless.http.faults.events import Disturbed
-from podless.http.faults.fault import GROUP, Fault
+from podless.http.faults.fault import GROUP, InjectedFault
 from podless.http.faults.scripted import Faults
 from podless.http.message import Answer, Handler, Lost, Pending, Request, Stream, settled
 from podless.meta.errors import APIError
@@ -47,7 +47,7 @@ async def _settled(settle: Callable[[], Awaitable[None]], request: Request, hand
     return await settled(handler(request))
 
 
-async def _carry_out(fault: Fault, request: Request, handler: Handler, revision: Callable[[], int]) -> Answer:
+async def _carry_out(fault: InjectedFault, request: Request, handler: Handler, revision: Callable[[], int]) -> Answer:
     if fault.delay:
         await asyncio.sleep(fault.delay)
     if fault.drop == "before":
@@ -62,7 +62,7 @@ async def _carry_out(fault: Fault, request: Request, handler: Handler, revision:
     return Disturbed.stream(fault, answer) if isinstance(answer, Stream) and fault.of_watches else answer
 
 
-def refusal(fault: Fault) -> APIError:
+def refusal(fault: InjectedFault) -> APIError:
     """The error of a fault with a status."""
     details = {"retryAfterSeconds": fault.retry_after} if fault.retry_after else None
     error = APIError(fault.message or f"fault {fault.label}".rstrip(), details)

@@ -16,7 +16,7 @@ from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.write import report
 from podless.http.faults.definition import kind
-from podless.http.faults.fault import BadFault, Fault
+from podless.http.faults.fault import BadFault, InjectedFault
 from podless.http.faults.scripted import Faults
 from podless.verbs.call import API
 
@@ -33,7 +33,7 @@ _SEED = 8  # digits of a uid that make a seed, where none is given
 class _Known:
     """An object that is in force. matched, injected: as its status has them; writing: who is changing them."""
 
-    fault: Fault
+    fault: InjectedFault
     uid: str
     generation: int
     matched: int = 0
@@ -87,7 +87,7 @@ class FaultObjects(Controller):
         metadata, known = obj["metadata"], self._known.get(entry.key)
         if known is None or (known.uid, known.generation) != (metadata["uid"], metadata["generation"]):
             try:
-                fault = Fault.of(metadata["name"], obj["spec"], seed=int(metadata["uid"][:_SEED], 16))
+                fault = InjectedFault.of(metadata["name"], obj["spec"], seed=int(metadata["uid"][:_SEED], 16))
             except BadFault as error:  # an older release took it
                 log.warning("fault %s: %s", metadata["name"], error)
                 self._forget(entry.key)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from podless.publish.jsonpath.parser import Parser
-from podless.publish.jsonpath.steps import Fault, Field, Step, Values, descend, run
+from podless.publish.jsonpath.parser import TemplateParser
+from podless.publish.jsonpath.steps import FieldStep, PathFault, Step, Values, descend, run
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.meter import charge, each
 
@@ -31,12 +31,12 @@ class Searched:
         self._named: dict[str, Values] | None = None
 
     def follow(self, steps: list[Step]) -> Values:
-        """The values that the steps of a path lead to. Raises Fault."""
+        """The values that the steps of a path lead to. Raises PathFault."""
         if not steps or steps[0] is not descend:
             return run(steps, [self.obj])
         if self._below is None:
             self._below = descend([self.obj])
-        if len(steps) < 2 or not isinstance(steps[1], Field):
+        if len(steps) < 2 or not isinstance(steps[1], FieldStep):
             return run(steps[1:], self._below)
         if self._named is None:
             self._named = _by_name(self._below)
@@ -80,7 +80,7 @@ class Path:
         try:
             follow = (searched or Searched(obj)).follow
             found = [follow(steps) for steps in self._nodes]
-        except Fault:
+        except PathFault:
             return []
         return found[0]
 
@@ -93,4 +93,4 @@ class Path:
 @bounded_cache(_CACHED)
 def parse(text: str) -> Path:
     """A path as additionalPrinterColumns have it, such as .spec.x, compiled. Raises ValueError for a malformed one."""
-    return Path(text, Parser(f"{{{text}}}").template())
+    return Path(text, TemplateParser(f"{{{text}}}").template())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from podless.publish.jsonpath.steps import (
-    Field,
+    FieldStep,
     Step,
     array,
     comparing,
@@ -27,7 +27,7 @@ _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v
 _ENDS = frozenset(" \t\r\n.,[]$@{}")
 
 
-class Parser:
+class TemplateParser:
     """Reads a template: text, and actions in braces. Raises ValueError for a malformed one."""
 
     def __init__(self, text: str) -> None:
@@ -99,7 +99,7 @@ class Parser:
             self.pos += 2 if self.text[self.pos] == "\\" else 1
         self.pos = min(self.pos, len(self.text))
         name = self.text[start : self.pos]
-        return wildcard if name == "*" else Field(name.replace("\\", ""))
+        return wildcard if name == "*" else FieldStep(name.replace("\\", ""))
 
     def word(self) -> Step:
         """A word without quotes, of which only true and false mean something."""
@@ -176,7 +176,7 @@ class Parser:
 
 def _nested(text: str) -> list[Step]:
     """The steps of an action's inside."""
-    nodes = Parser(f"{{{text}}}").template()
+    nodes = TemplateParser(f"{{{text}}}").template()
     return nodes[0]
 
 

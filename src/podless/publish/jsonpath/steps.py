@@ -18,7 +18,7 @@ _PART = 512  # values that are looked at between two charges
 _SLICE = re.compile(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?")
 
 
-class Fault(Exception):
+class PathFault(Exception):
     """A path cannot be followed in an object. partial: what a filter that asks for existence takes for found."""
 
     def __init__(self, message: str, partial: Values) -> None:
@@ -27,7 +27,7 @@ class Fault(Exception):
 
 
 def run(steps: Iterable[Step], values: Values) -> Values:
-    """What the steps make of the values, one after the other. Raises Fault."""
+    """What the steps make of the values, one after the other. Raises PathFault."""
     for step in steps:
         charge(1 + len(values))
         values = step(values)
@@ -36,7 +36,7 @@ def run(steps: Iterable[Step], values: Values) -> Values:
 
 def _counted(values: Values) -> Values:
     if len(values) > _MOST:
-        raise Fault("too many values", [])
+        raise PathFault("too many values", [])
     return values
 
 
@@ -54,12 +54,12 @@ def unknown(name: str) -> Step:
     """A word that means nothing."""
 
     def step(values: Values) -> Values:
-        raise Fault(f"unrecognized identifier {name}", values)
+        raise PathFault(f"unrecognized identifier {name}", values)
 
     return step
 
 
-class Field:
+class FieldStep:
     """The field of the objects that have it."""
 
     __slots__ = ("name",)
@@ -122,8 +122,8 @@ def union(parts: list[list[Step]]) -> Step:
             for part in parts:
                 found += run(part, values)
                 _counted(found)
-        except Fault as fault:
-            raise Fault(str(fault), values) from None
+        except PathFault as fault:
+            raise PathFault(str(fault), values) from None
         return found
 
     return step
@@ -144,14 +144,14 @@ def array(text: str) -> Step:
             if value is None:
                 continue
             if type(value) is not list:
-                raise Fault("what is indexed is not a list", values)
+                raise PathFault("what is indexed is not a list", values)
             count = len(value)
             first = (start or 0) + count * ((start or 0) < 0)
             last = count if stop is None else stop + count * (stop < 0 or (stop == 0 and lone))
             if first == last:
                 return found
             if not (0 <= first < count and first <= last <= count) or (stride is not None and stride <= 0):
-                raise Fault("the index is out of bounds", values)
+                raise PathFault("the index is out of bounds", values)
             found += islice(value, first, last, stride or 1)
         return found
 
@@ -170,7 +170,7 @@ def existing(inner: list[Step]) -> Step:
     def holds(value: Any) -> bool:
         try:
             return bool(run(inner, [value]))
-        except Fault as fault:
+        except PathFault as fault:
             return bool(fault.partial)
 
     return _filtered(holds)
@@ -186,10 +186,10 @@ def comparing(left: list[Step], operator: str, right: list[Step]) -> Step:
             if not found:
                 return False
             if len(found) > 1:
-                raise Fault("can only compare one element at a time", [])
+                raise PathFault("can only compare one element at a time", [])
             sides.append(found[0])
         if operator not in _COMPARISONS:
-            raise Fault(f"unrecognized filter operator {operator}", [])
+            raise PathFault(f"unrecognized filter operator {operator}", [])
         return _compare(operator, *sides)
 
     return _filtered(holds)
@@ -200,11 +200,11 @@ def _filtered(holds: Callable[[Any], bool]) -> Step:
         found: Values = []
         for value in values:
             if type(value) is not list:
-                raise Fault("what is filtered is not a list", values)
+                raise PathFault("what is filtered is not a list", values)
             try:
                 found += [item for item in each(value) if holds(item)]
-            except Fault as fault:
-                raise Fault(str(fault), values) from None
+            except PathFault as fault:
+                raise PathFault(str(fault), values) from None
         return found
 
     return step
@@ -225,5 +225,5 @@ def _compare(operator: str, one: Any, other: Any) -> bool:
     """Compares values of one type only: no integer is a float, and booleans have no order."""
     kind = type(one)
     if kind is not type(other) or kind not in _COMPARABLE or (kind is bool and operator not in ("==", "!=")):
-        raise Fault("incompatible types for comparison", [])
+        raise PathFault("incompatible types for comparison", [])
     return _COMPARISONS[operator](one, other)

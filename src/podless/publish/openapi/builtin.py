@@ -14,7 +14,7 @@ from typing import Any
 from podless.kinds.kind import Kind, Version
 from podless.publish import texts
 from podless.publish.openapi.standard import CORE, META, REF, VERSION, package
-from podless.structs.gotypes import ListOf, MapOf, Quantity, Raw, String, Time, Type, Union
+from podless.structs.gotypes import GoType, ListOf, MapOf, Quantity, Raw, String, Time, Union
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Field, Struct
 
@@ -98,7 +98,7 @@ def scale() -> dict[str, Schema]:
 
 
 @cache
-def told() -> dict[str, Schema]:
+def server_components() -> dict[str, Schema]:
     """The components of what a server tells of itself, and of a watch's events."""
     walk = _Walk("", "v1")
     for noun, struct in _TOLD.items():
@@ -204,7 +204,7 @@ class _Walk:
         told |= _merging(field, struct)
         return told | {"allOf": [shape]} if told and "$ref" in shape else told | shape
 
-    def _shape(self, kind: Type) -> Schema:
+    def _shape(self, kind: GoType) -> Schema:
         if isinstance(kind, String):  # as most are
             return {"type": "string", "enum": list(kind.enum)} if kind.enum else {"type": "string"}
         if isinstance(kind, Struct):

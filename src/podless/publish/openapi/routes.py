@@ -100,7 +100,7 @@ BUILTIN = Dialect(
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class PathOperation:
     """One method of one path.
 
     method: lower case. action: x-kubernetes-action. name: the operation id. queries: keys of standard.PARAMETERS, or
@@ -193,7 +193,7 @@ def camel(text: str, first: bool) -> str:
     return "".join(shown if first else [words[0], *shown[1:]])
 
 
-class Writer:
+class OperationsWriter:
     """Writes the operations of one version of one kind."""
 
     def __init__(self, kind: Kind, version: Version, name: Callable[[str], str] | None = None) -> None:
@@ -205,12 +205,12 @@ class Writer:
         self.prefix, self.tag = names(kind.group, version.name)
         self.gvk = {"group": kind.group, "version": version.name, "kind": kind.kind}
 
-    def operations(self) -> list[Operation]:
+    def operations(self) -> list[PathOperation]:
         """All operations, in the order of their paths."""
         kind = self.kind
         root = f"/apis/{kind.group}/{self.version.name}" if kind.group else f"/api/{self.version.name}"
         inside = f"namespaces/{{namespace}}/{kind.plural}" if kind.namespaced else kind.plural
-        found: list[Operation] = []
+        found: list[PathOperation] = []
         if kind.namespaced:
             found += self._path(f"{root}/{kind.plural}", _EVERYWHERE, everywhere=True)
         found += self._path(f"{root}/{inside}", _COLLECTION)
@@ -229,7 +229,7 @@ class Writer:
             found += self._path(f"{item}/status", _SUBRESOURCE, "status")
         return found
 
-    def _below(self, path: str, known: Subresource) -> list[Operation]:
+    def _below(self, path: str, known: Subresource) -> list[PathOperation]:
         """A subresource beside status and scale."""
         if not known.connects:
             return self._path(path, [_BELOW[verb] for verb in known.verbs], known.name)
@@ -238,13 +238,13 @@ class Writer:
         found = [self._connect(path, method, known) for method in methods]
         return found + [self._connect(f"{path}/{{path}}", method, known) for method in methods if proxies]
 
-    def _connect(self, path: str, method: str, known: Subresource) -> Operation:
+    def _connect(self, path: str, method: str, known: Subresource) -> PathOperation:
         """One method of a subresource that leads on to something else."""
         of, suffix = known.kind, "WithPath" if "{path}" in path else ""
         assert of is not None
         scope = "Namespaced" if self.kind.namespaced else ""
         name = f"{method.title()}{scope}{self.kind.kind}{known.name.title()}{suffix}"
-        return Operation(
+        return PathOperation(
             path=path,
             method=method,
             action="connect",
@@ -261,14 +261,16 @@ class Writer:
             gvk={"group": of.group, "version": of.storage_version, "kind": of.kind},
         )
 
-    def _path(self, path: str, routes: Iterable[_Route], sub: str = "", everywhere: bool = False) -> list[Operation]:
+    def _path(
+        self, path: str, routes: Iterable[_Route], sub: str = "", everywhere: bool = False
+    ) -> list[PathOperation]:
         return [self._operation(path, route, sub, everywhere) for route in routes if sub or self._served(route.action)]
 
     def _served(self, action: str) -> bool:
         """A definition that is being deleted is still shown whole."""
         return self.kind.custom or _VERBS.get(action, action) in self.kind.verbs
 
-    def _operation(self, path: str, route: _Route, sub: str, everywhere: bool) -> Operation:
+    def _operation(self, path: str, route: _Route, sub: str, everywhere: bool) -> PathOperation:
         kind, dialect = self.kind, self.dialect
         noun, gvk = self.name(kind.kind), self.gvk
         if sub == "scale":
@@ -296,7 +298,7 @@ class Writer:
         produces = dialect.produces + (dialect.streams if route.answer in ("list", "event") else ())
         if known is not None and known.options is not None:
             queries, produces, answer = [*queries, *_options(known.options)], ("text/plain", *produces), ""
-        return Operation(
+        return PathOperation(
             path=path,
             method=route.method,
             action=route.action,
@@ -357,15 +359,15 @@ def names(group: str, *version: str) -> tuple[str, str]:
     return prefix, "_".join(camel(one, False) for one in (short, *version))
 
 
-def paths(operations: Iterable[Operation]) -> dict[str, list[Operation]]:
+def paths(operations: Iterable[PathOperation]) -> dict[str, list[PathOperation]]:
     """The operations by path."""
-    found: dict[str, list[Operation]] = {}
+    found: dict[str, list[PathOperation]] = {}
     for operation in operations:
         found.setdefault(operation.path, []).append(operation)
     return found
 
 
-def shared(operations: list[Operation]) -> list[str]:
+def shared(operations: list[PathOperation]) -> list[str]:
     """The parameters that all operations of a path have: the path has them in their place."""
     first, *others = operations
     return [key for key in first.queries if all(key in other.queries for other in others)]

@@ -1,9 +1,9 @@
 """The documents over HTTP: which document, which form, whether the client has it already.
 
-`Library` keeps what was built for as long as the kinds live: digests and parts by kind, which documents of custom kinds
-are put together from as they are sent; of built-in kinds the documents that were asked for last. It does no I/O; one
-server has one of it. What is missing for an answer it tells as steps (`Missing`), so that its caller takes them when
-and where there is time.
+`DocumentLibrary` keeps what was built for as long as the kinds live: digests and parts by kind, which documents of
+custom kinds are put together from as they are sent; of built-in kinds the documents that were asked for last. It does
+no I/O; one server has one of it. What is missing for an answer it tells as steps (`MissingParts`), so that its caller
+takes them when and where there is time.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.version import read
 from podless.meta.gvk import GroupVersion
 from podless.publish.openapi import documents, pages, parts, v3, v3pb
-from podless.publish.openapi.parts import Form, Part
-from podless.publish.openapi.pieces import Body
-from podless.publish.openapi.routes import Operation
+from podless.publish.openapi.parts import AreaEntries, KindForm
+from podless.publish.openapi.pieces import DocumentBody
+from podless.publish.openapi.routes import PathOperation
 from podless.runtime import clock
 
 JSON = "application/json"
@@ -56,11 +56,11 @@ class Reply:
 
     status: int
     headers: dict[str, str] = field(default_factory=dict)
-    body: bytes | Body = b""
+    body: bytes | DocumentBody = b""
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class DocumentRequest:
     """What counts of a request; any method is answered like GET (the HTTP layer leaves out the body for HEAD).
 
     group_version: what stands after /openapi/v3/, of a page too. hash: the query parameter, "" without it.
@@ -99,7 +99,7 @@ def unchanged(if_none_match: str, etag: str) -> bool:
     return "*" in tags or f'"{etag}"' in tags
 
 
-class Step(NamedTuple):
+class PreparationStep(NamedTuple):
     """Something that an answer needs. make: gives it, from what does not change; keep: takes it.
 
     long: it may take longer than some milliseconds.
@@ -110,10 +110,10 @@ class Step(NamedTuple):
     long: bool = False
 
 
-class Missing(Exception):
+class MissingParts(Exception):
     """An answer needs more than is there. steps: make it, in any order; there may be more to do after that."""
 
-    def __init__(self, steps: list[Step]) -> None:
+    def __init__(self, steps: list[PreparationStep]) -> None:
         super().__init__()
         self.steps = steps
 
@@ -123,12 +123,14 @@ def complete(work: Callable[[], Reply]) -> Reply:
     while True:
         try:
             return work()
-        except Missing as missing:
+        except MissingParts as missing:
             for step in missing.steps:
                 step.keep(step.make())
 
 
-def _conditional(request: Request, headers: dict[str, str], etag: str, body: Callable[[], bytes | Body]) -> Reply:
+def _conditional(
+    request: DocumentRequest, headers: dict[str, str], etag: str, body: Callable[[], bytes | DocumentBody]
+) -> Reply:
     if request.if_none_match and unchanged(request.if_none_match, etag):
         if request.method not in ("GET", "HEAD"):
             return Reply(412, headers)
@@ -136,7 +138,7 @@ def _conditional(request: Request, headers: dict[str, str], etag: str, body: Cal
     return Reply(200, headers, body())
 
 
-class Library:
+class DocumentLibrary:
     """Answers requests for documents of the kinds that are served now."""
 
     def __init__(
@@ -157,22 +159,22 @@ class Library:
         self._index: tuple[object, bytes] = (None, b"")
         self._digests: WeakKeyDictionary[Kind, Mapping[str, bytes]] = WeakKeyDictionary()
         self._long: WeakSet[Kind] = WeakSet()  # those whose schemas are
-        self._parts: dict[str, WeakKeyDictionary[Kind, dict[str, Part]]]
+        self._parts: dict[str, WeakKeyDictionary[Kind, dict[str, AreaEntries]]]
         self._parts = {name: WeakKeyDictionary() for name in parts.FORMS}
         # of version 2: all built-in kinds, which have much in common
-        self._builtin: dict[str, tuple[list[Kind], Part]] = {}
-        self._documents: OrderedDict[tuple[str, str], bytes | Body] = OrderedDict()
-        self._whole: dict[str, tuple[str, Body]] = {}
+        self._builtin: dict[str, tuple[list[Kind], AreaEntries]] = {}
+        self._documents: OrderedDict[tuple[str, str], bytes | DocumentBody] = OrderedDict()
+        self._whole: dict[str, tuple[str, DocumentBody]] = {}
         # the kinds, and the ETag, that a document was last asked for with: by its path and form
         self._asked: OrderedDict[tuple[str, str], tuple[object, str]] = OrderedDict()
 
-    def answer(self, document: str, request: Request) -> Reply:
-        """The answer of a document: v2 or v3. Raises Missing."""
+    def answer(self, document: str, request: DocumentRequest) -> Reply:
+        """The answer of a document: v2 or v3. Raises MissingParts."""
         if document == "v2":
             return self.swagger(request)
         return self.document(request) if request.group_version else self.index()
 
-    def ready(self, document: str, request: Request) -> bool:
+    def ready(self, document: str, request: DocumentRequest) -> bool:
         """Whether an answer is there, or soon made."""
         if document == "v3" and not request.group_version:
             return self._index[0] == self._generation()
@@ -195,7 +197,7 @@ class Library:
             self._asked.popitem(last=False)
 
     def index(self) -> Reply:
-        """/openapi/v3. A real server sends it without a type, which makes it text. Raises Missing."""
+        """/openapi/v3. A real server sends it without a type, which makes it text. Raises MissingParts."""
         generation = self._generation()
         if self._index[0] != generation:
             self._index = generation, self._indexed()
@@ -211,13 +213,13 @@ class Library:
         tags |= {v3.path(GroupVersion(*where)): v3.etag(digests) for where, digests in found.items()}
         return serializer.encode(v3.index(tags))
 
-    def _pages(self) -> dict[str, Operation]:
+    def _pages(self) -> dict[str, PathOperation]:
         return pages.pages({kind.group for kind in self._kinds() if not kind.custom})
 
-    def document(self, request: Request) -> Reply:
+    def document(self, request: DocumentRequest) -> Reply:
         """/openapi/v3/…: one group-version or page; 404 where none is served, 301 where the hash is an old one.
 
-        Raises Missing.
+        Raises MissingParts.
         """
         generation = self._generation()
         found = self._found(request.group_version)
@@ -251,8 +253,8 @@ class Library:
             return etag, [(kind, kind.by_version[served]) for kind in kinds]
         return etag, partial(v3.document, group, served, kinds, self._release)
 
-    def swagger(self, request: Request) -> Reply:
-        """/openapi/v2: all kinds in one document. Raises Missing."""
+    def swagger(self, request: DocumentRequest) -> Reply:
+        """/openapi/v2: all kinds in one document. Raises MissingParts."""
         form = accepted(request.accept, V2_FORMS)
         if form is None:
             return Reply(406, {"Vary": "Accept"})
@@ -268,13 +270,13 @@ class Library:
     # what is kept by kind
 
     def _told(self, kinds: list[Kind], *, shown: bool = False) -> list[Mapping[str, bytes]]:
-        """The digests of kinds, by version. shown: they are about to be shown as JSON. Raises Missing."""
+        """The digests of kinds, by version. shown: they are about to be shown as JSON. Raises MissingParts."""
         found = [self._digests.get(kind) for kind in kinds]
         if None not in found:
             return [one for one in found if one is not None]
-        raise Missing(
+        raise MissingParts(
             [
-                Step(partial(_look, kind, shown), partial(self._keep_look, kind), len(kind.versions) > _FEW)
+                PreparationStep(partial(_look, kind, shown), partial(self._keep_look, kind), len(kind.versions) > _FEW)
                 for kind, known in zip(kinds, found, strict=True)
                 if known is None
             ]
@@ -287,11 +289,11 @@ class Library:
         for name, made in found.parts.items():
             self._parts[name][kind] = made
 
-    def _of(self, form: Form, served: Iterable[tuple[Kind, Version]]) -> list[Part]:
-        """The parts of versions of custom kinds. Raises Missing."""
+    def _of(self, form: KindForm, served: Iterable[tuple[Kind, Version]]) -> list[AreaEntries]:
+        """The parts of versions of custom kinds. Raises MissingParts."""
         kept = self._parts[form.name]
-        found: list[Part] = []
-        steps: list[Step] = []
+        found: list[AreaEntries] = []
+        steps: list[PreparationStep] = []
         for kind, version in served:
             known = kept.get(kind)
             if known is None:
@@ -301,20 +303,20 @@ class Library:
                 found.append(part)
                 continue
             make, keep = partial(parts.part, form, kind, version), partial(known.__setitem__, version.name)
-            steps.append(Step(make, keep, kind in self._long))
+            steps.append(PreparationStep(make, keep, kind in self._long))
         if steps:
-            raise Missing(steps)
+            raise MissingParts(steps)
         return found
 
     # documents
 
-    def _document(self, form: str, etag: str, make: _Custom | Callable[[], v3.Document]) -> bytes | Body:
-        """A version 3 document. Raises Missing."""
+    def _document(self, form: str, etag: str, make: _Custom | Callable[[], v3.Document]) -> bytes | DocumentBody:
+        """A version 3 document. Raises MissingParts."""
         key = form, etag
         body = self._documents.pop(key, None)
         if body is None and callable(make):
             encode = v3pb.document if form == V3_PROTOBUF else _encode
-            raise Missing([Step(lambda: encode(make()), partial(self._keep_document, key), long=True)])
+            raise MissingParts([PreparationStep(lambda: encode(make()), partial(self._keep_document, key), long=True)])
         if body is None:
             assert not callable(make)
             found = self._of(parts.V3_PROTOBUF if form == V3_PROTOBUF else parts.V3_JSON, make)
@@ -322,13 +324,13 @@ class Library:
         self._keep_document(key, body)
         return body
 
-    def _keep_document(self, key: tuple[str, str], body: bytes | Body) -> None:
+    def _keep_document(self, key: tuple[str, str], body: bytes | DocumentBody) -> None:
         self._documents[key] = body
         if len(self._documents) > _KEPT:
             self._documents.popitem(last=False)
 
-    def _joined(self, kinds: list[Kind], form: str, etag: str) -> Body:
-        """The version 2 document. Raises Missing."""
+    def _joined(self, kinds: list[Kind], form: str, etag: str) -> DocumentBody:
+        """The version 2 document. Raises MissingParts."""
         kept = self._whole.get(form)
         if kept is not None and kept[0] == etag:
             return kept[1]
@@ -337,18 +339,18 @@ class Library:
         known = self._builtin.get(of.name)
         if known is None or known[0] != builtin:
             look, keep = partial(documents.builtin, of, builtin), partial(self._keep_builtin, of.name, builtin)
-            raise Missing([Step(look, keep, long=True)])
+            raise MissingParts([PreparationStep(look, keep, long=True)])
         served = ((kind, version) for kind in custom for version in kind.versions)
         make = partial(documents.swagger, of, self._release, known[1], self._of(of, served))
         if len(custom) > _MANY:
-            raise Missing([Step(make, partial(self._keep_whole, form, etag), long=True)])
+            raise MissingParts([PreparationStep(make, partial(self._keep_whole, form, etag), long=True)])
         return self._keep_whole(form, etag, make())
 
-    def _keep_whole(self, form: str, etag: str, body: Body) -> Body:
+    def _keep_whole(self, form: str, etag: str, body: DocumentBody) -> DocumentBody:
         self._whole[form] = etag, body
         return body
 
-    def _keep_builtin(self, name: str, kinds: list[Kind], part: Part) -> None:
+    def _keep_builtin(self, name: str, kinds: list[Kind], part: AreaEntries) -> None:
         self._builtin[name] = kinds, part
 
 
@@ -361,7 +363,7 @@ class _Look(NamedTuple):
 
     digests: Mapping[str, bytes]
     length: int
-    parts: Mapping[str, dict[str, Part]]
+    parts: Mapping[str, dict[str, AreaEntries]]
 
 
 def _look(kind: Kind, shown: bool) -> _Look:

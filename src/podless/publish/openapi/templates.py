@@ -87,7 +87,7 @@ class Filled:
         return self._template.fill(self._values)
 
 
-class Shape(NamedTuple):
+class TemplateShape(NamedTuple):
     """The templates of kinds that differ in names alone. paths: with their names, which are templates too."""
 
     paths: tuple[tuple[Template, Template], ...]
@@ -100,12 +100,12 @@ def shape(
     scale: bool,
     paths: Callable[[Kind, Version], dict[str, Any]],
     listed: Callable[[Kind, Version], dict[str, Any]],
-) -> Shape:
+) -> TemplateShape:
     """The templates for a scope and subresources. paths, listed: give what a document has of a kind."""
     kind = _stand_in(namespaced, status, scale)
     version = kind.versions[0]
     found = paths(kind, version)
-    return Shape(
+    return TemplateShape(
         tuple((Template(path.encode()), Template(entry(path, found[path]))) for path in found),
         Template(entry(*next(iter(listed(kind, version).items())))),
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 from podless.kinds.kind import Kind, Version
 from podless.publish.openapi import builtin, pages, routes, schema
-from podless.publish.openapi.routes import Operation
+from podless.publish.openapi.routes import PathOperation
 from podless.publish.openapi.schema import DEFINITIONS
 from podless.publish.openapi.standard import BEARER, BODIES, GROUPS, META, MORE_GROUPS, PARAMETERS, REF, SHARED
 from podless.publish.openapi.v3 import extensions, registered
@@ -95,7 +95,7 @@ def _add(paths: Document, definitions: Document, kind: Kind, version: Version) -
 def routed(kind: Kind, version: Version) -> Document:
     """The paths of one version of a kind."""
     namer = None if kind.custom else builtin.namer(kind, version)
-    found = routes.paths(routes.Writer(kind, version, namer).operations())
+    found = routes.paths(routes.OperationsWriter(kind, version, namer).operations())
     return {path: _path(found[path], kind.kind) for path in found}
 
 
@@ -110,7 +110,7 @@ def _missing(named: Document, definitions: Document) -> Document:
     return flattened({name: schema for name, schema in named.items() if name not in definitions})
 
 
-def _alone(found: Iterable[Operation]) -> Document:
+def _alone(found: Iterable[PathOperation]) -> Document:
     """The paths of pages."""
     return {one.path: {one.method: _operation(one, [], "")} for one in found}
 
@@ -119,7 +119,7 @@ def _alone(found: Iterable[Operation]) -> Document:
 def standard() -> Document:
     """What the document always has, whatever kinds are served."""
     places = sorted((group, version) for group, versions in (GROUPS | MORE_GROUPS).items() for version in versions)
-    definitions = flattened(registered(builtin.standard() | builtin.told(), places))
+    definitions = flattened(registered(builtin.standard() | builtin.server_components(), places))
     return {"paths": _alone(pages.pages().values()), "definitions": definitions}
 
 
@@ -164,7 +164,7 @@ def _body(component: str) -> dict[str, Any]:
     return {"name": "body", "in": "body"} | required | {"schema": {"$ref": DEFINITIONS + component}}
 
 
-def _path(operations: list[Operation], kind: str) -> dict[str, Any]:
+def _path(operations: list[PathOperation], kind: str) -> dict[str, Any]:
     shared = routes.shared(operations)
     item: dict[str, Any] = {one.method: _operation(one, shared, kind) for one in operations}
     item["parameters"] = _named(shared, kind)
@@ -175,7 +175,7 @@ def _named(keys: Iterable[str], kind: str) -> list[dict[str, Any]]:
     return [_NAMED.get(key) or _parameter(key, kind) for key in keys]
 
 
-def _operation(one: Operation, shared: list[str], kind: str) -> dict[str, Any]:
+def _operation(one: PathOperation, shared: list[str], kind: str) -> dict[str, Any]:
     own = _named([key for key in one.queries if key not in shared], kind)
     if one.body:
         shared_body = BODIES.get(one.body.removeprefix(META))

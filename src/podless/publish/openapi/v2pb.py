@@ -9,7 +9,7 @@ from typing import Any
 
 from podless.publish.openapi import v2
 from podless.publish.openapi.wire import (
-    Messages,
+    WireMessages,
     anys,
     anything,
     block,
@@ -25,7 +25,7 @@ from podless.publish.openapi.wire import (
     within,
 )
 
-MESSAGES = Messages()
+MESSAGES = WireMessages()
 _message = MESSAGES.message
 
 

@@ -16,7 +16,7 @@ from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
 from podless.meta.gvk import GroupVersion
 from podless.publish.openapi import builtin, pages, routes, schema
-from podless.publish.openapi.routes import Operation
+from podless.publish.openapi.routes import PathOperation
 from podless.publish.openapi.standard import BEARER, GROUPS, META, PARAMETERS, REF
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.meter import charge
@@ -68,13 +68,13 @@ def document(group: str, version: str, kinds: Sequence[Kind], release: str = "1.
         components = {"schemas": _merge([standard(), *schemas])}
         return {"openapi": "3.0.0", "info": CUSTOM_INFO, "paths": found, "components": components}
     found = alone(pages.resources(group, version)) | found
-    known = _merge([builtin.standard(), builtin.told(), *schemas])
+    known = _merge([builtin.standard(), builtin.server_components(), *schemas])
     return _builtin(release, found, known, dict.fromkeys([("", "v1"), (group, version)]))
 
 
-def page(one: Operation, release: str = "1.36") -> Document:
+def page(one: PathOperation, release: str = "1.36") -> Document:
     """The document of one of the pages."""
-    return _builtin(release, alone(one), builtin.told())
+    return _builtin(release, alone(one), builtin.server_components())
 
 
 def _builtin(
@@ -87,7 +87,7 @@ def _builtin(
     return {"openapi": "3.0.0", "info": info, "paths": paths, "components": components}
 
 
-def alone(one: Operation) -> Document:
+def alone(one: PathOperation) -> Document:
     """The path of a page."""
     return {one.path: {one.method: _operation(one, [], "")}}
 
@@ -124,7 +124,7 @@ def part(kind: Kind, version: Version) -> Document:
 def routed(kind: Kind, version: Version) -> Document:
     """The paths of one version of a kind."""
     namer = None if kind.custom else builtin.namer(kind, version)
-    found = routes.paths(routes.Writer(kind, version, namer).operations())
+    found = routes.paths(routes.OperationsWriter(kind, version, namer).operations())
     return {path: _path(found[path], kind.kind) for path in found}
 
 
@@ -158,7 +158,7 @@ def extensions(kind: Kind, version: Version, noun: str) -> dict[str, Any]:
     return found
 
 
-def _path(operations: list[Operation], kind: str) -> dict[str, Any]:
+def _path(operations: list[PathOperation], kind: str) -> dict[str, Any]:
     shared = routes.shared(operations)
     item: dict[str, Any] = {one.method: _operation(one, shared, kind) for one in operations}
     item["parameters"] = _named(shared, kind)
@@ -169,7 +169,7 @@ def _named(keys: Iterable[str], kind: str) -> list[dict[str, Any]]:
     return [_PARAMETERS.get(key) or _parameter(key, kind) for key in keys]
 
 
-def _operation(one: Operation, shared: list[str], kind: str) -> dict[str, Any]:
+def _operation(one: PathOperation, shared: list[str], kind: str) -> dict[str, Any]:
     shown: dict[str, Any] = {"tags": [one.tag], "description": one.text, "operationId": one.name}
     own = [key for key in one.queries if key not in shared]
     if own:

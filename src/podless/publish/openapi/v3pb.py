@@ -9,7 +9,7 @@ import struct
 from typing import Any
 
 from podless.publish.openapi.wire import (
-    Messages,
+    WireMessages,
     Write,
     anys,
     anything,
@@ -27,7 +27,7 @@ from podless.publish.openapi.wire import (
 )
 from podless.structs.wire import varint
 
-MESSAGES = Messages()
+MESSAGES = WireMessages()
 
 
 def _default(number: int, value: Any) -> bytes:

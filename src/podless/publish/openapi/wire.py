@@ -88,7 +88,7 @@ def named(write: Write) -> Write:
     return lambda number, value: block(number, b"".join(entry(1, key, write(2, item)) for key, item in value.items()))
 
 
-class Messages:
+class WireMessages:
     """The messages of a document. fields: message -> key in JSON -> number and form of the field.
 
     In a message, "x-" stands for extensions and "*" for all other keys; both are repeated entries.

@@ -5,9 +5,9 @@ of that object where the client wants it whole. Source: meta.k8s.io/v1 Table and
 """
 
 from podless.publish.table.ages import age
-from podless.publish.table.layout import AGED, SCALE, Layout, columns, custom, layout
+from podless.publish.table.layout import AGED, SCALE, TableLayout, columns, custom, layout
 from podless.publish.table.partial import partial
-from podless.publish.table.rows import SHARED, Clock, Row, encode_row, encode_table, frame, make_row
+from podless.publish.table.rows import SHARED, AgeFiller, Row, encode_row, encode_table, frame, make_row
 from podless.publish.table.whole import INCLUDED, check_include, table
 
 __all__ = [
@@ -15,9 +15,9 @@ __all__ = [
     "INCLUDED",
     "SCALE",
     "SHARED",
-    "Clock",
-    "Layout",
+    "AgeFiller",
     "Row",
+    "TableLayout",
     "age",
     "check_include",
     "columns",

@@ -27,7 +27,7 @@ _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class TableLayout:
     """Compiled columns. What their heads say is looked up when a table first needs it.
 
     order: what the rows of a list are sorted by, where they are. searches: whether columns look through whole objects:
@@ -71,21 +71,21 @@ def _told(found: ages.Span | str | None, then: float) -> str | None:
     return f"{found.before}{ages.shown(found.moment, then)}{found.after}"
 
 
-AGED = Layout(cell.AGED)
-SCALE = Layout(cell.SCALE)
+AGED = TableLayout(cell.AGED)
+SCALE = TableLayout(cell.SCALE)
 
 
-def layout(kind: Kind, version: Version) -> Layout:
+def layout(kind: Kind, version: Version) -> TableLayout:
     """The layout of a version: the columns that it has, or Name and Age; built-in kinds have their own."""
     return kind.made(("table", version.name), lambda: _made(kind, version))
 
 
-def _made(kind: Kind, version: Version) -> Layout:
+def _made(kind: Kind, version: Version) -> TableLayout:
     return custom(version.columns) if kind.custom else _built_in(kind.group, kind.plural)
 
 
-def _built_in(group: str, plural: str) -> Layout:
-    return Layout(builtin.columns(group, plural), builtin.order(group, plural))
+def _built_in(group: str, plural: str) -> TableLayout:
+    return TableLayout(builtin.columns(group, plural), builtin.order(group, plural))
 
 
 def columns(version: Version) -> list[Object]:
@@ -93,7 +93,7 @@ def columns(version: Version) -> list[Object]:
     return custom(version.columns).definitions
 
 
-def custom(given: Sequence[Column] | None) -> Layout:
+def custom(given: Sequence[Column] | None) -> TableLayout:
     """The layout for additionalPrinterColumns; from the first malformed path on they are left out."""
     if not given:
         return AGED
@@ -111,7 +111,7 @@ def custom(given: Sequence[Column] | None) -> Layout:
         cells.append(Cell(column.name, column.type, told, read, column.format, column.priority))
     if searches:
         cells[0] = replace(cell.NAME, read=_searched_name)
-    return Layout(tuple(cells), searches=searches)
+    return TableLayout(tuple(cells), searches=searches)
 
 
 def _searched_name(given: Any) -> Any:

@@ -9,7 +9,7 @@ from podless.codec import serializer
 from podless.publish.columns import cell
 from podless.publish.columns.cell import Age
 from podless.publish.table import ages
-from podless.publish.table.layout import Layout
+from podless.publish.table.layout import TableLayout
 from podless.publish.table.whole import included, listed_meta
 from podless.runtime import clock
 from podless.runtime.meter import charge, each
@@ -23,7 +23,7 @@ Row = tuple[bytes | float, ...]
 
 
 def make_row(
-    shown: Layout, obj: Object, include: str = "Metadata", version: str = "v1", body: bytes | None = None
+    shown: TableLayout, obj: Object, include: str = "Metadata", version: str = "v1", body: bytes | None = None
 ) -> Row:
     """All of a row that does not change with time. body: the object's own JSON, for includeObject=Object."""
     pieces: list[bytes | float] = []
@@ -66,7 +66,7 @@ def _pieces(included: Mapping[str, Any] | None) -> list[bytes]:
     return [*pieces, encoded[start:]]
 
 
-class Clock:
+class AgeFiller:
     """Fills ages into rows, as they are at one moment; many objects are of the same second. now: seconds since 1970."""
 
     def __init__(self, now: float) -> None:
@@ -90,7 +90,7 @@ class _Ages(dict[Any, bytes]):
 
 
 def encode_row(
-    shown: Layout,
+    shown: TableLayout,
     obj: Object,
     include: str = "Metadata",
     version: str = "v1",
@@ -100,11 +100,11 @@ def encode_row(
 ) -> bytes:
     """One row as JSON. body: the object's own JSON, which then is not made anew for includeObject=Object."""
     row = make_row(shown, obj, include, version, body if include == "Object" else None)
-    return Clock(clock.time() if now is None else now).fill(row)
+    return AgeFiller(clock.time() if now is None else now).fill(row)
 
 
 def frame(
-    shown: Layout, listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True, bare: bool = False
+    shown: TableLayout, listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True, bare: bool = False
 ) -> tuple[bytes, bytes]:
     """What stands before and behind the rows of a Table in JSON. headed: with the definitions of its columns.
 
@@ -119,7 +119,7 @@ def frame(
 
 
 def encode_table(
-    shown: Layout, rows: Sequence[bytes], listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True
+    shown: TableLayout, rows: Sequence[bytes], listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True
 ) -> bytes:
     """A Table as JSON, of rows that encode_row made."""
     head, tail = frame(shown, listed, version, headed=headed)

@@ -7,7 +7,7 @@ from typing import Any
 
 from podless.meta import field
 from podless.meta.errors import BadRequest
-from podless.publish.table.layout import Layout
+from podless.publish.table.layout import TableLayout
 from podless.publish.table.partial import partial
 
 Object = dict[str, Any]
@@ -24,7 +24,7 @@ def check_include(text: str) -> str:
 
 
 def table(
-    shown: Layout,
+    shown: TableLayout,
     objects: Iterable[Object],
     listed: Mapping[str, Any],
     include: str = "Metadata",
@@ -47,7 +47,7 @@ def table(
     }
 
 
-def _row(shown: Layout, obj: Object, include: str, version: str, now: float | None) -> Object:
+def _row(shown: TableLayout, obj: Object, include: str, version: str, now: float | None) -> Object:
     return {"cells": shown.cells(obj, now), "object": included(obj, include, version)}
 
 

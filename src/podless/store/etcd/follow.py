@@ -10,8 +10,8 @@ from typing import Any
 from podless.store import keys
 from podless.store.contract import Change, Deliver, Lost, Record, StoreError
 from podless.store.etcd import messages as m
-from podless.store.etcd.client import Client
-from podless.store.etcd.layout import Layout
+from podless.store.etcd.client import EtcdClient
+from podless.store.etcd.layout import KeyLayout
 
 log = logging.getLogger("podless")
 
@@ -28,7 +28,7 @@ class Gone(Exception):
         self.revision = revision
 
 
-def change(layout: Layout, event: Any) -> Change:
+def change(layout: KeyLayout, event: Any) -> Change:
     """An event as a change of a key."""
     kv = event.kv
     key, revision = layout.back(kv.key), kv.mod_revision
@@ -37,14 +37,19 @@ def change(layout: Layout, event: Any) -> Change:
     return Change(key, revision, after, before)
 
 
-def record(layout: Layout, kv: Any) -> Record:
+def record(layout: KeyLayout, kv: Any) -> Record:
     """The state of a key."""
     key = layout.back(kv.key)
     return Record(key, layout.stored(key, kv.value), kv.mod_revision, kv.create_revision)
 
 
 async def read(
-    client: Client, layout: Layout, after: int, take: Callable[[Sequence[Any], int], bool], *, before: bool = False
+    client: EtcdClient,
+    layout: KeyLayout,
+    after: int,
+    take: Callable[[Sequence[Any], int], bool],
+    *,
+    before: bool = False,
 ) -> None:
     """Have all events later than a revision taken, until `take` says that it is enough.
 
@@ -66,13 +71,13 @@ async def read(
     await client.watch(create, told)
 
 
-class Follower:
+class EtcdFollower:
     """One who is told all changes under a prefix. revision: up to which."""
 
     def __init__(
         self,
-        client: Client,
-        layout: Layout,
+        client: EtcdClient,
+        layout: KeyLayout,
         prefix: str,
         after: int,
         told: tuple[Deliver, Lost | None],

@@ -89,7 +89,7 @@ def _unpacked(data: bytes) -> bytes:
     return bytes(found)
 
 
-class Decoder:
+class HeaderDecoder:
     """What one peer sends, in the order in which it does."""
 
     def __init__(self) -> None:

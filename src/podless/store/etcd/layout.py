@@ -23,7 +23,7 @@ _MAGIC = b"k8s\0"  # what kube-apiserver's protobuf values start with
 Decode = Callable[[str, bytes], Stored | None]
 
 
-class Layout:
+class KeyLayout:
     """The keys and values of one server.
 
     root: what all keys in etcd start with. names: of built-in resources, by the prefix of their keys here, such as

@@ -17,11 +17,11 @@ from podless.store.contract import KEPT, Change, Compacted, Conflicted, Deliver,
 from podless.store.etcd import messages as m
 from podless.store.etcd import transaction
 from podless.store.etcd.alone import Alone
-from podless.store.etcd.channel import Refused
-from podless.store.etcd.client import Client, Forgotten
+from podless.store.etcd.channel import ChannelError
+from podless.store.etcd.client import EtcdClient, Forgotten
 from podless.store.etcd.compactor import Compactor
-from podless.store.etcd.follow import FENCES, MOVED, Follower, Gone, change, read, record
-from podless.store.etcd.layout import Layout
+from podless.store.etcd.follow import FENCES, MOVED, EtcdFollower, Gone, change, read, record
+from podless.store.etcd.layout import KeyLayout
 from podless.store.etcd.leases import Leases
 from podless.store.etcd.settings import Etcd
 from podless.store.keys import Stored
@@ -47,13 +47,13 @@ class EtcdStore:
     def __init__(
         self,
         settings: Etcd,
-        layout: Layout | None = None,
+        layout: KeyLayout | None = None,
         *,
         times: Mapping[str, float] | None = None,
         interval: float = 300.0,
     ) -> None:
-        self._client = Client(settings)
-        self._layout = layout or Layout(settings.prefix, {})
+        self._client = EtcdClient(settings)
+        self._layout = layout or KeyLayout(settings.prefix, {})
         self._leases = Leases(self._client, times or {})
         self._newest = 0
         self._alone = Alone(
@@ -64,7 +64,7 @@ class EtcdStore:
             restored=self._moved_on,
         )
         self._compactor = Compactor(self._client, interval, self._forgot)
-        self._followers: list[Follower] = []
+        self._followers: list[EtcdFollower] = []
         self._compacted = 0
         self._fence = self._layout.key(f"{FENCES}{uuid.uuid4()}")
         self._pushing: asyncio.Task[None] | None = None
@@ -149,7 +149,7 @@ class EtcdStore:
         told = partial(self._told, known, self._newest, known.get_loop().time())
         return known if self._client.begin("range", self._question, told) else self._ask()
 
-    def _told(self, known: asyncio.Future[int], before: int, began: float, answer: bytes | Refused) -> None:
+    def _told(self, known: asyncio.Future[int], before: int, began: float, answer: bytes | ChannelError) -> None:
         if known.done():
             return
         revision = _revision(answer) if isinstance(answer, bytes) else -1
@@ -196,7 +196,7 @@ class EtcdStore:
             self._newest = max(self._newest, revision)  # a cluster that shows less was restored
             deliver(changes, revision)
 
-        follower = Follower(self._client, self._layout, prefix, after, (told, lost), self._current_and_compacted)
+        follower = EtcdFollower(self._client, self._layout, prefix, after, (told, lost), self._current_and_compacted)
         self._followers.append(follower)
 
         def leave() -> None:

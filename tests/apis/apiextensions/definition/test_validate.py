@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from podless.apis.apiextensions import definition
-from podless.cel.rules import Definitions
+from podless.cel.rules import DefinitionRules
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 
@@ -437,7 +437,7 @@ def test_formats_that_nothing_checks_draw_a_warning_when_they_are_new() -> None:
 def test_a_schema_that_was_found_good_is_still_refused_where_more_is_asked() -> None:
     def faults(legacy: bool = False, **given: Any) -> list[str]:
         made = crd(version(schema={"openAPIV3Schema": schema}, **given))
-        return [str(error) for error in definition.validate_create(made, Definitions(), legacy=legacy)]
+        return [str(error) for error in definition.validate_create(made, DefinitionRules(), legacy=legacy)]
 
     properties = {"spec": {"type": "string", "default": "a"}}
     schema = {"type": "object", "title": "found good once", "properties": properties, "oneOf": [{}]}
