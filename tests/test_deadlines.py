@@ -146,15 +146,15 @@ def reading(place: Place, make: Callable[[int], Object], media: str = "applicati
 def message(size: int) -> Work:
     struct = PODS.struct_of(POD.version)
     assert struct is not None
-    raw = protobuf.encode(struct, POD.stored(**pod(size)))
-    return lambda: protobuf.decode(struct, raw)
+    raw = protobuf.encode_message(struct, POD.stored(**pod(size)))
+    return lambda: protobuf.decode_message(struct, raw)
 
 
 def unmessage(size: int) -> Work:
     struct = PODS.struct_of(POD.version)
     assert struct is not None
     obj = POD.stored(**pod(size))
-    return lambda: protobuf.encode(struct, obj)
+    return lambda: protobuf.encode_message(struct, obj)
 
 
 def twice(size: int) -> Work:

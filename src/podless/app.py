@@ -33,9 +33,9 @@ from podless.http.operations import Operations
 from podless.http.rotation import Rotation
 from podless.http.selections import Selections
 from podless.http.tls import Certificates, names, own_names
-from podless.runtime.files import fault, private, write_file
+from podless.runtime.files import describe_fault, make_private, write_file
 from podless.runtime.heartbeat import Heartbeat
-from podless.runtime.option import StartError, option, section, seed
+from podless.runtime.option import StartError, option, parse_seed, section
 from podless.store import NoRoom, StoreError, share
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Settings(ClusterSettings):
         "have a mixture go wrong now and then, the same for the same seed; without one a seed is drawn, and told",
         value=False,
         metavar="SEED",
-        parse=seed,
+        parse=parse_seed,
         alone=True,
     )
     audit: Audit | None = section(
@@ -177,9 +177,9 @@ def _kept(data: str | os.PathLike[str]) -> Path:
     """The folder of what is kept, where nobody else can read it. Raises StartError, OSError."""
     folder = Path(data).absolute()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    private(folder)
+    make_private(folder)
     for name in _PRIVATE:
-        private(folder / name)
+        make_private(folder / name)
     return folder
 
 
@@ -319,7 +319,9 @@ class App:
         try:
             await store.open()
             files = [certificates.authority, certificates.authority_key, folder / "token"]
-            await share.files(store, files, lambda: (certificates.ensure_authority(), admin_token(folder / "token")))
+            await share.share_files(
+                store, files, lambda: (certificates.ensure_authority(), admin_token(folder / "token"))
+            )
         finally:
             await store.close()
 
@@ -377,7 +379,7 @@ class App:
             except OSError as error:
                 if error.errno not in _NO_ROOM:
                     raise
-                log.error("start: kubeconfig is not written: %s", fault(error))
+                log.error("start: kubeconfig is not written: %s", describe_fault(error))
 
     def _folder(self) -> Path:
         if self.settings.data is None:

@@ -51,10 +51,10 @@ from podless.offload.offloop import OffLoop
 from podless.offload.process import SECONDS, Offload
 from podless.remote import WebhookClient
 from podless.runtime.files import write_file
-from podless.runtime.option import StartError, duration, option, section
+from podless.runtime.option import StartError, option, parse_duration, section
 from podless.store import Store, backup
 from podless.store.etcd.settings import Etcd
-from podless.store.history import Keep, keep
+from podless.store.history import Keep, parse_keep
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import storage
 from podless.verbs.call import API
@@ -95,7 +95,7 @@ class ClusterSettings:
         "how long an event stays after its last write",
         value=3600.0,
         metavar="DURATION",
-        parse=duration,
+        parse=parse_duration,
         default="1h",
     )
     default_accounts: bool = option(
@@ -160,7 +160,7 @@ class ClusterSettings:
         "not with `--store etcd`",
         factory=Keep,
         metavar="AGE,SIZE,NUMBER",
-        parse=keep,
+        parse=parse_keep,
         default="1h,256Mi,10000",
     )
     store: str = option(

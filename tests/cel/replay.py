@@ -161,7 +161,7 @@ def written(step: Object, world: World) -> tuple[Causes, Causes] | None:
     if creates and name:
         obj["metadata"].setdefault("name", f"{name}12345")
     try:
-        obj["metadata"] = structs.decode(OBJECT_META, obj.get("metadata"))
+        obj["metadata"] = structs.decode_struct(OBJECT_META, obj.get("metadata"))
     except structs.DecodeError:
         return None
     schema.prune(obj)

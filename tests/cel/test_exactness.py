@@ -23,7 +23,7 @@ from podless.cel.policies import (
     parts,
 )
 from podless.codec import gotext
-from podless.codec.quantity import parse
+from podless.codec.quantity import parse_quantity
 
 VARIABLES = {"d": types.DYN, "i": types.INT, "s": types.STRING}
 
@@ -165,7 +165,7 @@ NUMBERS = st.from_regex(r"\A[+-]?[0-9]{1,12}(\.[0-9]{1,9})?(|[numkMGTPE]|[KMGT]i
 @given(NUMBERS, NUMBERS)
 def test_quantities_are_what_they_are_by_exact_numbers(one: str, two: str) -> None:
     left, right = quantity.parse(one), quantity.parse(two)
-    exact = parse(one), parse(two)
+    exact = parse_quantity(one), parse_quantity(two)
     assert quantity.compare(left, right) == (exact[0] > exact[1]) - (exact[0] < exact[1])
     total = (exact[0] + exact[1]) * 10**9
     assert quantity.compare(quantity._add(left, right), quantity.QuantityValue(total.numerator, -9, False)) == 0
@@ -270,7 +270,7 @@ def test_values_that_are_applied(source: str, value: Any) -> None:
     ],
 )
 def test_values_below_one_level_stay_those_of_go(source: str, shown: str) -> None:
-    assert gotext.plain(mutated(f"Object{{a: {source}}}", OBJECT)[0]) == shown
+    assert gotext.format_plain(mutated(f"Object{{a: {source}}}", OBJECT)[0]) == shown
 
 
 def test_a_constant_that_is_wrong_is_an_internal_error() -> None:

@@ -75,7 +75,7 @@ class Conversation:
         old = self._objects.get((place[0], place[1])) if method == "PUT" else None
         if wanted is None or (method == "PUT" and old is None):
             return None
-        before = {named: serializer.encode(old)} if old is not None else None
+        before = {named: serializer.encode_json(old)} if old is not None else None
         validation = (step.get("query") or {}).get("fieldValidation", "Warn").lower()
         rules = Strictness(validation if validation in ("strict", "ignore") else "warn")
         found = _found(self._catalog, rules, before, body)

@@ -14,13 +14,13 @@ import pytest
 from podless import OIDC, Audit, Limits, Server, StartError
 from podless.app import Settings
 from podless.cli import options
-from podless.runtime.option import Option, Section, declared
+from podless.runtime.option import Option, Section, declared_options
 
 README = Path(__file__).parent.parent.parent / "README.md"
 
 
 def every(of: type = Settings) -> Iterator[tuple[str, Any, Option]]:
-    for name, default, told in declared(of):
+    for name, default, told in declared_options(of):
         if isinstance(told, Section):
             yield from every(told.of)
         else:

@@ -335,7 +335,7 @@ def test_kubectl_takes_over_what_it_applied_from_its_side() -> None:
 
 
 def test_built_in_kinds_write_their_sets_in_order() -> None:
-    blank = structs.decode(CONFIG_MAP, {}) | {"kind": "ConfigMap", "apiVersion": "v1"}
+    blank = structs.decode_struct(CONFIG_MAP, {}) | {"kind": "ConfigMap", "apiVersion": "v1"}
     place = Endpoint("v1", {"v1": of_struct(CONFIG_MAP)}.get, blank, custom=False)
     made = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a"}, "data": {"b": "1", "a": "1"}}
     (entry,) = managers.update(place, None, made, "", NOW)

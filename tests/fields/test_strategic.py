@@ -165,7 +165,7 @@ def test_tables_of_kinds() -> None:
 
 
 def test_values_as_go_prints_them() -> None:
-    assert gotext.plain({"b": ["x", 1, None, True], "a": {"c": 1.5}}) == "map[a:map[c:1.5] b:[x 1 <nil> true]]"
+    assert gotext.format_plain({"b": ["x", 1, None, True], "a": {"c": 1.5}}) == "map[a:map[c:1.5] b:[x 1 <nil> true]]"
 
 
 KEYS = st.sampled_from(

@@ -61,7 +61,7 @@ def as_protobuf(value: Any) -> bytes:
     if kind is None or kind.struct is None:
         return protobuf.PREFIX + as_json(value)
     try:
-        return protobuf.write(kind.struct, structs.decode(kind.struct, value))
+        return protobuf.write_object(kind.struct, structs.decode_struct(kind.struct, value))
     except ValueError:
         return protobuf.PREFIX + as_json(value)[:100]
 

@@ -47,7 +47,7 @@ def custom() -> Kind:
         for name in ("v1", "v2")
     ]
     made = definition(versions=versions)
-    return compile_kind(made, serializer.encode(made))
+    return compile_kind(made, serializer.encode_json(made))
 
 
 def whole(spec: dict[str, Any], version: str = "v1") -> dict[str, Any]:
@@ -89,7 +89,7 @@ def write(kind: Kind) -> list[Any]:
 
 def off_loop(work: Callable[[], Any]) -> Any:
     context = copy_context()
-    context.run(memo.begin)
+    context.run(memo.begin_work)
     return context.run(work)
 
 

@@ -69,7 +69,7 @@ def kind() -> Kind:
             },
         },
     }
-    return compile_kind(definition, serializer.encode(definition), created=1, changed=1)
+    return compile_kind(definition, serializer.encode_json(definition), created=1, changed=1)
 
 
 def good(review: Any) -> Any:

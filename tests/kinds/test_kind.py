@@ -35,7 +35,7 @@ def kind(*names: str, unserved: tuple[str, ...] = (), **version: Any) -> Kind:
         for name in names
     ]
     made = definition(versions=versions)
-    return compile_kind(made, serializer.encode(made))
+    return compile_kind(made, serializer.encode_json(made))
 
 
 def entry(of: Kind, obj: Object) -> Entry:

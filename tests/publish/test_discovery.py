@@ -22,7 +22,7 @@ def served(count: int) -> Registry:
     for number in range(count):
         crd = definition(f"g{number}.example.com")
         crd["metadata"]["uid"], crd["status"] = str(number), {}
-        registry.put(compile_kind(crd, serializer.encode(crd)))
+        registry.put(compile_kind(crd, serializer.encode_json(crd)))
     registry.announce({(f"a{number}.example.com", "v1"): Announced(100, 15, True) for number in range(count)})
     return registry
 
@@ -44,7 +44,7 @@ def test_a_built_in_kind_names_another_group_version_only() -> None:
     answers = {one["subresource"]: one["responseKind"] for one in pods["subresources"]}
     assert answers["status"] == {"group": "", "version": "", "kind": "Pod"}
     assert answers["eviction"] == {"group": "policy", "version": "v1", "kind": "Eviction"}
-    registry.put(compile_kind(crd := definition("a.example.com") | {"status": {}}, serializer.encode(crd)))
+    registry.put(compile_kind(crd := definition("a.example.com") | {"status": {}}, serializer.encode_json(crd)))
     custom = next(
         one for one in discovery.aggregated(registry, core=False)["items"] if one["metadata"]["name"] == "a.example.com"
     )

@@ -20,7 +20,7 @@ def test_a_part_is_found_in_its_module() -> None:
 
 def test_a_part_is_not_called_as_its_module() -> None:
     with pytest.raises(ValueError, match=r"a\.b: c is in a module of the same name"):
-        lazy.parts("a.b", {"c": "c"})
+        lazy.lazy_names("a.b", {"c": "c"})
 
 
 def test_what_stands_for_a_module_has_what_is_in_it() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.store.history import History, HistoryClock, Keep, keep
+from podless.store.history import History, HistoryClock, Keep, parse_keep
 
 
 @pytest.mark.parametrize(
@@ -19,13 +19,13 @@ from podless.store.history import History, HistoryClock, Keep, keep
     ],
 )
 def test_what_is_kept_is_told_by_its_units(text: str, kept: Keep) -> None:
-    assert keep(text) == kept
+    assert parse_keep(text) == kept
 
 
 @pytest.mark.parametrize("text", ["", "1d", "Mi", "-1", "1Ti", "5,", "1h,x"])
 def test_what_says_nothing_of_the_kind(text: str) -> None:
     with pytest.raises(ValueError, match=r"a (number|size|duration)"):
-        keep(text)
+        parse_keep(text)
 
 
 def fill(wanted: Keep, writes: list[tuple[int, int]]) -> tuple[History, int]:

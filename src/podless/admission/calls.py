@@ -61,7 +61,7 @@ async def call(client: WebhookClient, webhook: Mapping[str, Any], subject: Subje
     if known is None:
         why = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
         raise CallFailed(f"could not create admission objects: {why}")
-    uid = uids.make()
+    uid = uids.make_uid()
     request: Object = {"uid": uid} | subject.request(version)
     request["object"] = await subject.shown(subject.attr.obj, version)
     request["oldObject"] = await subject.shown(subject.attr.old, version)
@@ -69,7 +69,7 @@ async def call(client: WebhookClient, webhook: Mapping[str, Any], subject: Subje
     target = Target.of(webhook["clientConfig"])
     seconds, until = webhook["timeoutSeconds"], DEADLINE.get()
     try:
-        raw = await client.post(target, serializer.encode(attr), seconds=seconds, most=ANSWER_MOST, until=until)
+        raw = await client.post(target, serializer.encode_json(attr), seconds=seconds, most=ANSWER_MOST, until=until)
     except RemoteError as error:
         if until is not None and time.monotonic() >= until - _TICK:
             raise Timeout("request did not complete within requested timeout") from None

@@ -140,7 +140,7 @@ def _key(device: Object) -> tuple[str, ...]:
 def _near(user: User, allocation: Object) -> bool:
     """Whether it is a service account on the one node where the devices are."""
     node, there = _node(allocation), user.extra.get(_NODE, ())
-    return bool(node) and account(user.name) is not None and tuple(there) == (node,) and not names.subdomain(node)
+    return bool(node) and account(user.name) is not None and tuple(there) == (node,) and not names.check_subdomain(node)
 
 
 def _node(allocation: Object) -> str:

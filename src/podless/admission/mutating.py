@@ -189,7 +189,7 @@ def _patched(obj: Object, operations: list[Object]) -> Object:
         for operation in operations
     ]
     try:
-        return patches.patched(obj, serializer.encode(named))
+        return patches.patched(obj, serializer.encode_json(named))
     except jsonpatch.Rejected as rejected:
         if rejected.untrue:
             return obj

@@ -132,11 +132,13 @@ async def settle(
     """
     attr.size += size
     kind, unknown, written = attr.kind_in(version), list[str](), attr.written(version)
-    obj = await converter.client.beside(size, serializer.copied, obj)  # what it shares with others must stay as it is
+    obj = await converter.client.beside(
+        size, serializer.copy_value, obj
+    )  # what it shares with others must stay as it is
     try:
         if attr.subresource == "scale":
             head = {"kind": "Scale", "apiVersion": "autoscaling/v1"}
-            attr.obj = head | structs.decode(SCALE, obj)
+            attr.obj = head | structs.decode_struct(SCALE, obj)
             return
         if attr.own is not None:
             kind, version = attr.own, attr.own.versions[0]

@@ -67,7 +67,7 @@ class Subject:
         if found is None or found is not self.attr.obj or not self.attr.floats:
             return found
         if self._as_sent is None or self._as_sent[0] is not found:
-            self._as_sent = found, sentfloats.copied(found, self.attr.floats)
+            self._as_sent = found, sentfloats.copy_as_sent(found, self.attr.floats)
         return self._as_sent[1]
 
     def request(self, version: Version) -> Object:

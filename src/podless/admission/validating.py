@@ -120,7 +120,7 @@ class _Run:
         for key, values in self.annotations.items():
             self.attr.annotations[key] = ", ".join(values)
         if self.audited:
-            self.attr.annotations[_FAILURES] = serializer.encode(self.audited[:_MOST_FAILURES]).decode()
+            self.attr.annotations[_FAILURES] = serializer.encode_json(self.audited[:_MOST_FAILURES]).decode()
         if self.denied is not None:
             raise self.denied
 

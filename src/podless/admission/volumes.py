@@ -133,4 +133,4 @@ class Growth(Step):
 
 def _size(claim: Object) -> Any:
     text = ((claim["spec"].get("resources") or {}).get("requests") or {}).get("storage")
-    return quantity.parse(text) if text is not None else 0
+    return quantity.parse_quantity(text) if text is not None else 0

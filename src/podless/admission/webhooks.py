@@ -210,7 +210,7 @@ class MutatingWebhooks(_Webhooks):
             attr.annotations[f"failed-open.mutation.{note}"] = webhook.name
         finally:
             noted = {"configuration": webhook.configuration, "webhook": webhook.name, "mutated": changed}
-            attr.annotations[f"mutation.{note}"] = serializer.encode(noted).decode()
+            attr.annotations[f"mutation.{note}"] = serializer.encode_json(noted).decode()
         return changed
 
     async def _patch(self, webhook: Webhook, subject: Subject, version: Version, verdict: Verdict) -> bool:

@@ -78,7 +78,7 @@ def _lifetime(entry: Entry) -> tuple[str, float | None]:
     known: tuple[str, float | None] | None = entry.forms.get("lifetime")
     if known is None:
         metadata = entry.decode()["metadata"]
-        ends = gotime.instant(metadata["deletionTimestamp"])[0] / 10**9 if entry.terminating else None
+        ends = gotime.parse_instant(metadata["deletionTimestamp"])[0] / 10**9 if entry.terminating else None
         known = entry.forms["lifetime"] = metadata.get("uid", ""), ends
     return known
 
@@ -156,7 +156,7 @@ class Accounts:
             "exp": now + seconds,
             "iat": now,
             "iss": self.issuer,
-            "jti": uids.make(),
+            "jti": uids.make_uid(),
             _CLAIM: inner,
             "nbf": now,
             "sub": of_account(account.namespace, account.name).name,

@@ -51,7 +51,7 @@ def _mode(other: User) -> tuple[str, tuple[str, str, str], tuple[str, ...]]:
     plain = not (other.uid or other.groups or other.extra)
     node = other.name.removeprefix(_NODE)
     known = account(other.name)
-    if other.name.startswith(_NODE) and not names.subdomain(node):
+    if other.name.startswith(_NODE) and not names.check_subdomain(node):
         return "arbitrary-node" if plain else "", ("nodes", node, ""), (_NODES,)
     if known is not None:
         namespace, name = known
@@ -63,4 +63,10 @@ def _sound(extra: tuple[str, tuple[str, ...]]) -> bool:
     """Whether a key is a path under a domain, in lower case, with values that say something."""
     key, values = extra
     match = _KEY.fullmatch(key)
-    return match is not None and not names.subdomain(match[1]) and key == key.lower() and all(values) and bool(values)
+    return (
+        match is not None
+        and not names.check_subdomain(match[1])
+        and key == key.lower()
+        and all(values)
+        and bool(values)
+    )

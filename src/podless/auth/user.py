@@ -54,6 +54,6 @@ def account(name: str) -> tuple[str, str] | None:
     if not name.startswith(_ACCOUNT):
         return None
     namespace, colon, account_name = name.removeprefix(_ACCOUNT).partition(":")
-    if not colon or names.label(namespace) or names.subdomain(account_name):
+    if not colon or names.check_label_name(namespace) or names.check_subdomain(account_name):
         return None
     return namespace, account_name

@@ -133,7 +133,7 @@ class Cache:
     def _take(self, changes: Sequence[Change], revision: int) -> None:
         batches: dict[WatchCache, list[Event]] = {}
         for change in changes:
-            collection = self._collections.get(keys.prefix(change.key))
+            collection = self._collections.get(keys.prefix_of(change.key))
             if collection is not None and (event := collection.apply(change)) is not None:
                 batches.setdefault(collection, []).append(event)
         self.revision = revision

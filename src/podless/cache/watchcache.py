@@ -17,7 +17,7 @@ from podless.cache.entry import Entry
 from podless.cache.events import Event, EventHandler, join, tell
 from podless.cache.fanout import Deliveries, Fanout, Follower
 from podless.cache.index import LabelIndex
-from podless.runtime.gcpause import paused
+from podless.runtime.gcpause import pause_gc
 from podless.store import Change, Compacted, Keys, Store, keys
 
 # changes kept in memory for watches that resume and for older pages: so many, and so many bytes of objects;
@@ -70,7 +70,7 @@ class WatchCache:
 
     def count(self, prefix: str) -> int:
         """How many objects have keys that start with the prefix."""
-        return bisect_left(self._keys, keys.end(prefix)) - bisect_left(self._keys, prefix)
+        return bisect_left(self._keys, keys.prefix_end(prefix)) - bisect_left(self._keys, prefix)
 
     @property
     def watchers(self) -> int:
@@ -138,7 +138,7 @@ class WatchCache:
         after = ""
         while True:
             records, after = await self._store.page(revision, after, _PART, self.prefix)
-            with paused():
+            with pause_gc():
                 for record in records:
                     entries[record.key] = Entry(record, self.keys)
             if not after:
@@ -240,7 +240,7 @@ class WatchCache:
         most: how many at the most, 0 for all. Returns the entries, and how many more there are.
         """
         low = bisect_left(self._keys, max(prefix, start))
-        high = bisect_left(self._keys, keys.end(prefix))
+        high = bisect_left(self._keys, keys.prefix_end(prefix))
         end = min(low + most, high) if most else high
         return list(map(self._entries.__getitem__, self._keys[low:end])), max(high - end, 0)
 

@@ -123,7 +123,7 @@ def _bytes(decl: Decl, value: Any) -> bytes:
 def _duration(decl: Decl, value: Any) -> Duration:
     text = _text(decl, value)
     try:
-        return Duration(gotime.span(text))
+        return Duration(gotime.parse_span(text))
     except ValueError as error:
         raise EvaluationError(f"Invalid duration {text}: {error}") from None
 
@@ -144,7 +144,7 @@ def _time(decl: Decl, value: Any) -> Timestamp:
     if found is not None:
         return found
     try:
-        return Timestamp(*gotime.instant(text, gotime.LOCAL))
+        return Timestamp(*gotime.parse_instant(text, gotime.LOCAL))
     except ValueError as error:
         raise EvaluationError(f"Invalid date-time formatted string {text}: {error}") from None
 

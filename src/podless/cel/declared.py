@@ -12,7 +12,7 @@ from typing import Any
 from podless.cel import types
 from podless.cel.escape import escape, unescape
 from podless.cel.types import Type
-from podless.runtime.memo import fill, find, remember
+from podless.runtime.memo import fill_attribute, find_value, remember_value
 from podless.runtime.meter import charge
 
 Schema = dict[str, Any]
@@ -89,7 +89,7 @@ class Declared:
             decl.items = inner
             return decl
         decl = Decl(self, "object", types.struct(name), schema, -1, 0)
-        remember(self.structs, name, lambda: decl)
+        remember_value(self.structs, name, lambda: decl)
         return decl
 
     def _text(self, schema: Schema) -> Decl:
@@ -107,7 +107,7 @@ class Declared:
 
     def field(self, struct: str, name: str) -> Type | None:
         """The type of a field of a struct type."""
-        decl = find(self.structs, struct)
+        decl = find_value(self.structs, struct)
         found = decl.field(name) if decl is not None else None
         return None if found is None else found.type
 
@@ -140,7 +140,7 @@ class Decl:
 
     def field(self, name: str) -> Decl | None:
         """A field by the name that expressions use."""
-        return remember(self._fields, name, lambda: self._declare(name))
+        return remember_value(self._fields, name, lambda: self._declare(name))
 
     def _declare(self, name: str) -> Decl | None:
         properties = self.schema.get("properties") or {}
@@ -166,7 +166,7 @@ class Decl:
     @property
     def least(self) -> int:
         """The fewest bytes it takes in JSON."""
-        return self._least if self._least >= 0 else fill(self, "_least", self._add_up, needed=False)
+        return self._least if self._least >= 0 else fill_attribute(self, "_least", self._add_up, needed=False)
 
     def _add_up(self) -> int:
         properties = self.schema.get("properties") or {}
@@ -184,7 +184,7 @@ class Decl:
     @property
     def plain(self) -> bool:
         """Whether values are in JSON what they are in the language."""
-        return self._plain if self._plain is not None else fill(self, "_plain", self._is_plain, needed=False)
+        return self._plain if self._plain is not None else fill_attribute(self, "_plain", self._is_plain, needed=False)
 
     def complete(self) -> None:
         """Make all that can be asked for of this declaration and of all below it."""

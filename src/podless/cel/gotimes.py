@@ -17,7 +17,7 @@ _YEARS, _CYCLE = 400, 146097  # after so many years, and days, the calendar repe
 def parse_timestamp(text: str) -> Timestamp | None:
     """The time that an RFC 3339 text gives, or None."""
     try:
-        return Timestamp(*gotime.instant(text))
+        return Timestamp(*gotime.parse_instant(text))
     except ValueError:
         return None
 

@@ -157,7 +157,7 @@ def _text(part: Any) -> str:
     """A key among several, which a real server tells apart by their texts."""
     if part.__class__ is str:
         return gotext.quote(part)
-    return f"{part:f}" if part.__class__ is float else gotext.value(part)
+    return f"{part:f}" if part.__class__ is float else gotext.format_value(part)
 
 
 def equal(one: Any, other: Any) -> bool:

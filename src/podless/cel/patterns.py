@@ -52,9 +52,9 @@ class Pattern:
         self.size = self._gain = 0
         self.compiled: Any = None
         try:
-            self.compiled = patterns.compiled(text, _OPTIONS)
+            self.compiled = patterns.compile_pattern(text, _OPTIONS)
             self.size = self.compiled.programsize
-            self.contains: Callable[[str], bool] = patterns.container(self.compiled)
+            self.contains: Callable[[str], bool] = patterns.make_searcher(self.compiled)
         except patterns.PatternFault as fault:
             self.fault = str(fault)
         self.weight = _LEAST + 4 * len(text) + _INSTRUCTION * self.size
@@ -112,7 +112,7 @@ class _Kept:
 
 _KEPT: Final = _Kept(MOST)
 # of the fewest bytes that a pattern has, so many are kept
-bounded.register(bounded.BoundedCache(f"{__name__}.patterns", MOST // _LEAST, _KEPT.__len__, _KEPT.clear))
+bounded.register_cache(bounded.BoundedCache(f"{__name__}.patterns", MOST // _LEAST, _KEPT.__len__, _KEPT.clear))
 
 
 def _make(text: str, price: float) -> Pattern:
@@ -133,7 +133,7 @@ def matcher(text: str) -> Callable[[str], bool]:
 
 
 def _sound(text: str) -> Pattern:
-    found = _KEPT.find(text) or _make(text, patternprice.price(text))
+    found = _KEPT.find(text) or _make(text, patternprice.price_pattern(text))
     if found.fault:
         raise PatternError(found.fault)
     return found
@@ -146,7 +146,7 @@ def _given(text: str, searched: str) -> Pattern:
     """
     found = _KEPT.find(text)
     if found is None:
-        price = patternprice.price(text)
+        price = patternprice.price_pattern(text)
         allowance = ALLOWANCE.get()
         dear = DEAREST < price <= patternprice.MOST  # one that is dearer is none
         if dear or (price <= DEAREST and allowance is not None and not allowance.take(price)):

@@ -14,7 +14,7 @@ from podless.cel.sizes import Range
 from podless.cel.syntax import Expr
 from podless.cel.types import Type
 from podless.meta.errors import Timeout
-from podless.runtime.memo import fill
+from podless.runtime.memo import fill_attribute
 
 # what one evaluation may cost, in kube-apiserver and here
 LIMIT = 1_000_000
@@ -55,7 +55,7 @@ class Program:
         """Value and cost for values of the variables in their order. The cost of an error is its attribute cost."""
         quick = self._quick
         if quick is None:
-            quick = fill(self, "_quick", lambda: self._make(False), needed=False)
+            quick = fill_attribute(self, "_quick", lambda: self._make(False), needed=False)
         try:
             result = quick(*values, limit)
         except CostExceeded:
@@ -75,7 +75,7 @@ class Program:
         """The exact way, after the quick one came upon an error."""
         exact = self._exact
         if exact is None:
-            exact = fill(self, "_exact", lambda: self._make(True), needed=False)
+            exact = fill_attribute(self, "_exact", lambda: self._make(True), needed=False)
         try:
             result = exact(*values)
         except (EvaluationError, Timeout):
@@ -96,9 +96,9 @@ class Program:
     def complete(self) -> None:
         """Make all that evaluations can need."""
         if self._quick is None:
-            fill(self, "_quick", lambda: self._make(False), needed=False)
+            fill_attribute(self, "_quick", lambda: self._make(False), needed=False)
         if self._exact is None:
-            fill(self, "_exact", lambda: self._make(True), needed=False)
+            fill_attribute(self, "_exact", lambda: self._make(True), needed=False)
         for decl in self._variables.values():
             if decl is not None:
                 decl.complete()

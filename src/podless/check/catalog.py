@@ -42,7 +42,7 @@ class Catalog:
 
     def define(self, definition: Object) -> None:
         """Know of the kind of a definition that has no errors."""
-        self.add(compile_kind(definition, serializer.encode(definition)))
+        self.add(compile_kind(definition, serializer.encode_json(definition)))
 
     def unsound(self, group: str, kind: str) -> None:
         """Note a kind whose definition has errors, so that nothing can be said of its objects."""

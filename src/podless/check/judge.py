@@ -151,7 +151,7 @@ class Judge:
         kind, served = known
         # numbers are named as they were written, where that is still known
         whole = not found.document.yaml and not part.at
-        raw = ParsedJSON(found.document.raw if whole else serializer.encode(part.value))
+        raw = ParsedJSON(found.document.raw if whole else serializer.encode_json(part.value))
         raw.outcome = part.value, [], part.floats
         before = self._before(identity, kind, served, part, found)
         checked = offline.check(kind, served, raw) if before is None else offline.change(kind, served, raw, before)
@@ -249,7 +249,7 @@ def indexed(document: Document) -> Iterator[tuple[Identity, bytes]]:
     for part in parts(value, floats):
         named = _named(part.value)
         if not isinstance(named, str):
-            yield identify(part.value, named[0], named[2]), serializer.encode(part.value)
+            yield identify(part.value, named[0], named[2]), serializer.encode_json(part.value)
 
 
 def _defines(value: Any) -> bool:
@@ -291,7 +291,7 @@ class _Found:
         self, severity: Severity, said: str, at: Path, path: At, shown: str, rule: str, *, key: bool = False
     ) -> None:
         """Something about a field. at: the object in the document. path, shown: the field in the object."""
-        inner = field_.steps(path) if isinstance(path, str) else tuple(path)
+        inner = field_.parse_path(path) if isinstance(path, str) else tuple(path)
         place = self._places.key(at + inner) if key else self._places.value(at + inner)
         self._note(Position(*place), severity, shown, said, rule)
 

@@ -31,7 +31,7 @@ def objects(config: Path | None, context: str, definitions: Sequence[Object]) ->
         version = next(one["name"] for one in spec["versions"] if one.get("served"))
         paths.append(f"/apis/{spec['group']}/{version}/{spec['names']['plural']}")
     return [
-        SourceFile.of(path, serializer.encode(listed))
+        SourceFile.of(path, serializer.encode_json(listed))
         for path, listed in zip(paths, _ask(config, context, paths), strict=True)
     ]
 
@@ -46,9 +46,9 @@ def _ask(config: Path | None, context: str, paths: Sequence[str]) -> list[Object
         async with RemoteCluster(access, f"podless-check/{__version__}") as cluster:
             return [await cluster.send("GET", path) for path in paths]
 
-    places = configs.places()
+    places = configs.kubeconfig_paths()
     try:
-        access = configs.read(config or next((path for path in places if path.exists()), places[0]), context)
+        access = configs.read_kubeconfig(config or next((path for path in places if path.exists()), places[0]), context)
         return asyncio.run(ask())
     except (configs.BadKubeconfig, RemoteError) as error:
         raise CannotCheck(str(error)) from None

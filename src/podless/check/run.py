@@ -25,8 +25,8 @@ from podless.check.openapi import DescribedKind
 from podless.check.places import Places
 from podless.check.references import Reference
 from podless.check.sources import SourceFile
-from podless.codec.documents import Document, split
-from podless.meta.field import text
+from podless.codec.documents import Document, split_documents
+from podless.meta.field import format_path
 
 Object = dict[str, Any]
 Progress = Callable[[int, int], None]
@@ -126,7 +126,7 @@ def definitions(sources: Sequence[SourceFile]) -> Iterator[Object]:
     """The CustomResourceDefinitions in files, in v1, as far as they can be read; sound or not. Raises CannotCheck."""
     judge = Judge(Catalog(), Strictness("ignore"))
     for source in sources:
-        for document in filter(_marked, split(source.name, source.read())):
+        for document in filter(_marked, split_documents(source.name, source.read())):
             for known in judge.judge(document, definitions=True).objects:
                 yield judge.stored(known)
 
@@ -193,7 +193,7 @@ def _batches(
     batch: list[Document] = []
     size = 0
     for place, source in enumerate(sources):
-        for document in filter(wanted, split(source.name, source.read())):
+        for document in filter(wanted, split_documents(source.name, source.read())):
             batch.append(document)
             size += len(document.raw)
             if size >= _BATCH:
@@ -273,9 +273,11 @@ def _missing(sources: Sequence[SourceFile], named: list[Reference], every: list[
         wanted = by_file.get(source.name)
         if not wanted:
             continue
-        places = {document.line: Places(document) for document in split(source.name, source.read())}
+        places = {document.line: Places(document) for document in split_documents(source.name, source.read())}
         for reference in wanted:
             where = places[reference.line].value(reference.at)
             target = reference.target
             said = f'{target.kind} "{target.name}" is not among the given objects'
-            yield Finding(source.name, *where, Severity.ERROR, text(reference.at), said, "Reference", reference.about)
+            yield Finding(
+                source.name, *where, Severity.ERROR, format_path(reference.at), said, "Reference", reference.about
+            )

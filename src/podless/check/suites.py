@@ -19,7 +19,7 @@ from podless.check.findings import Finding, Report, Severity
 from podless.check.judge import parts, read
 from podless.check.places import Places
 from podless.check.sources import CannotCheck, SourceFile, sources
-from podless.codec.documents import Document, split
+from podless.codec.documents import Document, split_documents
 from podless.codec.jsontext import JSONError
 from podless.meta import field
 from podless.schema import Schema
@@ -100,7 +100,7 @@ def run(given: Sequence[SourceFile]) -> Report:
     """Run suites. Each statement that does not hold is an error where its name stands. Raises CannotCheck."""
     report = Report(files=len(given))
     for source in given:
-        for document in split(source.name, source.read()):
+        for document in split_documents(source.name, source.read()):
             suite = _Suite(source, document)
             report.findings += suite.faults() or asyncio.run(suite.run())
             report.objects += len(suite.tests)
@@ -185,7 +185,7 @@ class _Suite:
 
     def _objects(self, path: str) -> Iterator[Object]:
         for source in sources([str(self.folder / path)]):
-            for document in split(source.name, source.read()):
+            for document in split_documents(source.name, source.read()):
                 try:
                     value, floats = read(document, [])
                 except JSONError as error:
@@ -290,7 +290,7 @@ class _Test:
         if self.test["expect"] != "accepted":
             raise _Failed("accepted")
         for path, wanted, found in _missing(self.test.get("result") or {}, result, ()):
-            raise _Failed(f"{field.text(path)} is {found!r}, not {wanted!r}")
+            raise _Failed(f"{field.format_path(path)} is {found!r}, not {wanted!r}")
 
 
 def _missing(wanted: Any, found: Any, path: field.Path) -> Iterator[tuple[field.Path, Any, Any]]:

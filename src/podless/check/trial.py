@@ -10,7 +10,7 @@ from podless.check.catalog import Catalog
 from podless.check.findings import Finding, Severity
 from podless.check.judge import WARN, Judge, Strictness
 from podless.check.sources import SourceFile
-from podless.codec.documents import split
+from podless.codec.documents import split_documents
 
 Object = dict[str, Any]
 _SHOWN = 5  # objects that are named
@@ -42,7 +42,7 @@ def trials(old: Sequence[Object], new: Sequence[Object], sources: Sequence[Sourc
     kinds = {(one["spec"]["group"], one["spec"]["names"]["kind"]) for one in old}
     found: dict[str, _Count] = {}
     for source in sources:
-        for document in split(source.name, source.read()):
+        for document in split_documents(source.name, source.read()):
             judged = before.judge(document, definitions=False)
             was = _by_object(judged.report.findings)
             now = _by_object(after.judge(document, definitions=False).report.findings)

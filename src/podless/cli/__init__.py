@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
-from podless.runtime.gcpause import paused
+from podless.runtime.gcpause import pause_gc
 from podless.version import __version__
 
 _READING = ("check", "compare", "test", "eval", "schema", "convert")  # need no server that runs
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     given = sys.argv[1:] if arguments is None else list(arguments)
     # a command needs no other's modules; help and mistakes show them all
-    with paused():
+    with pause_gc():
         for name in given[:1] if given[:1] and given[0] in _COMMANDS else _COMMANDS:
             import_module(f"podless.cli.{_MODULES.get(name, name)}").add(commands)
     options = parser.parse_args(given)

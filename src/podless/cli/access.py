@@ -30,9 +30,9 @@ def read(options: argparse.Namespace) -> Access:
     if not options.server:
         if options.token or options.certificate_authority or options.insecure_skip_tls_verify:
             raise BadKubeconfig("--token, --certificate-authority and --insecure-skip-tls-verify belong to --server")
-        places = configs.places()
+        places = configs.kubeconfig_paths()
         found = options.kubeconfig or next((path for path in places if path.exists()), places[0])
-        return configs.read(found, options.context)
+        return configs.read_kubeconfig(found, options.context)
     if options.kubeconfig or options.context:
         raise BadKubeconfig("--server stands in place of --kubeconfig and --context")
     if not options.server.startswith(("https://", "http://")):

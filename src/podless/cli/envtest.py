@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from podless.runtime.files import fault
+from podless.runtime.files import describe_fault
 
 ETCD, SERVER = "etcd", "kube-apiserver"
 _PROGRAM = """#!/bin/sh
@@ -112,7 +112,7 @@ def run(given: argparse.Namespace) -> int:
         if known is not None and not link.exists():
             link.symlink_to(known)
     except OSError as error:
-        print(f"podless: {fault(error)}", file=sys.stderr)
+        print(f"podless: {describe_fault(error)}", file=sys.stderr)
         return 1
     print(f"export KUBEBUILDER_ASSETS={shlex.quote(str(folder))}")
     return 0

@@ -69,11 +69,11 @@ def _read(name: str) -> Object:
     """The first document of a file. Raises CannotCheck."""
     from podless.check.judge import read
     from podless.check.sources import sources
-    from podless.codec.documents import split
+    from podless.codec.documents import split_documents
     from podless.codec.jsontext import JSONError
 
     [source] = sources([name])[:1]
-    document = next(split(source.name, source.read()), None)
+    document = next(split_documents(source.name, source.read()), None)
     if document is None:
         raise CannotCheck(f"{source.name}: nothing in it")
     try:
@@ -103,7 +103,7 @@ def _schema(options: argparse.Namespace, obj: Object) -> Object | None:
 def _part(value: Any, at: str) -> Any:
     from podless.meta import field
 
-    for step in field.steps(at):
+    for step in field.parse_path(at):
         try:
             value = value[step]
         except (LookupError, TypeError):
@@ -115,7 +115,7 @@ def _below(schema: Object | None, at: str) -> Object | None:
     """The schema of a part."""
     from podless.meta import field
 
-    for step in field.steps(at) if schema is not None else ():
+    for step in field.parse_path(at) if schema is not None else ():
         assert schema is not None
         below = schema.get("items") if isinstance(step, int) else (schema.get("properties") or {}).get(step)
         schema = below if isinstance(below, dict) else schema.get("additionalProperties")

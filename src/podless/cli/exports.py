@@ -15,7 +15,7 @@ from podless.cli.transfer.export import Choice, Export
 from podless.remote import RemoteError
 from podless.remote.cluster import RemoteCluster
 from podless.remote.kubeconfig import BadKubeconfig
-from podless.runtime.files import fault
+from podless.runtime.files import describe_fault
 from podless.version import __version__
 
 
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
         print("podless: interrupted", file=sys.stderr)
         return 130
     except OSError as error:
-        print(f"podless: {fault(error)}", file=sys.stderr)
+        print(f"podless: {describe_fault(error)}", file=sys.stderr)
     return 1
 
 

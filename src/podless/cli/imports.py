@@ -17,7 +17,7 @@ from podless.meta.selectors import parse_labels
 from podless.remote import RemoteError
 from podless.remote.cluster import RemoteCluster
 from podless.remote.kubeconfig import BadKubeconfig
-from podless.runtime.files import fault
+from podless.runtime.files import describe_fault
 from podless.version import __version__
 
 
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
         print("podless: interrupted; run it again to go on", file=sys.stderr)
         return 130
     except OSError as error:
-        print(f"podless: {fault(error)}", file=sys.stderr)
+        print(f"podless: {describe_fault(error)}", file=sys.stderr)
     return 1
 
 

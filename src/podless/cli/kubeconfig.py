@@ -18,7 +18,7 @@ from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import RemoteCluster
 from podless.remote.kubeconfig import BadKubeconfig
-from podless.runtime.files import fault
+from podless.runtime.files import describe_fault
 from podless.version import __version__
 
 
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"podless: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"podless: {fault(error)}", file=sys.stderr)
+        print(f"podless: {describe_fault(error)}", file=sys.stderr)
         return 1
     sys.stdout.write(text.decode())
     return 0
@@ -115,7 +115,7 @@ def _of_account(options: argparse.Namespace, url: str, authority: bytes | None) 
     wanted |= {"spec": {"expirationSeconds": options.days * 86400}}
 
     async def ask() -> str:
-        access = configs.read(options.data / "kubeconfig")
+        access = configs.read_kubeconfig(options.data / "kubeconfig")
         async with RemoteCluster(access, f"podless-kubeconfig/{__version__}") as cluster:
             return str((await cluster.send("POST", path, wanted))["status"]["token"])
 

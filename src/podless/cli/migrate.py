@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
-from podless.remote.attempts import attempts
+from podless.remote.attempts import retry_call
 from podless.remote.cluster import Conflicting, Refused, RemoteCluster, RemoteGone
 from podless.version import __version__
 
@@ -60,9 +60,9 @@ def run(options: argparse.Namespace) -> int:
     if bool(options.names) == options.all:
         print("podless: name the definitions, or say --all", file=sys.stderr)
         return 2
-    found = [path for path in configs.places() if path.exists()] or configs.places()
+    found = [path for path in configs.kubeconfig_paths() if path.exists()] or configs.kubeconfig_paths()
     try:
-        access = configs.read(options.kubeconfig or found[0], options.context)
+        access = configs.read_kubeconfig(options.kubeconfig or found[0], options.context)
         return asyncio.run(_migrate(access, options.names))
     except (configs.BadKubeconfig, RemoteError) as error:
         print(f"podless: {error}", file=sys.stderr)
@@ -108,7 +108,7 @@ class Migration:
     async def run(self) -> str:
         """Do it; returns what was done. Raises Failed, or RemoteError where the server does not answer."""
         try:
-            return await attempts(self._migrate, _Changed, tries=_TRIES)
+            return await retry_call(self._migrate, _Changed, tries=_TRIES)
         except _Changed:
             raise Failed("the definition changes all the time") from None
 
@@ -167,7 +167,7 @@ class Migration:
             await self._cluster.send("PUT", path, first.pop() if first else await self._cluster.send("GET", path))
 
         try:
-            await attempts(write, Conflicting, tries=_TRIES)
+            await retry_call(write, Conflicting, tries=_TRIES)
         except Conflicting:
             self._refused.append(f"{metadata['name']}: changes all the time")
         except Refused as refused:
@@ -188,7 +188,7 @@ class Migration:
             await self._cluster.send("PATCH", f"{self._place}/status", change, "application/merge-patch+json")
 
         try:
-            await attempts(write, Conflicting, tries=_TRIES)
+            await retry_call(write, Conflicting, tries=_TRIES)
         except Conflicting:
             raise _Changed from None
 

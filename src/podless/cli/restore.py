@@ -12,8 +12,8 @@ from typing import Any
 from podless.cli import engine
 from podless.cli.progress import Progress
 from podless.controllers import leader
-from podless.runtime.files import fault, private
-from podless.runtime.option import StartError, number
+from podless.runtime.files import describe_fault, make_private
+from podless.runtime.option import StartError, parse_number
 from podless.store import Store, StoreError, backup
 
 # Revisions that are left out behind those of the backup, for what was written between it and the loss: clients may have
@@ -45,7 +45,7 @@ def add(commands: Any) -> None:
 
 def _number(text: str) -> int:
     try:
-        return number(text)
+        return parse_number(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -53,11 +53,11 @@ def _number(text: str) -> int:
 def run(options: argparse.Namespace) -> int:
     """Restore. Returns 1, with one line on standard error, where that cannot be done."""
     try:
-        told = backup.check(_lines(options.file))
+        told = backup.check_backup(_lines(options.file))
         store = engine.wanted(options)
         if options.store == "sqlite":
             options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-            private(options.data)
+            make_private(options.data)
         asyncio.run(_run(options, told, store))
     except backup.BadBackup as error:
         print(f"podless: {options.file}: {error}", file=sys.stderr)
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"podless: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"podless: {fault(error)}", file=sys.stderr)
+        print(f"podless: {describe_fault(error)}", file=sys.stderr)
         return 1
     return 0
 
@@ -83,7 +83,7 @@ async def _run(options: argparse.Namespace, told: backup.BackupSummary, store: S
         await store.open()
         await _alone(store)
         lines = _lines(options.file)
-        done = await backup.restore(
+        done = await backup.restore_backup(
             store, told.revision + bump, lines, lambda text: progress.say(f"{text}; the backup has {told.records}")
         )
         progress.end(f"{done} records are restored; revisions go on behind {await store.current()}")
@@ -93,7 +93,7 @@ async def _run(options: argparse.Namespace, told: backup.BackupSummary, store: S
 
 async def _alone(store: Store) -> None:
     """Keep servers from starting, and raise StoreError where one runs; a database knows that by itself."""
-    marked = await backup.mark(store)
+    marked = await backup.mark_restoring(store)
     if store.prompt:
         return
     why = ""
@@ -103,5 +103,5 @@ async def _alone(store: Store) -> None:
         why = f"servers run on this etcd, such as {name}; stop them first"
     if why:
         if marked:
-            await backup.unmark(store)
+            await backup.unmark_restoring(store)
         raise StoreError(why)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from podless.cli import options
-from podless.runtime.files import fault
+from podless.runtime.files import describe_fault
 
 _OPTIONS = ("enable_faults", "chaos")
 
@@ -54,7 +54,7 @@ def _run(command: list[str], kubeconfig: str) -> int:
     try:
         child = subprocess.Popen(command, env={**os.environ, "KUBECONFIG": kubeconfig})
     except OSError as error:
-        print(f"podless: {fault(error, command[0])}", file=sys.stderr)
+        print(f"podless: {describe_fault(error, command[0])}", file=sys.stderr)
         return 127
     with _forwarded(child):
         code = child.wait()

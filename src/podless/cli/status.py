@@ -35,7 +35,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Show it. Returns 1, with one line on standard error, where there is no answer."""
     try:
-        told = asyncio.run(_ask(configs.read(options.kubeconfig or options.data / "kubeconfig")))
+        told = asyncio.run(_ask(configs.read_kubeconfig(options.kubeconfig or options.data / "kubeconfig")))
     except (configs.BadKubeconfig, RemoteError) as error:
         print(f"podless: {error}", file=sys.stderr)
         return 1

@@ -22,7 +22,7 @@ class MediaRange(NamedTuple):
     parameters: dict[str, str]
 
 
-def clauses(accept: str) -> list[MediaRange]:
+def parse_accept(accept: str) -> list[MediaRange]:
     """The clauses of an Accept header, best first; what is no media range is left out.
 
     So is, among very many, what is the same as another or none that a server offers.

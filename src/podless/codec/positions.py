@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from podless.codec import jsontext, serializer
 from podless.codec.serializer import Path
-from podless.codec.yamlnodes import YAMLNode, compose
-from podless.codec.yamlscalar import key_text, scalar
+from podless.codec.yamlnodes import YAMLNode, compose_nodes
+from podless.codec.yamlscalar import key_text, read_scalar
 from podless.codec.yamltext import YAMLDecoder
 
 TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[][{}:,]|[^][{}:,"\s]++', re.DOTALL)
@@ -43,7 +43,7 @@ def locate_json(raw: bytes) -> Located:
     """A JSON text with its positions. Raises JSONError."""
     repeated: list[str] = []
     value = serializer.decode_json(raw, repeated)
-    text = jsontext.utf8(raw)
+    text = jsontext.decode_utf8(raw)
     starts = [0, *(found.end() for found in _NEWLINE.finditer(text))]
     found = Located(value, {}, {}, repeated)
 
@@ -75,7 +75,7 @@ def locate_yaml(raw: bytes) -> Iterator[Located]:
 
     Raises YAMLError when it comes to a document that cannot be read.
     """
-    for root in compose(raw):
+    for root in compose_nodes(raw):
         repeated: list[str] = []
         found = Located(YAMLDecoder(repeated).document(root), {}, {}, repeated)
         _walk(root, (), found)
@@ -101,7 +101,7 @@ def _entries(node: YAMLNode, path: Path, found: Located) -> None:
                 _entries(source.alias if source.alias is not None else source, path, found)
             continue
         named = key.alias if key.alias is not None else key
-        inner = (*path, key_text(scalar(named.value, named.tag, named.plain), None))
+        inner = (*path, key_text(read_scalar(named.value, named.tag, named.plain), None))
         found.keys[inner] = _position(key)
         _walk(item, inner, found)
 

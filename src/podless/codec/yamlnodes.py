@@ -34,7 +34,7 @@ class YAMLNode:
         self.alias: YAMLNode | None = None
 
 
-def compose(raw: bytes) -> Iterator[YAMLNode]:
+def compose_nodes(raw: bytes) -> Iterator[YAMLNode]:
     """The root of each document in a text. Raises YAMLError."""
     parser: Any = CParser(raw)
     try:

@@ -15,20 +15,20 @@ from typing import Any, NamedTuple
 
 from podless.codec import jsontext
 from podless.codec.jsontext import YAMLError
-from podless.codec.yamlnodes import YAMLNode, compose
-from podless.codec.yamlscalar import gosyntax, key_text, scalar, settled
+from podless.codec.yamlnodes import YAMLNode, compose_nodes
+from podless.codec.yamlscalar import format_gosyntax, key_text, read_scalar, settle_scalar
 from podless.runtime.meter import charge
 
 _ROOM = 1 << 22  # characters of all findings: with aliases a long key can be in many of them
 _PACKED = 2  # marshal's version before references, which would be found where there are none
 
 
-def parse(raw: bytes, repeated: list[str] | None = None) -> Any:
+def parse_yaml(raw: bytes, repeated: list[str] | None = None) -> Any:
     """The first document's value, as JSON has it; a line for every repeated key is appended to `repeated`.
 
     Raises YAMLError.
     """
-    root = next(compose(raw), None)
+    root = next(compose_nodes(raw), None)
     return None if root is None else YAMLDecoder([] if repeated is None else repeated).document(root)
 
 
@@ -51,7 +51,7 @@ class _Entry(NamedTuple):
     @property
     def repeats(self) -> str:
         """What is said where the key is there already."""
-        return f"line {self.line + 1}: key {gosyntax(self.typed)} already set in map"
+        return f"line {self.line + 1}: key {format_gosyntax(self.typed)} already set in map"
 
 
 class YAMLDecoder:
@@ -81,11 +81,11 @@ class YAMLDecoder:
         self.visit()
         kind = node.kind
         if kind == "scalar":
-            found = scalar(node.value, node.tag, node.plain)
+            found = read_scalar(node.value, node.tag, node.plain)
             if found.__class__ is float and not math.isfinite(found):
                 self.odd = True
                 return found
-            return settled(found)
+            return settle_scalar(found)
         self.enter()
         if kind == "sequence":
             charge(len(node.children))
@@ -225,9 +225,9 @@ class YAMLDecoder:
         self.visit()
         target = node.alias if node.kind == "alias" and node.alias is not None else node
         if target.kind != "scalar":
-            shown = gosyntax(self.value(target))
+            shown = format_gosyntax(self.value(target))
             raise YAMLError(f"yaml: invalid map key: {shown}")
-        return scalar(target.value, target.tag, target.plain)
+        return read_scalar(target.value, target.tag, target.plain)
 
     def taken(self, node: YAMLNode) -> Iterator[_Entry]:
         """The entries of other mappings that a merge key takes over; of several, the earlier ones win."""
@@ -262,7 +262,7 @@ def _check_numbers(value: Any) -> None:
         for item in value.values() if value.__class__ is dict else value:
             _check_numbers(item)
     elif value.__class__ is float:
-        settled(value)
+        settle_scalar(value)
 
 
 def _merges(key: YAMLNode) -> bool:

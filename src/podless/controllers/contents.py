@@ -86,7 +86,7 @@ class Contents(Controller):
 
     def due(self, key: str) -> Iterable[str]:
         """Return the name of the namespace."""
-        return (keys.name(key),)
+        return (keys.name_of(key),)
 
     async def reconcile(self, key: str) -> None:
         """Make what the namespace lacks, unless it is gone or going."""

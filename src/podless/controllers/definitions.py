@@ -88,7 +88,7 @@ class Definitions(Controller):
 
     def _lock(self, key: str) -> asyncio.Lock:
         """Names of a group are given one after the other."""
-        return self._locks.setdefault(keys.name(key).partition(".")[2], asyncio.Lock())
+        return self._locks.setdefault(keys.name_of(key).partition(".")[2], asyncio.Lock())
 
     async def reconcile(self, key: str) -> None:
         """Bring one definition into force, or take it out of it."""

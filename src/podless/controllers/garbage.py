@@ -86,15 +86,15 @@ class Garbage(Controller):
         for owner in owners:
             kind = self._kind(owner.group, owner.kind)
             if kind is not None:
-                self._look(kind.key(keys.namespace(key), owner.name))
+                self._look(kind.key(keys.namespace_of(key), owner.name))
 
     def _deleted(self, key: str) -> None:
         self._look_at_owners(key, self._graph.drop(key))
-        namespace, gone = keys.namespace(key), self._kind_of(key)
+        namespace, gone = keys.namespace_of(key), self._kind_of(key)
         if gone is None:
             return
-        for dependent, owner in self._graph.dependents(gone.group, gone.kind, keys.name(key)):
-            if not gone.namespaced or keys.namespace(dependent) == namespace:
+        for dependent, owner in self._graph.dependents(gone.group, gone.kind, keys.name_of(key)):
+            if not gone.namespaced or keys.namespace_of(dependent) == namespace:
                 self._absent[owner.uid] = None
                 self._look(dependent)
         while len(self._absent) > _REMEMBERED:
@@ -239,7 +239,7 @@ class Garbage(Controller):
     # keys and kinds
 
     def _kind_of(self, key: str) -> Kind | None:
-        return self.api.registry.get(*keys.resource(key)) if key.count("/") > _OTHERS else None
+        return self.api.registry.get(*keys.resource_of(key)) if key.count("/") > _OTHERS else None
 
     def _kind(self, group: str, name: str) -> Kind | None:
         """The kind that a reference names."""

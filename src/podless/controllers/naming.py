@@ -154,7 +154,7 @@ class _Claim:
 
 def _group_of(key: str) -> str:
     """The group that a definition's name ends with."""
-    return keys.name(key).partition(".")[2]
+    return keys.name_of(key).partition(".")[2]
 
 
 def _establish(obj: Object) -> Object:

@@ -79,7 +79,7 @@ class Quotas(Controller):
         def count(obj: Object) -> Object:
             numbers = dict.fromkeys((name for name in hard if name in STANDARD), 0)
             numbers |= {name: one.count(one.keys.scope(entry.namespace)) for name, one in there.items()}
-            used = {name: quantity.canonical(str(number)) for name, number in numbers.items()}
+            used = {name: quantity.canonical_quantity(str(number)) for name, number in numbers.items()}
             for kind, names, one in metered:
                 used |= self._meter.used(kind, one, entry.namespace, obj, names)
             used = dict(sorted(used.items()))

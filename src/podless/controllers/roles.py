@@ -124,7 +124,7 @@ def _rules(entry: Entry) -> list[bytes]:
     rules: list[bytes] | None = entry.forms.get("rules")
     if rules is None:
         rules = entry.forms["rules"] = [
-            serializer.fitted(serializer.encode(rule)) for rule in entry.decode().get("rules") or ()
+            serializer.fit_bytes(serializer.encode_json(rule)) for rule in entry.decode().get("rules") or ()
         ]
     return rules
 

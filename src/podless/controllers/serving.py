@@ -33,14 +33,14 @@ class Serving:
         self._inherited.pop(key, None)
         kind = self.served(key)
         if kind is None or not isinstance(kind.strategy, ThirdPartyStrategy):
-            plural, _, group = keys.name(key).partition(".")
+            plural, _, group = keys.name_of(key).partition(".")
             self._api.registry.remove(group, plural)
             if kind is not None:
                 self._api.cache.drop(kind.prefix)
 
     def served(self, key: str) -> Kind | None:
         """What is served under the names of a definition."""
-        plural, _, group = keys.name(key).partition(".")
+        plural, _, group = keys.name_of(key).partition(".")
         return self._api.registry.get(group, plural)
 
     async def serve(self, definition: Object, entry: Entry) -> None:

@@ -39,7 +39,7 @@ class Constant(NamedTuple):
 
     def anew(self) -> Stored:
         """The same with a uid of its own, made now; both are as long as they were, so the hole is where it was."""
-        data = self.stored.data.replace(self.uid, uids.make().encode()).replace(self.time, clock.now().encode())
+        data = self.stored.data.replace(self.uid, uids.make_uid().encode()).replace(self.time, clock.now().encode())
         return Stored(data, self.stored.offset)
 
 
@@ -147,7 +147,7 @@ async def state(api: API, kind: Kind, name: str, manager: str, status: Object) -
     """Apply a part of the status of an object in no namespace, by force; one that is gone is left alone."""
     version = kind.by_version[kind.storage_version]
     head = {"kind": kind.kind, "apiVersion": kind.api_version(version.name)}
-    body = serializer.encode({**head, "metadata": {"name": name}, "status": status})
+    body = serializer.encode_json({**head, "metadata": {"name": name}, "status": status})
     query = {"fieldManager": [manager], "force": ["true"]}
     call = Call(kind, version, "", name, "status", query, body, "application/apply-patch+yaml", user=SERVER)
     with suppress(NotFound):

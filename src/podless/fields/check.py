@@ -104,14 +104,14 @@ def faults(value: Any, shape: Shape, repeats: bool) -> list[Fault]:
 
 def _refusal(value: Any, shape: Shape) -> str:
     if shape.map is not None:
-        return f"expected map, got &{{{gotext.plain(value)}}}"
+        return f"expected map, got &{{{gotext.format_plain(value)}}}"
     if shape.scalar == "numeric":
         kind = value.kind if isinstance(value, gotext.GoValue) else _GO_TYPES[type(value)]
         return f"expected numeric (int or float), got {kind}"
     if shape.scalar == "string":
         return f"expected string, got &value.valueUnstructured{{Value:{values.syntax(value)}}}"
     expected = {"boolean": "boolean", "untyped": "any scalar"}.get(shape.scalar, "list")
-    return f"expected {expected}, got &{{{gotext.plain(value)}}}"
+    return f"expected {expected}, got &{{{gotext.format_plain(value)}}}"
 
 
 def _map(value: dict[str, Any], form: MapShape, repeats: bool) -> list[Fault]:

@@ -9,7 +9,7 @@ from itertools import compress, repeat
 from operator import is_not
 from typing import Any, NamedTuple, TypeVar
 
-from podless.codec.serializer import encode
+from podless.codec.serializer import encode_json
 from podless.fields.check import check
 from podless.fields.collect import whole
 from podless.fields.sets import LEAF, Fields, union
@@ -50,7 +50,7 @@ def _both(old: Any, new: Any, shape: Shape) -> _Nodes:
     kind = type(old)
     if kind is not type(new) or old is None:
         return _SAME if old is None and new is None else _changed(old, new, shape)
-    if old == new and encode(old) == encode(new):  # to Python 1 and true are equal
+    if old == new and encode_json(old) == encode_json(new):  # to Python 1 and true are equal
         return _SAME
     if kind is dict and shape.map is not None:
         return _map(old, new, old, new, shape)

@@ -67,7 +67,7 @@ def rank(text: str) -> tuple[Any, ...]:
     if kind == _FIELD:
         return _FIELD, text
     if kind == _INDEX:
-        return _INDEX, gonumber.natural(text[2:]) if text[2:].isdecimal() else 0
+        return _INDEX, gonumber.parse_natural(text[2:]) if text[2:].isdecimal() else 0
     value = serializer.decode_json(text[2:].encode())
     if kind == _KEY:
         return _KEY, tuple((name, _rank(item)) for name, item in sorted(value.items()))
@@ -111,4 +111,4 @@ def _printed(value: Any) -> str:
         return "[" + ",".join(map(_printed, each(value))) + "]"
     if isinstance(value, dict):
         return "".join(f"{name}={_printed(item)}" for name, item in each(value).items())
-    return gotext.value(value)
+    return gotext.format_value(value)

@@ -293,7 +293,7 @@ class _Patch:
         if not self.shown and serializer.too_deep(value):
             raise Rejected("exceeded max depth")
         holder, key = self.holder(operation, told=_DESTINATION)
-        raw = value.raw if isinstance(value, WrittenValue) else serializer.encode(value)
+        raw = value.raw if isinstance(value, WrittenValue) else serializer.encode_json(value)
         charge(len(raw) // _COPIED)
         self.copied += len(raw) + 5 * sum(raw.count(sign) for sign in (b"<", b">", b"&"))
         if self.copied > MAX_COPIED:

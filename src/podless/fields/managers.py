@@ -93,7 +93,7 @@ def _identifier(owner: FieldOwner) -> bytes:
     named = {"manager": owner.manager, "operation": owner.operation, "apiVersion": owner.version}
     if owner.subresource:
         named["subresource"] = owner.subresource
-    return serializer.encode({name: text for name, text in named.items() if text})
+    return serializer.encode_json({name: text for name, text in named.items() if text})
 
 
 def name(manager: str, agent: str) -> str:
@@ -320,7 +320,7 @@ def apply(
     owner = FieldOwner(manager, "Apply", "", place.subresource)
     if merged is not None:
         times[owner] = now
-    obj = dict(base if merged is None else gotypes.rewritten(merged, place.raws))
+    obj = dict(base if merged is None else gotypes.rewrite_fields(merged, place.raws))
     obj["metadata"] = dict(obj.get("metadata") or {})
     if manager == _KUBECTL:
         _note_applied(obj["metadata"], applied)
@@ -335,7 +335,7 @@ def _brings_owners(metadata: Any) -> bool:
         return False
     try:
         for entry in given:
-            restore.restored(MANAGED_FIELDS_ENTRY, entry)
+            restore.restore_value(MANAGED_FIELDS_ENTRY, entry)
     except restore.Misfit:
         return False
     return True

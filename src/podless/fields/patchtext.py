@@ -23,7 +23,7 @@ class WrittenValue(NamedTuple):
 def written(raw: bytes, operations: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The operations of a sound patch, with each value as the text that it is; as they are where that is not found."""
     try:
-        texts = _texts(jsontext.utf8(raw))
+        texts = _texts(jsontext.decode_utf8(raw))
     except (ValueError, RecursionError):
         return operations
     if len(texts) != len(operations):
@@ -79,7 +79,7 @@ def marked(raw: bytes) -> tuple[bytes, list[bytes]]:
         found.append(match[0].encode())
         return f'"\\u0000{len(found) - 1}"'
 
-    return _LEAF.sub(mark, jsontext.utf8(raw)).encode(), found
+    return _LEAF.sub(mark, jsontext.decode_utf8(raw)).encode(), found
 
 
 def unmarked(encoded: bytes, found: list[bytes]) -> bytes:

@@ -139,7 +139,7 @@ def _directed(patch: dict[str, Any]) -> dict[str, Any]:
 
 
 def _unknown(directive: Any, patch: dict[str, Any]) -> Internal:
-    return Internal(f"unknown patch type: {_as_text(directive)} in map: {gotext.plain(patch)}")
+    return Internal(f"unknown patch type: {_as_text(directive)} in map: {gotext.format_plain(patch)}")
 
 
 def _as_text(value: Any) -> str:
@@ -147,8 +147,8 @@ def _as_text(value: Any) -> str:
     if value is None:
         return _GO_TYPES[type(None)]
     if isinstance(value, bool | int | float):
-        return f"%!s({_GO_TYPES[type(value)]}={gotext.plain(value)})"
-    return gotext.plain(value)
+        return f"%!s({_GO_TYPES[type(value)]}={gotext.format_plain(value)})"
+    return gotext.format_plain(value)
 
 
 def _retain(merged: dict[str, Any], patch: dict[str, Any]) -> None:
@@ -200,7 +200,7 @@ def _check_order(new: list[Any], order: list[Any], key: str) -> None:
         if isinstance(item, dict) and _DIRECTIVE in item:
             continue
         if not any(_equal(item, other, key) for other in wanted):
-            given, wanted_order = gotext.plain(new), gotext.plain(order)
+            given, wanted_order = gotext.format_plain(new), gotext.format_plain(order)
             text = f"The order in patch list:\n{given}\n doesn't match $setElementOrder list:\n{wanted_order}\n"
             raise Internal(text)
 
@@ -321,7 +321,7 @@ def _identity(item: Any, key: str) -> Any:
         raise _wrong_type(dict, item)
     if isinstance(item, dict):
         if not key or key not in item:  # without a key no map has it
-            raise Internal(f"map: {gotext.plain(item)} does not contain declared merge key: {key}")
+            raise Internal(f"map: {gotext.format_plain(item)} does not contain declared merge key: {key}")
         item = item[key]
     if isinstance(item, dict | list):
         raise Internal(f"runtime error: hash of unhashable type {_GO_TYPES[type(item)]}")
@@ -340,7 +340,7 @@ def _element_type(old: list[Any], new: list[Any]) -> type:
     if type(items[0]) is list:
         raise Unprocessable("the server rejected our request due to an error in our request", {})
     if len(kinds) > 1:
-        raise Internal(f"list element types are not identical: [{gotext.plain(old)} {gotext.plain(new)}]")
+        raise Internal(f"list element types are not identical: [{gotext.format_plain(old)} {gotext.format_plain(new)}]")
     return kinds.pop()
 
 

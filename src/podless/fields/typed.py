@@ -13,7 +13,7 @@ from podless.codec import gotext
 from podless.fields import elements
 from podless.fields.sets import LEAF, SELF, Fields
 from podless.runtime.bounded import bounded_cache
-from podless.runtime.memo import fill, own, remember
+from podless.runtime.memo import fill_attribute, own_table, remember_value
 from podless.runtime.meter import charge
 from podless.structs import gotypes
 from podless.structs.gotypes import GoType, ListOf, MapOf
@@ -94,7 +94,9 @@ class ListShape:
     def item(self) -> Shape:
         """The shape of the items, made when it is first asked for."""
         found = self._shape
-        return found if found is not None else fill(self, "_shape", lambda: self._make(self._item), needed=False)
+        return (
+            found if found is not None else fill_attribute(self, "_shape", lambda: self._make(self._item), needed=False)
+        )
 
 
 class Plan(NamedTuple):
@@ -140,7 +142,7 @@ class MapShape:
         if known is not None:
             return known
         if name in self._declared:
-            return remember(self.known, name, lambda: (f"f:{name}", self._make(self._declared[name]), True))
+            return remember_value(self.known, name, lambda: (f"f:{name}", self._make(self._declared[name]), True))
         return f"f:{name}", self.element, False
 
     @property
@@ -148,7 +150,7 @@ class MapShape:
         """The shape of the fields that are not declared, None where there may be none."""
         element = self._element
         if element is not None and not isinstance(element, Shape):
-            made: Shape = fill(self, "_element", lambda: self._make(element), needed=False)
+            made: Shape = fill_attribute(self, "_element", lambda: self._make(element), needed=False)
             return made
         return element
 
@@ -172,7 +174,7 @@ class MapShape:
         return not self._declared and type(element) is Shape and element.types.issuperset(map(type, value.values()))
 
     def _remember(self, sort: Sort) -> Plan | None:
-        plans = own(self.plans)
+        plans = own_table(self.plans)
         found = plans.get(sort)
         if found is None and len(plans) < _SORTS and self._declared.keys() >= set(sort[0]):
             found = plans[sort] = self._planned(*sort)

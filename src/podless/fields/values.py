@@ -16,7 +16,7 @@ def equal(one: Any, other: Any) -> bool:
             return True
         if one != other:
             return False
-        if serializer.encode(one) == serializer.encode(other):  # of the same form, as nearly always
+        if serializer.encode_json(one) == serializer.encode_json(other):  # of the same form, as nearly always
             return True
     if type(one) in (dict, list):
         charge(len(one))
@@ -40,4 +40,4 @@ def syntax(value: Any) -> str:
         return f"[]interface {{}}{{{', '.join(map(syntax, value))}}}"
     if value is None:
         return "interface {}(nil)"
-    return value.code if isinstance(value, gotext.GoValue) else gotext.value(value)
+    return value.code if isinstance(value, gotext.GoValue) else gotext.format_value(value)

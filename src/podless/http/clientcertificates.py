@@ -90,9 +90,9 @@ class Context(ssl.SSLContext):
         # cryptography takes longer to import than the rest of a start, and few clients have certificates
         from podless.remote import trust
 
-        authorities = [one for pem in self.roots for one in trust.authorities(pem)]
+        authorities = [one for pem in self.roots for one in trust.parse_authorities(pem)]
         try:
-            trust.judge_client(chain, authorities, clock.moment())
+            trust.judge_client(chain, authorities, clock.utc_now())
         except trust.Untrusted as error:
             return str(error)
         except Exception as error:  # cryptography has many ways to say that it cannot read a certificate

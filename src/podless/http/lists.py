@@ -15,7 +15,7 @@ from podless.http.negotiate import YAML, AnswerForm
 from podless.http.rows import Rows
 from podless.kinds import view
 from podless.runtime import clock, lazy
-from podless.runtime.gcpause import paused
+from podless.runtime.gcpause import pause_gc
 from podless.runtime.meter import charge
 from podless.verbs.call import Call, Many
 
@@ -80,7 +80,7 @@ def pieces(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -
 
 def _partial(call: Call, entry: Entry, form: AnswerForm) -> bytes:
     with view.resting(entry):
-        return serializer.encode(table.partial(view.inner(call.kind, call.version, entry), form.version))
+        return serializer.encode_json(table.partial(view.inner(call.kind, call.version, entry), form.version))
 
 
 def _item(call: Call, entry: Entry) -> bytes:
@@ -143,8 +143,11 @@ def _made(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) ->
 
 
 def _frame(kind: str, api_version: str, metadata: Object) -> tuple[bytes, bytes]:
-    head = b'{"kind":%b,"apiVersion":%b,"metadata":' % (serializer.encode(kind), serializer.encode(api_version))
-    return b'%b%b,"items":[' % (head, serializer.encode(metadata)), b"]}"
+    head = b'{"kind":%b,"apiVersion":%b,"metadata":' % (
+        serializer.encode_json(kind),
+        serializer.encode_json(api_version),
+    )
+    return b'%b%b,"items":[' % (head, serializer.encode_json(metadata)), b"]}"
 
 
 def _whole(text: bytes, name: str, items: Iterable[Any]) -> Object:
@@ -178,7 +181,7 @@ def _pretty(whole: Object, items: Iterator[bytes]) -> Iterator[bytes]:
 
 def _indented(item: bytes) -> bytes:
     charge(len(item) // _SHOWN)
-    with paused():
+    with pause_gc():
         shown = orjson.dumps(orjson.loads(item), option=orjson.OPT_INDENT_2)
     charge(len(shown) // _SHOWN)
     return b"\n    " + shown.replace(b"\n", b"\n    ")

@@ -64,7 +64,7 @@ class Metrics:
         self._measured = measured
         self._store = store
         self._audit = audit
-        self._started = clock.wall()
+        self._started = clock.wall_time()
 
     def text(self) -> bytes:
         """All figures, each with what it is; of objects those that are in memory."""

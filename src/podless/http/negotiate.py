@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from podless.codec.accept import MediaRange, clauses
+from podless.codec.accept import MediaRange, parse_accept
 from podless.meta.errors import NotAcceptable, UnsupportedMediaType
 from podless.runtime.bounded import bounded_cache
 from podless.structs import protobuf
@@ -87,7 +87,7 @@ def choose(
     """
     if not accept.strip():
         return AnswerForm(offered[0])
-    for clause in clauses(accept):
+    for clause in parse_accept(accept):
         for media in offered:
             if _fits(clause, media) and (form := _offered(clause, media, allowed, builtin)) is not None:
                 return form

@@ -120,7 +120,7 @@ class NonResource:
         media = _KEYS[request.path.removesuffix("/")]
         negotiate.of_route(accept, (media,))
         if media != negotiate.JSON:
-            return Response(200, [serializer.encode(accounts.keys())], media.encode(), _HOUR)
+            return Response(200, [serializer.encode_json(accounts.keys())], media.encode(), _HOUR)
         shown = {
             "issuer": accounts.issuer,
             "jwks_uri": f"https://{self._address()}/openid/v1/jwks",
@@ -128,7 +128,7 @@ class NonResource:
             "subject_types_supported": ["public"],
             "id_token_signing_alg_values_supported": [ALGORITHM],
         }
-        return Response(200, [serializer.encode(shown)], JSON, _HOUR)
+        return Response(200, [serializer.encode_json(shown)], JSON, _HOUR)
 
     def _version(self, request: Request, accept: str) -> Response:
         if request.method != "GET":
@@ -184,7 +184,7 @@ class NonResource:
             return _document(plain(), form)
         kept = self._kept.get(core)
         if kept is None:
-            body = serializer.fitted(serializer.encode(discovery.aggregated(self._registry, core=core)) + b"\n")
+            body = serializer.fit_bytes(serializer.encode_json(discovery.aggregated(self._registry, core=core)) + b"\n")
             kept = self._kept[core] = body, hashlib.sha512(body).hexdigest().upper()
         body, tag = kept
         headers = [("ETag", f'"{tag}"'), ("Vary", "Accept"), ("Cache-Control", "public")]
@@ -215,5 +215,5 @@ def _document(document: Any, form: negotiate.AnswerForm) -> Response:
         if len(serializer.looked_at(document)) > _SHORT:
             return Response(200, Pieces(lambda: serializer.yaml_pieces(document)), negotiate.YAML.encode())
         return Response(200, [serializer.encode_yaml(document)], negotiate.YAML.encode())
-    body = pretty(document) if form.pretty else serializer.encode(document) + b"\n"
+    body = pretty(document) if form.pretty else serializer.encode_json(document) + b"\n"
     return Response(200, [body], JSON)

@@ -16,7 +16,7 @@ from podless.http.rows import Rows
 from podless.kinds import view
 from podless.meta.errors import Internal, NotAcceptable
 from podless.runtime import lazy
-from podless.runtime.memo import remember
+from podless.runtime.memo import remember_value
 from podless.runtime.meter import charge
 from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
@@ -135,20 +135,22 @@ _DOCUMENTS = {"Status": STATUS, "Scale": SCALE}
 def _protobuf(call: Call, outcome: Outcome, form: AnswerForm) -> list[bytes]:
     struct = call.kind.struct_of(call.version)
     if isinstance(outcome, AnswerDocument) and (not form.target or outcome.obj["kind"] == "Status"):
-        return [protobuf.write(_DOCUMENTS.get(outcome.obj["kind"]) or _asked(call), outcome.obj)]
+        return [protobuf.write_object(_DOCUMENTS.get(outcome.obj["kind"]) or _asked(call), outcome.obj)]
     if struct is not None and not form.target and isinstance(outcome, Many):
         items = [_message(call, struct, entry) for entry in outcome.entries]
-        return protobuf.pack(call.api_version, call.kind.list_kind, lists.meta(outcome), items)
+        return protobuf.pack_list(call.api_version, call.kind.list_kind, lists.meta(outcome), items)
     if struct is not None and not form.target and isinstance(outcome, Single):
         if outcome.entry is None:
-            return [protobuf.write(struct, outcome.obj or {})]
-        return [protobuf.wrap(call.api_version, call.kind.kind, _message(call, struct, outcome.entry))]
+            return [protobuf.write_object(struct, outcome.obj or {})]
+        return [protobuf.wrap_message(call.api_version, call.kind.kind, _message(call, struct, outcome.entry))]
     if isinstance(outcome, Many):
         _refuse_partial(call, form)
         items = [_partial_message(call, form, entry) for entry in outcome.entries]
-        return protobuf.pack(f"meta.k8s.io/{form.version}", "PartialObjectMetadataList", lists.meta(outcome), items)
+        return protobuf.pack_list(
+            f"meta.k8s.io/{form.version}", "PartialObjectMetadataList", lists.meta(outcome), items
+        )
     made = _single(call, outcome, form) if isinstance(outcome, Single) else _document(call, outcome, form)
-    return [protobuf.write(PARTIAL_OBJECT_METADATA, serializer.decode_own(b"".join(made)))]
+    return [protobuf.write_object(PARTIAL_OBJECT_METADATA, serializer.decode_own(b"".join(made)))]
 
 
 def _asked(call: Call) -> Struct:
@@ -165,9 +167,9 @@ def _message(call: Call, struct: Struct, entry: Entry) -> bytes:
 
     def make() -> bytes:
         with view.resting(entry):
-            return protobuf.encode(struct, view.load(call.kind, call.version, entry))
+            return protobuf.encode_message(struct, view.load(call.kind, call.version, entry))
 
-    return remember(entry.forms, form, make)
+    return remember_value(entry.forms, form, make)
 
 
 def _partial_message(call: Call, form: AnswerForm, entry: Entry) -> bytes:
@@ -176,19 +178,21 @@ def _partial_message(call: Call, form: AnswerForm, entry: Entry) -> bytes:
 
     def make() -> bytes:
         shown = table.partial(view.inner(kind, version, entry), form.version)
-        return protobuf.encode(PARTIAL_OBJECT_METADATA, shown)
+        return protobuf.encode_message(PARTIAL_OBJECT_METADATA, shown)
 
-    return remember(entry.forms, ("protobuf", "partial", form.version, kind.group, version.name, kind.changed), make)
+    return remember_value(
+        entry.forms, ("protobuf", "partial", form.version, kind.group, version.name, kind.changed), make
+    )
 
 
 def _document(call: Call, outcome: AnswerDocument, form: AnswerForm) -> list[bytes]:
     if form.target and outcome.obj.get("kind") == "Scale":
         if form.target == "PartialObjectMetadataList":
             raise _not_a_list(form, "v1" if call.kind.custom else "autoscaling", "Scale")
-        return [serializer.encode(_transform(call, [outcome.obj], outcome.obj["metadata"], form, scale=True))]
+        return [serializer.encode_json(_transform(call, [outcome.obj], outcome.obj["metadata"], form, scale=True))]
     if form.target and outcome.obj.get("kind") != "Status":
-        return [serializer.encode(_review(outcome.obj, form))]
-    return [serializer.encode(outcome.obj)]
+        return [serializer.encode_json(_review(outcome.obj, form))]
+    return [serializer.encode_json(outcome.obj)]
 
 
 def _review(obj: Object, form: AnswerForm) -> Object:
@@ -218,7 +222,7 @@ def _single(call: Call, outcome: Single, form: AnswerForm) -> list[bytes]:
     else:
         obj = view.unstored(call.kind, call.version, outcome.obj or {})
     if not form.target:
-        return [serializer.encode(obj) if call.kind.strategy.ordered else serializer.encode_sorted(obj)]
+        return [serializer.encode_json(obj) if call.kind.strategy.ordered else serializer.encode_sorted(obj)]
     if form.target == "PartialObjectMetadataList":
         raise (
             Internal("content is not a list")
@@ -226,12 +230,12 @@ def _single(call: Call, outcome: Single, form: AnswerForm) -> list[bytes]:
             else _not_a_list(form, call.kind.group, call.kind.kind)
         )
     if form.target == "PartialObjectMetadata":
-        return [serializer.encode(table.partial(obj, form.version))]
+        return [serializer.encode_json(table.partial(obj, form.version))]
     revision = {"resourceVersion": obj["metadata"].get("resourceVersion", "")}
     shown = _transform(call, [obj], revision, form)
     if include(call) == "Object" and outcome.entry is not None:
         shown["rows"][0]["object"] = view.load(call.kind, call.version, outcome.entry)
-    return [serializer.encode(shown)]
+    return [serializer.encode_json(shown)]
 
 
 def _pieces(call: Call, page: Many, form: AnswerForm, kept: Rows) -> Pieces:
@@ -252,12 +256,12 @@ def _many(call: Call, page: Many, form: AnswerForm, kept: Rows) -> list[bytes] |
     if form.target == "Table":
         return _table(call, page, form, kept)
     if form.target:
-        return [serializer.encode(_partials(call, page, form))]
+        return [serializer.encode_json(_partials(call, page, form))]
     kind, version = call.kind, call.version
     api_version = kind.api_version(version.name)
     items = view.bodies(kind, version, page.entries)
     if kind.strategy.ordered:
-        meta = serializer.encode(lists.meta(page))
+        meta = serializer.encode_json(lists.meta(page))
         head = f'{{"kind":"{kind.list_kind}","apiVersion":"{api_version}","metadata":'.encode()
         return Listing(b'%b%b,"items":[' % (head, meta), items, b"]}\n", view.lead(kind, version))
     meta = serializer.encode_sorted({"continue": ""} | lists.meta(page))

@@ -39,8 +39,8 @@ def document(obj: Any, code: int, accept: str = "", headers: list[tuple[str, str
     if media == negotiate.YAML:
         return Response(code, [serializer.encode_yaml(obj)], media.encode(), headers or ())
     if media == negotiate.PROTOBUF:
-        return Response(code, [protobuf.write(STATUS, obj)], media.encode(), headers or ())
-    return Response(code, [serializer.encode(obj), b"\n"], JSON, headers or ())
+        return Response(code, [protobuf.write_object(STATUS, obj)], media.encode(), headers or ())
+    return Response(code, [serializer.encode_json(obj), b"\n"], JSON, headers or ())
 
 
 def with_status(handler: Handler) -> Handler:
@@ -86,13 +86,13 @@ async def _render_long(error: APIError, request: Request) -> Response:
     message, error.message = error.message, _MARK
     answer = _render(error, request)
     error.message = message
-    mark = serializer.encode(_MARK)
+    mark = serializer.encode_json(_MARK)
     head, found, tail = b"".join(bytes(chunk) for chunk in answer.chunks).partition(mark)
     if answer.media != JSON or not found:
         return _render(error, request)
     chunks = [head, b'"']
     for start in range(0, len(message), _SLICE):
-        chunks.append(serializer.encode(message[start : start + _SLICE])[1:-1])
+        chunks.append(serializer.encode_json(message[start : start + _SLICE])[1:-1])
         await asyncio.sleep(0)
     return Response(answer.status, [*chunks, b'"', tail], JSON, answer.headers)
 

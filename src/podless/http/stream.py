@@ -204,7 +204,7 @@ def _partial(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> byte
     line = item.event.frames.get(key) if item.event is not None else None
     if line is None:
         obj = table.partial(view.inner(kind, version, item.entry), form.version)
-        line = _line(item.type.encode(), serializer.encode(obj))
+        line = _line(item.type.encode(), serializer.encode_json(obj))
         if item.event is not None:
             item.event.frames[key] = line
     return line
@@ -229,9 +229,9 @@ _RENDER = {"": _plain, "PartialObjectMetadata": _partial, "PartialObjectMetadata
 def _event(type_: str, obj: Object, struct: Struct | None, form: AnswerForm) -> bytes:
     """One event about an object as it is to be shown."""
     if form.media != PROTOBUF:
-        return _line(type_.encode(), serializer.encode(obj))
+        return _line(type_.encode(), serializer.encode_json(obj))
     whole = struct if struct is not None and not form.target else PARTIAL_OBJECT_METADATA
-    return protobuf.frame(type_, protobuf.write(whole, obj))
+    return protobuf.frame_event(type_, protobuf.write_object(whole, obj))
 
 
 def media(form: AnswerForm) -> bytes:
@@ -247,5 +247,5 @@ def error_line(status: dict[str, Any], form: AnswerForm) -> bytes:
 def error_event(status: dict[str, Any], *, binary: bool) -> bytes:
     """The same for a watch in protobuf, or in JSON."""
     if binary:
-        return protobuf.frame("ERROR", protobuf.write(STATUS, status))
-    return _line(b"ERROR", serializer.encode(status))
+        return protobuf.frame_event("ERROR", protobuf.write_object(STATUS, status))
+    return _line(b"ERROR", serializer.encode_json(status))

@@ -228,7 +228,7 @@ class Certificates:
 
 def _now() -> datetime:
     """Return the machine's time: clients judge certificates by clocks of their own, which no test moves with ours."""
-    return datetime.fromtimestamp(clock.wall(), UTC)
+    return datetime.fromtimestamp(clock.wall_time(), UTC)
 
 
 def _name(common: str) -> x509.Name:

@@ -72,7 +72,7 @@ def _lines(piece: bytes | memoryview) -> bytes:
 
 
 def _counted(piece: bytes | memoryview) -> bytes:
-    return b"".join([frame(_BINARY, event[_LENGTH:]) for event in protobuf.frames(memoryview(piece))])
+    return b"".join([frame(_BINARY, event[_LENGTH:]) for event in protobuf.split_frames(memoryview(piece))])
 
 
 _END = frame(_CLOSE, _NORMAL.to_bytes(2, "big"))

@@ -20,7 +20,7 @@ from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
 from podless.meta import objectmeta, uids
 from podless.meta.errors import Internal
-from podless.meta.field import join
+from podless.meta.field import join_errors
 from podless.remote import RemoteError, Target, WebhookClient
 from podless.runtime.meter import each
 from podless.structs import gotypes
@@ -173,7 +173,7 @@ class Converter:
         webhook = kind.webhook
         assert webhook is not None
         review, version = _review(webhook, objects, kind.api_version(wanted))
-        body = await self.client.beside(size, serializer.encode, review)
+        body = await self.client.beside(size, serializer.encode_json, review)
         target = kind.made("conversion target", lambda: Target.of(webhook["clientConfig"]))
         try:
             answer = await self.client.post(target, body, seconds=_SECONDS, most=_ANSWER_MOST)
@@ -206,7 +206,7 @@ def _review(webhook: Mapping[str, Any], objects: Sequence[Object], wanted: str) 
     version = next(known, "")
     if not version:
         raise ConversionFailed("no supported conversion review versions")
-    request = {"uid": uids.make(), "desiredAPIVersion": wanted, "objects": [_sent(obj) for obj in objects]}
+    request = {"uid": uids.make_uid(), "desiredAPIVersion": wanted, "objects": [_sent(obj) for obj in objects]}
     return {"kind": "ConversionReview", "apiVersion": f"{_GROUP}/{version}", "request": request}, version
 
 
@@ -278,7 +278,7 @@ def _checked(kind: Kind, before: Object, after: Any, wanted: str) -> Object:
         found = gotypes.JSON_NAMES[type(after)]
         raise ConversionFailed(f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}")
     if not _text(after, "kind"):
-        raise ConversionFailed(f"Object 'Kind' is missing in '{serializer.encode(after).decode()}'")
+        raise ConversionFailed(f"Object 'Kind' is missing in '{serializer.encode_json(after).decode()}'")
     expected, got = kind.api_version(wanted), _text(after, "apiVersion")
     if got != expected:
         raise _Unsound(f"invalid object at index 0: invalid groupVersion (expected {expected}, received {got})")
@@ -327,7 +327,7 @@ def _check_map(field: str, given: dict[str, str]) -> None:
     # a real server names annotations so
     found = check(given, "metadata.labels" if field == "labels" else "metadata.annotation")
     if found:
-        raise _Unsound(f"invalid metadata: {join(found)}")
+        raise _Unsound(f"invalid metadata: {join_errors(found)}")
 
 
 def _go_type(value: Any) -> str:

@@ -11,7 +11,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Object, Strategy
 from podless.meta import objectmeta
 from podless.meta.errors import Internal
-from podless.runtime.memo import find, once
+from podless.runtime.memo import find_value, make_once
 from podless.runtime.meter import each
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ class CustomStrategy(Strategy[Kind]):
         """The version's schema, compiled."""
         known = self._schemas.get(version.name)
         if known is None:
-            known = once(self._schemas, version.name, lambda: schemas.Schema.compile(version.schema, self._preserve))
+            known = make_once(
+                self._schemas, version.name, lambda: schemas.Schema.compile(version.schema, self._preserve)
+            )
         return known
 
     def expressions(self, version: Version, doubtful: bool = False) -> Expressions:
@@ -49,7 +51,7 @@ class CustomStrategy(Strategy[Kind]):
         if known is None:
             from podless.cel.rules import NodeRules as Expressions  # takes its time, and many kinds have no rules
 
-            known = once(
+            known = make_once(
                 self._expressions,
                 (version.name, doubtful),
                 lambda: Expressions.compile(self.schema(version).openapi, doubtful=doubtful),
@@ -82,7 +84,7 @@ class CustomStrategy(Strategy[Kind]):
         elif known is not None and metadata is known:
             obj["metadata"] = dict(known)
         else:
-            obj["metadata"] = objectmeta.coerce(metadata, unknown)
+            obj["metadata"] = objectmeta.coerce_metadata(metadata, unknown)
         group, _, name = (obj.get("apiVersion") or "").rpartition("/")
         if obj.get("kind") != kind.kind or group != kind.group:
             return obj  # a patch changed it: of such an object no schema here knows anything
@@ -99,7 +101,7 @@ class CustomStrategy(Strategy[Kind]):
     def admitted(self, kind: Kind, version: Version, obj: Object, unknown: list[str]) -> Object:
         """Malformed metadata is dropped; nulls that the schema does not allow stay, to be refused."""
         metadata = obj.get("metadata")
-        obj["metadata"] = objectmeta.salvage(metadata, unknown) if isinstance(metadata, dict) else {}
+        obj["metadata"] = objectmeta.salvage_metadata(metadata, unknown) if isinstance(metadata, dict) else {}
         compiled = self.schema(version)
         compiled.prune(obj, drop=True)
         compiled.fill(obj)
@@ -140,7 +142,7 @@ class CustomStrategy(Strategy[Kind]):
             return True
         from podless.schema.definition import nodes
 
-        known = find(self._schemas, storage.name)
+        known = find_value(self._schemas, storage.name)
         openapi = known.openapi if known is not None else storage.schema or {}  # to be shown, it need not be compiled
         if len(kind.by_version) > 1 and any("default" in node for node in nodes(openapi)):
             return False

@@ -35,7 +35,7 @@ def decode(raw: bytes, struct: Struct, api_version: str) -> Object:
         if _OBJECT.match(raw):
             value = serializer.decode_json(raw, repeated)
             if repeated:
-                value = repeats.decode(struct, raw, [])
+                value = repeats.decode_repeats(struct, raw, [])
         elif len(raw) > _YAML_MOST:
             raise Undecodable(f"an answer that is no JSON object is read up to {_YAML_MOST} bytes")
         else:
@@ -51,6 +51,6 @@ def decode(raw: bytes, struct: Struct, api_version: str) -> Object:
     if (kind, version) != (struct.name, api_version):
         raise Undecodable(scheme.unfit(kind, version, struct.go, api_version.partition("/")[0], _SCHEME))
     try:
-        return structs.decode(struct, value or {})
+        return structs.decode_struct(struct, value or {})
     except structs.DecodeError as error:
         raise Undecodable(str(error)) from None

@@ -22,8 +22,8 @@ from podless.meta.errors import TooManyRequests, Unavailable
 from podless.offload.fairqueue import FairQueue
 from podless.offload.process import Offload
 from podless.runtime import memo
-from podless.runtime.freeing import parts, release
-from podless.runtime.gcpause import PAUSE, paused
+from podless.runtime.freeing import collect_parts, release_parts
+from podless.runtime.gcpause import PAUSE, pause_gc
 from podless.runtime.meter import METER, CPUMeter
 from podless.runtime.slices import Slices
 
@@ -41,7 +41,7 @@ def _metered(seconds: float, work: Callable[[], R]) -> R:
     """Do a piece of work on its thread. Raise what the work raises; it raises Timeout where it is charged too much."""
     METER.set(CPUMeter(seconds))
     try:
-        with paused():
+        with pause_gc():
             return work()
     except Exception as error:  # frees here what the work was about, and not where the answer is made
         traceback.clear_frames(error.__traceback__)
@@ -52,7 +52,7 @@ def _metered(seconds: float, work: Callable[[], R]) -> R:
 
 def _drafted(work: Callable[[], R]) -> tuple[R, Callable[[], None]]:
     """What some work gives, and what publishes that which it made on the way."""
-    with memo.drafting() as draft:
+    with memo.draft_values() as draft:
         return work(), draft.publish
 
 
@@ -113,7 +113,7 @@ class OffLoop:
             raise TooManyRequests("too many requests, please try again later", {"retryAfterSeconds": 1})
         known = copy_context()  # with it the clock, which a test may have moved
         known.run(in_steps.set, True)
-        known.run(memo.begin)
+        known.run(memo.begin_work)
         self._waiting += 1
         try:
             piece = partial(work, *args, **kwargs)
@@ -148,7 +148,7 @@ class OffLoop:
         held: list[Any] = []
 
         def go() -> None:
-            release(held)
+            release_parts(held)
             PAUSE.end(pause)
 
         def submit() -> None:
@@ -160,7 +160,7 @@ class OffLoop:
         loop = asyncio.get_running_loop()
         try:
             if self._thread is not None:
-                held = await loop.run_in_executor(self._thread, parts, made)
+                held = await loop.run_in_executor(self._thread, collect_parts, made)
         finally:
             loop.call_soon(submit)
 

@@ -54,7 +54,9 @@ def _priorities(registry: Registry, name: str, version: str) -> tuple[int, int]:
 
 def _ranked(registry: Registry, name: str, versions: list[str]) -> list[str]:
     """Versions of a group, the most important one first."""
-    return sorted(versions, key=lambda version: (-_priorities(registry, name, version)[1], gvk.priority(version)))
+    return sorted(
+        versions, key=lambda version: (-_priorities(registry, name, version)[1], gvk.version_priority(version))
+    )
 
 
 def group(registry: Registry, name: str) -> Document | None:

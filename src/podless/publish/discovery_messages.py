@@ -77,4 +77,4 @@ def encode(document: Document) -> bytes:
     if document["kind"] == "APIResourceList":
         resources = [{**resource, "verbs": {"items": resource["verbs"]}} for resource in document["resources"]]
         document = {**document, "resources": resources}
-    return protobuf.write(MESSAGES[document["kind"]], document)
+    return protobuf.write_object(MESSAGES[document["kind"]], document)

@@ -201,7 +201,7 @@ def _judging(authority: bytes) -> aiohttp.Fingerprint:
 
     from podless.remote import trust
 
-    roots = trust.authorities(authority)
+    roots = trust.parse_authorities(authority)
 
     class Judge(aiohttp.Fingerprint):
         def check(self, transport: asyncio.Transport) -> None:
@@ -212,7 +212,7 @@ def _judging(authority: bytes) -> aiohttp.Fingerprint:
             sent = tls._sslobj.get_unverified_chain() or ()
             chain = [one if isinstance(one, bytes) else ssl.PEM_cert_to_DER_cert(one.public_bytes()) for one in sent]
             try:
-                trust.judge(chain, tls.server_hostname or "", roots, clock.moment())
+                trust.judge_server(chain, tls.server_hostname or "", roots, clock.utc_now())
             except trust.Untrusted as error:
                 transport.abort()
                 raise RemoteError(str(error)) from None

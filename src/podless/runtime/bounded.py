@@ -40,7 +40,7 @@ def caches() -> tuple[BoundedCache, ...]:
     return tuple(_caches)
 
 
-def register(cache: BoundedCache) -> None:
+def register_cache(cache: BoundedCache) -> None:
     """List a cache that is bounded by other means than `bounded_cache`."""
     _caches.append(cache)
 

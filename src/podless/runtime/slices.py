@@ -21,7 +21,7 @@ from typing import Any, Final, Generic, NoReturn, TypeVar
 from greenlet import getcurrent, greenlet
 
 from podless.runtime.apierror import Timeout
-from podless.runtime.gcpause import paused
+from podless.runtime.gcpause import pause_gc
 from podless.runtime.meter import DEFAULT, LATE
 
 R = TypeVar("R")
@@ -129,7 +129,7 @@ class Slices:
         """Do the other slices of suspended work. Return what the last one gave, or raise what it raised."""
         try:
             if found is _SUSPENDED:
-                with paused():
+                with pause_gc():
                     while found is _SUSPENDED:
                         await self.turn()
                         found = worker.switch()

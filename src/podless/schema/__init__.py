@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from podless.schema.rules import Expressions
     from podless.schema.schema import BLOCKING, UNCHECKED, Schema
 else:
-    __getattr__ = lazy.parts(
+    __getattr__ = lazy.lazy_names(
         __name__,
         {
             "BLOCKING": "schema",

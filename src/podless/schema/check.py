@@ -80,13 +80,13 @@ class Result:
     def where(self, path: Path) -> At:
         """The field of an error at a path."""
         if self.at and path and path[0].__class__ is int:  # a real server joins the two with a dot
-            return f"{field.text(self.at)}.{field.text(path)}"
+            return f"{field.format_path(self.at)}.{field.format_path(path)}"
         rest = path[1:] if path and path[0] == "" else path
         return (*self.at, *(() if rest == ("",) else rest)) or "<nil>"
 
     def logic(self, path: Path, rule: str) -> None:
         """An error that a real server ties to no field. rule: what the value must do."""
-        self.plain(lambda: f"{gotext.quote(field.text(path))} {rule}")
+        self.plain(lambda: f"{gotext.quote(field.format_path(path))} {rule}")
 
     def plain(self, write: Callable[[], str]) -> None:
         """An error that a real server ties to no field."""
@@ -95,14 +95,14 @@ class Result:
     def typed(self, path: Path, wanted: str, value: str) -> None:
         """The value has the wrong type; value is a type name, or the text that has not the format."""
         self.add(
-            lambda: f"{field.text(path)} in body must be of type {wanted}: {gotext.quote(value)}",
+            lambda: f"{field.format_path(path)} in body must be of type {wanted}: {gotext.quote(value)}",
             lambda text: field.type_invalid(self.where(path), value, text),
         )
 
     def invalid(self, path: Path, value: Any, rule: str, shown: Any = "") -> None:
         """The value breaks a rule. shown: what stands for %s in it."""
         self.add(
-            lambda: f"{field.text(path)} {rule % shown if shown != '' else rule}",
+            lambda: f"{field.format_path(path)} {rule % shown if shown != '' else rule}",
             lambda text: field.invalid(self.where(path), value, text),
         )
 
@@ -303,7 +303,7 @@ def _string(value: str, node: Node, path: Path, result: Result) -> None:
     most, least, pattern = raw.get("maxLength"), raw.get("minLength"), node.pattern
     if most is not None and len(value) > most:
         result.add(
-            lambda: f"{field.text(path)} in body should be at most {most} chars long",
+            lambda: f"{field.format_path(path)} in body should be at most {most} chars long",
             lambda text: field.too_long(result.where(path), most),
         )
     elif least is not None and len(value) < least:
@@ -325,7 +325,7 @@ def _mismatch(value: str, pattern: regex.Matcher, path: Path, result: Result) ->
         result.invalid(path, value, "in body should match '%s'", f"{text}, but pattern is invalid: {pattern.problem}")
     elif len(value) > pattern.longest:
         result.add(
-            lambda: f"{field.text(path)} is too long: {text}",
+            lambda: f"{field.format_path(path)} is too long: {text}",
             lambda _: field.too_long(result.where(path), pattern.longest),
         )
     else:
@@ -342,7 +342,7 @@ def _number(value: float, node: Node, path: Path, result: Result) -> None:
     def fits(number: float, what: str) -> bool:
         if numbers.in_range(number, kind, form):
             return True
-        result.plain(lambda: f"{what} value must be of type {type_text} in {field.text(path)}")
+        result.plain(lambda: f"{what} value must be of type {type_text} in {field.format_path(path)}")
         return False
 
     fits(value, "Checked")
@@ -375,7 +375,9 @@ def _multiple(value: float, factor: float, path: Path, result: Result, exact: bo
     if factor <= 0:
         # the text names the factor, the value shown is the factor too
         result.add(
-            lambda: f"factor MultipleOf declared for {field.text(path)} must be positive: {numbers.show(factor)}",
+            lambda: (
+                f"factor MultipleOf declared for {field.format_path(path)} must be positive: {numbers.show(factor)}"
+            ),
             lambda text: field.invalid(result.where(path), factor, text),
         )
     elif (value % factor != 0) if exact else not numbers.multiple(float(value), factor):
@@ -396,7 +398,7 @@ def _list(value: list[Any], node: Node, path: Path, result: Result, pair: Pair |
         result.invalid(path, len(value), "in body should have at least %s items", least)
     if most is not None and len(value) > most:
         result.add(
-            lambda: f"{field.text(path)} in body should have at most {most} items",
+            lambda: f"{field.format_path(path)} in body should have at most {most} items",
             lambda text: field.too_many(result.where(path), len(value), most),
         )
     if raw.get("uniqueItems") and lists.repeated(value, exact=True):
@@ -411,7 +413,7 @@ def _object(value: dict[str, Any], node: Node, path: Path, result: Result, pair:
         result.invalid(path, len(value), "in body should have at least %s properties", least)
     if most is not None and len(value) > most:
         result.add(
-            lambda: f"{field.text(path)} in body should have at most {most} properties",
+            lambda: f"{field.format_path(path)} in body should have at most {most} properties",
             lambda text: field.too_many(result.where(path), len(value), most),
         )
     if node.closed:
@@ -436,14 +438,14 @@ def _object(value: dict[str, Any], node: Node, path: Path, result: Result, pair:
 
 def _unknown(name: str, path: Path, result: Result) -> None:
     result.add(
-        lambda: f"{field.text(path)}.{name} in body is a forbidden property",
+        lambda: f"{field.format_path(path)}.{name} in body is a forbidden property",
         lambda text: field.invalid(result.where(path), name, text),
     )
 
 
 def _missing(name: str, path: Path, result: Result) -> None:
     result.add(
-        lambda: f"{field.text(path)}.{name} in body is required",
+        lambda: f"{field.format_path(path)}.{name} in body is required",
         lambda text: field.required(result.where((*path, name)), ""),
     )
 
@@ -464,7 +466,7 @@ def _enum(value: Any, node: Node, path: Path, result: Result) -> None:
     said = allowed.said
     # the listed values are a part of the error's text; they are the same text for all errors
     result.put(
-        (field.text(path), said),
+        (field.format_path(path), said),
         len(said),
         lambda: FieldError("FieldValueNotSupported", result.where(path), shown(value), said),
     )

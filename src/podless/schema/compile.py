@@ -19,7 +19,7 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-from podless.runtime.memo import fill, once
+from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
 from podless.schema import default, embedded, lists
 from podless.schema.emit import FEW, Values, literal
@@ -166,7 +166,7 @@ class NodeFunction:
         return self._compiled()(value)
 
     def _compiled(self) -> Walk:
-        return fill(self, "run", self._compile, needed=False)
+        return fill_attribute(self, "run", self._compile, needed=False)
 
     def _compile(self) -> Walk:
         return self._write(self._node, self._mode)
@@ -226,7 +226,7 @@ class FunctionWriter(Values):
         charge(_LINE)
         found = NodeFunction(node, mode, self.leaves)
         says = leaf(node)
-        return once(self.leaves, (mode, says), lambda: found) if says else found
+        return make_once(self.leaves, (mode, says), lambda: found) if says else found
 
     def put(self, indent: int, text: str) -> None:
         self.lines.append(" " * indent + text)

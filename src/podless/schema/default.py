@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from podless.meta.errors import TooLarge
-from podless.runtime.memo import fill as fill_in
+from podless.runtime.memo import fill_attribute as fill_in
 from podless.runtime.meter import charge, each
 from podless.schema import embedded, prune
 from podless.schema.node import Node, copy

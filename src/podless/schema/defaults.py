@@ -78,7 +78,7 @@ class _Walk:
             return [field.invalid(path, shown(value), f"must result in valid metadata: {wrong.error}")]
         errors = embedded.validate(whole, owner, resource=True)
         if errors:
-            text = f"must result in valid metadata: {field.join(errors)}"
+            text = f"must result in valid metadata: {field.join_errors(errors)}"
             return [field.invalid(path, shown(value), text)]
         return self.valid(value, node, path)
 
@@ -86,7 +86,7 @@ class _Walk:
         """The schema's own validation, then its rules."""
         errors = check.validate(value, node, path)
         if not errors and self.expressions is not None:
-            errors = self.expressions.default(node.raw, field.text(path), value)
+            errors = self.expressions.default(node.raw, field.format_path(path), value)
         return errors
 
 
@@ -97,5 +97,5 @@ def validate(
     walk = _Walk(pruned, expressions, plain)
     node = Node(schema, plain=True)
     node.embedded = True  # the root is a resource
-    walk.visit(node, field.steps(path), node, (), False)
+    walk.visit(node, field.parse_path(path), node, (), False)
     return walk.errors

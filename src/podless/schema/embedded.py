@@ -78,15 +78,15 @@ def _coerce(value: Any, node: Node, path: Path, found: list[str], drop: bool, re
 def _metadata(value: Any, path: Path, found: list[str], drop: bool) -> Any:
     paths: list[str] = []
     try:
-        read = objectmeta.coerce(value, paths)
+        read = objectmeta.coerce_metadata(value, paths)
     except structs.DecodeError as error:
         if not drop:
             raise Malformed(field.invalid(path, shown(value), str(error))) from None
         if not isinstance(value, dict):
             return value
         paths.clear()
-        read = objectmeta.salvage(value, paths)
-    found += [field.text(path) + name.removeprefix("metadata") for name in each(paths)]
+        read = objectmeta.salvage_metadata(value, paths)
+    found += [field.format_path(path) + name.removeprefix("metadata") for name in each(paths)]
     if read.get("creationTimestamp", "") is None:
         del read["creationTimestamp"]
     return read
@@ -141,12 +141,12 @@ def _kind(name: str) -> list[str]:
 
 def _meta(value: Any, path: Path) -> list[FieldError]:
     try:
-        read = structs.decode(OBJECT_META, value)
+        read = structs.decode_struct(OBJECT_META, value)
     except structs.DecodeError as error:
         return [field.invalid(path, shown(value), str(error))]
     read.setdefault("name", "fakename")  # a template needs no name
     namespaced = bool(read.get("namespace"))
-    return objectmeta.validate(read, namespaced=namespaced, name_check=_segment, path=field.text(path))
+    return objectmeta.validate_metadata(read, namespaced=namespaced, name_check=_segment, path=field.format_path(path))
 
 
 def clean(value: dict[str, Any]) -> bool:

@@ -14,7 +14,7 @@ import orjson
 from podless.cel.pairs import equal
 from podless.codec import gotext
 from podless.meta import field
-from podless.runtime.memo import fill
+from podless.runtime.memo import fill_attribute
 from podless.runtime.meter import charge, each
 from podless.schema import numbers
 from podless.schema.shown import shown
@@ -74,7 +74,7 @@ class Enum:
             return False
         if len(self._boxes) <= _FEW:
             return any(equal(value, item) for item in self._boxes)
-        index = self._index if self._index is not None else fill(self, "_index", self._indexed, needed=False)
+        index = self._index if self._index is not None else fill_attribute(self, "_index", self._indexed, needed=False)
         return any(equal(value, item) for item in index.get(_key(value), ()))
 
     def _indexed(self) -> dict[Any, list[Any]]:
@@ -89,7 +89,7 @@ class Enum:
     @property
     def said(self) -> str:
         """The entries as an error lists them: one text for all errors."""
-        return self._said if self._said is not None else fill(self, "_said", self._say, needed=False)
+        return self._said if self._said is not None else fill_attribute(self, "_said", self._say, needed=False)
 
     def _say(self) -> str:
         return field.list_supported(map(_write, self.allowed))
@@ -136,6 +136,6 @@ def _unsigned(value: Any) -> Any:
 
 
 def _write(item: Any) -> str:
-    text = item if isinstance(item, str) else gotext.json(shown(item))
+    text = item if isinstance(item, str) else gotext.format_json(shown(item))
     charge(_ENTRY + len(text) // _STEP)
     return text

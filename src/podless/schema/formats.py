@@ -84,7 +84,7 @@ def _datetime(value: str) -> bool:
 def _duration(value: str) -> bool:
     """Go's durations, or numbers with unit words, anywhere in the text."""
     try:
-        gotime.span(value)
+        gotime.parse_span(value)
     except ValueError:
         return False
     return True

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from podless.cel.pairs import map_keys
-from podless.runtime.memo import remember
+from podless.runtime.memo import remember_value
 from podless.runtime.meter import charge, each
 from podless.schema import formats
 from podless.schema.enums import Enum
@@ -95,7 +95,7 @@ class Node:
         """The node of a declared property, or None."""
         kid: Node | None = self._kids.get(name)
         if kid is None and name in self.properties:
-            kid = remember(self._kids, name, lambda: Node(self.properties[name] or {}, self.plain))
+            kid = remember_value(self._kids, name, lambda: Node(self.properties[name] or {}, self.plain))
         return kid
 
     def children(self) -> Iterator[tuple[str, Node]]:
@@ -165,7 +165,7 @@ class Node:
     def _made(self, key: tuple[str], make: Callable[[], Any]) -> Any:
         """What is made once of this node."""
         found = self._kids.get(key)
-        return found if found is not None else remember(self._kids, key, make)
+        return found if found is not None else remember_value(self._kids, key, make)
 
     @property
     def has_default(self) -> bool:

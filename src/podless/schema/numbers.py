@@ -70,7 +70,7 @@ def show(value: float) -> str:
         return {"inf": "+Inf", "-inf": "-Inf"}.get(str(value), "NaN")
     if value != value or math.isinf(value):
         return "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
-    return gotext.general(value)
+    return gotext.format_float(value)
 
 
 def same(value: Any, allowed: Any) -> bool:

@@ -51,9 +51,9 @@ def compile(pattern: str) -> Any:
 @bounded_cache(512)
 def price(pattern: str) -> float:
     """Nanoseconds that compiling a pattern takes, about."""
-    cost = patternprice.price(pattern)
-    if cost > _DEAR and (less := patternprice.counted(pattern)) is not None:
-        return patternprice.price(less[0])
+    cost = patternprice.price_pattern(pattern)
+    if cost > _DEAR and (less := patternprice.count_pattern(pattern)) is not None:
+        return patternprice.price_pattern(less[0])
     return cost
 
 
@@ -65,7 +65,7 @@ def problem(pattern: str) -> str:
     if cost > MOST:
         return str(patterns.PatternTooLarge(pattern))
     try:
-        patterns.parse(pattern, _ONLY_PARSE)
+        patterns.parse_pattern(pattern, _ONLY_PARSE)
     except patterns.PatternTooLarge:
         return ""
     except patterns.PatternFault as fault:
@@ -82,7 +82,7 @@ def _compile(pattern: str, cost: float) -> tuple[Any, int]:
         if cost > most:
             continue
         try:
-            return patterns.parse(pattern, _options(memory)), memory * 2 // 3
+            return patterns.parse_pattern(pattern, _options(memory)), memory * 2 // 3
         except patterns.PatternTooLarge:
             if memory == _LADDER[-1][1]:
                 raise
@@ -123,12 +123,12 @@ class Matcher:
         self.problem = problem(pattern)
         if self.problem:
             return lambda text: False
-        if cost > _DEAR or patternprice.price(pattern) > _DEAR:
-            less = patternprice.counted(pattern)
+        if cost > _DEAR or patternprice.price_pattern(pattern) > _DEAR:
+            less = patternprice.count_pattern(pattern)
             if less is not None:
                 pattern, least, most = less
             else:  # RE2 compiles a pattern backwards, too, where it does not know where a match begins
-                pattern, begins = f"(?s:.*?)(?:{pattern}{patterns.unquote(pattern)})", True
+                pattern, begins = f"(?s:.*?)(?:{pattern}{patterns.end_quotation(pattern)})", True
         try:
             compiled, weight = _compile(pattern, cost)
         except patterns.PatternFault as fault:
@@ -145,7 +145,7 @@ class Matcher:
             return True
 
         _kept.keep(self, weight)
-        contains = patterns.container(compiled, begins=begins, short=_SHORT // size, look=look)
+        contains = patterns.make_searcher(compiled, begins=begins, short=_SHORT // size, look=look)
         if least == 0 and most is None:
             return contains
         return lambda text: least <= len(text) and (most is None or len(text) <= most) and contains(text)

@@ -8,7 +8,7 @@ from typing import Any
 from podless.cel.pairs import Pair
 from podless.meta import field
 from podless.meta.field import FieldError
-from podless.runtime.memo import fill, once
+from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
 from podless.schema import check, default, definition, embedded, lists, prune, shape
 from podless.schema.compile import Leaves, NodeFunction
@@ -69,7 +69,7 @@ class Schema:
     @property
     def node(self) -> Node:
         """The root node. Raises ValueError if the schema is not of a schema's form, which structural() would say."""
-        return self._node if self._node is not None else fill(self, "_node", self._read, needed=False)
+        return self._node if self._node is not None else fill_attribute(self, "_node", self._read, needed=False)
 
     def _read(self) -> Node:
         errors = shape.check(self.openapi, "openAPIV3Schema")
@@ -80,7 +80,7 @@ class Schema:
     @property
     def has_rules(self) -> bool:
         """Whether there are x-kubernetes-validations anywhere."""
-        return self._rules if self._rules is not None else fill(self, "_rules", self._look, needed=False)
+        return self._rules if self._rules is not None else fill_attribute(self, "_rules", self._look, needed=False)
 
     def _look(self) -> bool:
         return any(part.get("x-kubernetes-validations") for part in definition.nodes(self.openapi))
@@ -90,7 +90,7 @@ class Schema:
         return (walk if walk is not None else self._part(mode)).run
 
     def _part(self, mode: Mode) -> NodeFunction:
-        return once(self._walks, mode.name, lambda: NodeFunction(self.node, mode, self._leaves))
+        return make_once(self._walks, mode.name, lambda: NodeFunction(self.node, mode, self._leaves))
 
     def complete(self) -> None:
         """Make all that walks over objects can need, which is done as they need it where nobody asks for it before."""

@@ -57,15 +57,15 @@ class _Plan:
                         plan.fill(one)
 
 
-def fill(struct: Struct, obj: Object) -> None:
+def fill_defaults(struct: Struct, obj: Object) -> None:
     """Fill in what the tables say of fields that a decoded object leaves out, in place and in the struct's order."""
     plan = _plan(struct)
     if plan is not None:
         plan.fill(obj)
 
 
-def complete(struct: Struct) -> None:
-    """Make what `fill` needs of a struct."""
+def complete_defaults(struct: Struct) -> None:
+    """Make what `fill_defaults` needs of a struct."""
     _plan(struct)
 
 

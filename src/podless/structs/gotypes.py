@@ -159,7 +159,7 @@ class Time(GoType):
         if type(value) is not str:
             self.refuse(value, fatal=True)
         try:
-            return gotime.normalise(value, self.digits)
+            return gotime.normalise_time(value, self.digits)
         except ValueError as error:
             raise Mismatch("", "", str(error), fatal=True) from None
 
@@ -175,7 +175,7 @@ class Quantity(GoType):
 
     def read(self, value: Any, unknown: list[str]) -> Any:
         try:
-            return quantity.canonical(value.strip() if type(value) is str else repr(value))
+            return quantity.canonical_quantity(value.strip() if type(value) is str else repr(value))
         except quantity.QuantityError as error:
             raise Mismatch("", "", str(error), fatal=True) from None
 
@@ -198,7 +198,7 @@ class Bytes(GoType):
             return base64.b64encode(bytes(map(_byte, each(value)))).decode()
         if type(value) is not str:
             self.refuse(value)
-        offset = gobase64.fault(value)
+        offset = gobase64.find_base64_fault(value)
         if offset is not None:
             raise Mismatch("", "", f"illegal base64 data at input byte {offset}")
         return base64.b64encode(base64.b64decode(value)).decode()
@@ -218,7 +218,7 @@ class Canonical(Raw):
     """Any JSON value, encoded anew: keys sorted, whole floats as integers (the JSON type of apiextensions)."""
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        return canonical(value)
+        return canonical_json(value)
 
 
 class ListOf(GoType):
@@ -313,7 +313,7 @@ class Union(GoType):
         try:
             return form.read(value, []) or (None if type(value) is list else {})
         except Mismatch as error:
-            error = worst(form, value, error)
+            error = find_worst(form, value, error)
             error.fatal = True
             raise error from None
 
@@ -337,27 +337,27 @@ class IntOrString(Union):
         return 0
 
 
-def canonical(value: Any) -> Any:
+def canonical_json(value: Any) -> Any:
     """A JSON value as Go's encoding/json prints it after decoding it: keys sorted, whole floats as integers."""
     if type(value) is dict:
         charge(len(value))
-        return {key: canonical(value[key]) for key in in_order(value)}
+        return {key: canonical_json(value[key]) for key in in_order(value)}
     if type(value) is list:
         charge(len(value))
-        return [canonical(item) for item in value]
+        return [canonical_json(item) for item in value]
     if type(value) is float or (type(value) is int and not -(1 << 63) <= value < (1 << 63)):
         return _double(value)
     return value
 
 
-def rewritten(obj: Any, names: Sequence[str]) -> Any:
-    """An object with the fields of these names as `canonical` has them."""
+def rewrite_fields(obj: Any, names: Sequence[str]) -> Any:
+    """An object with the fields of these names as `canonical_json` has them."""
     if not names or type(obj) is not dict:
         return obj
-    return {**obj, **{name: canonical(obj[name]) for name in names if name in obj}}
+    return {**obj, **{name: canonical_json(obj[name]) for name in names if name in obj}}
 
 
-def worst(form: GoType, value: Any, error: Mismatch) -> Mismatch:
+def find_worst(form: GoType, value: Any, error: Mismatch) -> Mismatch:
     """The mismatch that Go reports: a fatal one anywhere, else the first."""
     if not error.fatal:
         try:
@@ -369,7 +369,7 @@ def worst(form: GoType, value: Any, error: Mismatch) -> Mismatch:
 
 def _double(value: float) -> float:
     """A number after a trip through float64, an integer where Go prints no point."""
-    text = gotext.number(float(value))
+    text = gotext.format_number(float(value))
     return float(value) if "." in text or "e" in text else int(text)
 
 

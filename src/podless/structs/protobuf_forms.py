@@ -79,7 +79,7 @@ class Form:
     take: Callable[[Object], Any]
 
 
-def text(value: Any, budget: Budget) -> str:
+def check_text(value: Any, budget: Budget) -> str:
     """A string that was received. Raises ProtobufError."""
     # the package hands out what is no UTF-8 as bytes
     if type(value) is not str:
@@ -98,7 +98,7 @@ def _to_base64(value: bytes, budget: Budget) -> str:
 
 
 _SCALARS: dict[type[GoType], Scalar] = {
-    gotypes.String: Scalar(FieldDescriptorProto.TYPE_STRING, "", None, text),
+    gotypes.String: Scalar(FieldDescriptorProto.TYPE_STRING, "", None, check_text),
     gotypes.Bool: Scalar(FieldDescriptorProto.TYPE_BOOL, False, None, None),
     gotypes.Float: Scalar(FieldDescriptorProto.TYPE_DOUBLE, 0.0, None, _number),
     gotypes.Bytes: Scalar(FieldDescriptorProto.TYPE_BYTES, None, base64.b64decode, _to_base64),
@@ -110,7 +110,7 @@ _INTEGERS = {
 }
 
 
-def scalar(type_: GoType) -> Scalar | None:
+def find_scalar(type_: GoType) -> Scalar | None:
     """What the type is where it is no message."""
     if type_.go in _FORMS:
         return None
@@ -170,7 +170,7 @@ def _take_raw(fields: Object) -> Any:
 
 
 def _take_canonical(fields: Object) -> Any:
-    return gotypes.canonical(_take_raw(fields))
+    return gotypes.canonical_json(_take_raw(fields))
 
 
 def _time(type_: GoType) -> Form:
@@ -179,7 +179,7 @@ def _time(type_: GoType) -> Form:
 
 def _raw(type_: GoType) -> Form:
     take = _take_canonical if isinstance(type_, gotypes.Canonical) else _take_raw
-    return Form(_RAW, lambda value: {} if value is None else {"raw": serializer.encode(value)}, take)
+    return Form(_RAW, lambda value: {} if value is None else {"raw": serializer.encode_json(value)}, take)
 
 
 def _quantity(type_: GoType) -> Form:
@@ -188,7 +188,7 @@ def _quantity(type_: GoType) -> Form:
 
 def _take_quantity(fields: Object) -> str:
     try:
-        return quantity.canonical(fields.get("string") or "0")
+        return quantity.canonical_quantity(fields.get("string") or "0")
     except quantity.QuantityError as error:
         raise ProtobufError(str(error)) from None
 
@@ -258,7 +258,7 @@ _FORMS: dict[str | type[GoType], Callable[[GoType], Form]] = {
 }
 
 
-def form(type_: GoType) -> Form | None:
+def find_form(type_: GoType) -> Form | None:
     """What the type is where it is a message, but no struct."""
     make = _FORMS.get(type_.go) or _FORMS.get(type_.go.rpartition(".")[2]) or _FORMS.get(type(type_))
     return make(type_) if make is not None else None

@@ -19,7 +19,7 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import in_order
 from podless.structs.gotypes import STRING, GoType, ListOf, MapOf, Time
-from podless.structs.protobuf_forms import Blob, Budget, Form, Put, Take, form, scalar, text
+from podless.structs.protobuf_forms import Blob, Budget, Form, Put, Take, check_text, find_form, find_scalar
 from podless.structs.structs import TYPE_META, Field, Struct
 from podless.structs.wire import ProtobufError
 
@@ -129,7 +129,7 @@ class Messages:
         """apiVersion, kind and contents of a runtime.Unknown."""
         message = _parse(self._plan(_UNKNOWN).cls, raw)
         meta, budget = message.f1, Budget()
-        return text(meta.f1, budget), text(meta.f2, budget), message.f2
+        return check_text(meta.f1, budget), check_text(meta.f2, budget), message.f2
 
     def _plan(self, struct: Struct) -> _Plan:
         plan = self._plans.get(struct)
@@ -174,7 +174,7 @@ class Messages:
         if isinstance(type_, Struct):
             return type_
         if type_ not in self._forms:
-            self._forms[type_] = form(type_)
+            self._forms[type_] = find_form(type_)
         found = self._forms[type_]
         return found.struct if found is not None else None
 
@@ -202,7 +202,7 @@ class Messages:
             target.type = FieldDescriptorProto.TYPE_MESSAGE
             target.type_name = f".{_PACKAGE}.{message.name}.{entry.name}"
             target = entry.field.add(name="value", number=2, label=_OPTIONAL)
-        inner, plain = self._struct(item), scalar(item)
+        inner, plain = self._struct(item), find_scalar(item)
         if inner is not None:
             place = self._places[inner]
             target.type = FieldDescriptorProto.TYPE_MESSAGE
@@ -223,7 +223,7 @@ class Messages:
         item = _item(type_)
         put, take = self._convert(item, plans)
         # what a null in a list or map is written as; tables say "" for strings and so on, but nothing for bytes
-        empty = b"" if scalar(item) is not None else {}
+        empty = b"" if find_scalar(item) is not None else {}
         if isinstance(type_, ListOf):
             put, take = _many(put, take, empty)
         elif isinstance(type_, MapOf):
@@ -240,7 +240,7 @@ class Messages:
             return plans[item].put, plans[item].take
         found = self._forms.get(item)
         if found is None:
-            plain = scalar(item)
+            plain = find_scalar(item)
             return (plain.put, plain.take) if plain is not None else (None, None)
         plan, to_fields, from_fields = plans[found.struct], found.put, found.take
         return (
@@ -267,7 +267,7 @@ def _fill(plan: _Plan, plans: Mapping[Struct, _Plan]) -> Object:
     for field in _fields(plan.struct):
         if field.pointer:
             continue
-        key, plain = f"f{field.number}", scalar(field.type)
+        key, plain = f"f{field.number}", find_scalar(field.type)
         if isinstance(field.type, Struct):
             plan.zeros[key] = _fill(plans[field.type], plans)
         elif isinstance(field.type, Time) and (field.always or field.name in _ZERO_TIMES):
@@ -298,7 +298,7 @@ def _mapped(put: Put | None, take: Take | None, empty: Any) -> tuple[Put | None,
         return {key: empty if item is None else put(item) for key, item in each(items).items()}
 
     def take_all(items: Mapping[Any, Any], budget: Budget) -> Object:
-        keys = in_order([text(key, budget) for key in each(items)])
+        keys = in_order([check_text(key, budget) for key in each(items)])
         return {key: items[key] if take is None else take(items[key], budget) for key in keys}
 
     return put_all if put is not None else None, take_all

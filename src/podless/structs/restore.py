@@ -34,7 +34,7 @@ class Misfit(ValueError):
     """A value does not fit its struct; the text is Go's."""
 
 
-def restored(struct: Struct, value: Any) -> Any:
+def restore_value(struct: Struct, value: Any) -> Any:
     """The value with all that can be converted as its struct has it; what fits is shared.
 
     Raises Misfit for the first thing that does not fit, in the order of the struct.
@@ -106,7 +106,7 @@ def _own(kind: GoType, value: Any) -> Any:
     if isinstance(kind, Bytes) and type(value) is not str:
         raise Misfit(f"cannot restore slice from {_KINDS[type(value)]}")
     if type(value) is float:  # it is given to the type as JSON that Go writes
-        value = jsontext.settle(value)
+        value = jsontext.settle_number(value)
     try:
         kind.read(value, [])
     except Mismatch as error:

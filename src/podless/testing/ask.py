@@ -11,7 +11,7 @@ from podless.app import App
 from podless.codec import serializer
 from podless.http.faults import EXEMPT
 from podless.http.message import Request, Response, Stream, settled
-from podless.remote.cluster import refusal
+from podless.remote.cluster import make_refusal
 
 Object = dict[str, Any]
 
@@ -32,7 +32,7 @@ def made(app: App, method: str, path: str, body: Any, media: str, query: dict[st
     headers = {"authorization": f"Bearer {app.token}", "accept": "application/json", "user-agent": AGENT}
     request = Request(method, target, headers, EXEMPT)
     if body is not None:
-        request.body = serializer.encode(body)
+        request.body = serializer.encode_json(body)
         request.length = len(request.body)
         headers["content-type"] = media
     return request
@@ -48,7 +48,7 @@ async def ask(
     raw = b"".join(answer.chunks)
     document = serializer.decode_json(raw) if raw[:1] == b"{" else {"message": raw.decode("utf-8", "replace")}
     if answer.status >= 300:
-        raise refusal(answer.status, document)
+        raise make_refusal(answer.status, document)
     return dict(document)
 
 
@@ -66,7 +66,7 @@ class Lines:
         request = made(app, "GET", path, None, "", {"watch": "true", **query})
         answer = await settled(app.handler(request))
         if not isinstance(answer, Stream):
-            raise refusal(answer.status, serializer.decode_json(b"".join(answer.chunks)))
+            raise make_refusal(answer.status, serializer.decode_json(b"".join(answer.chunks)))
         found = cls()
         found._stop = answer.start(found)
         return found

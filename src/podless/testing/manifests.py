@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from podless.codec import serializer
-from podless.codec.documents import SUFFIXES, split
+from podless.codec.documents import SUFFIXES, split_documents
 
 Object = dict[str, Any]
 Manifests = Object | str | os.PathLike[str] | Iterable[Any]
@@ -60,7 +60,7 @@ def _files(path: str) -> list[Path]:
 
 def _of_text(name: str, raw: bytes) -> Iterator[Object]:
 
-    for document in split(name, raw):
+    for document in split_documents(name, raw):
         read = serializer.decode_yaml if document.yaml else serializer.decode_json
         try:
             obj = read(document.raw)

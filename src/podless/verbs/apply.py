@@ -163,7 +163,7 @@ def _typed(write: ApplyWrite, made: Object) -> Object:
     if unread := (write.body.get("metadata") or {}).get("managedFields"):  # or it had been refused
         made["metadata"]["managedFields"] = unread
     try:
-        return call.kind.strategy.decode(call.kind, call.version, restore.restored(struct, made), [], fill=False)
+        return call.kind.strategy.decode(call.kind, call.version, restore.restore_value(struct, made), [], fill=False)
     except (restore.Misfit, structs.DecodeError) as error:
         what = managers.described(write.body)
         why = f"unable to convert unstructured object to {what.partition('; ')[2]}: {error}"
@@ -203,14 +203,14 @@ def _unchanged(metadata: Object, live: Object) -> bool:
 def _metadata(metadata: Object) -> Object:
     """The metadata of a custom object; a time that cannot be read is none, as Go's unstructured objects have it."""
     try:
-        return objectmeta.coerce(metadata, [])
+        return objectmeta.coerce_metadata(metadata, [])
     except structs.DecodeError:
-        return objectmeta.coerce({name: value for name, value in metadata.items() if name not in _TIMES}, [])
+        return objectmeta.coerce_metadata({name: value for name, value in metadata.items() if name not in _TIMES}, [])
 
 
 def _decode(raw: bytes, repeated: list[str]) -> Object:
     """The applied object. Raises BadRequest."""
-    value = None if isinstance(raw, serializer.ParsedYAML) else yamlasjson.decode(raw)
+    value = None if isinstance(raw, serializer.ParsedYAML) else yamlasjson.decode_object(raw)
     if value is None:
         try:
             value = serializer.decode_yaml(raw, repeated)

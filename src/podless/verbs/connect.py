@@ -71,7 +71,7 @@ def _options(call: Call, kind: Kind, path: str) -> Object:
     for field_ in struct.fields:
         if given := query.get(field_.name):
             found[field_.name] = _READ.get(field_.type, _ports)(given)
-    return structs.decode(struct, found)
+    return structs.decode_struct(struct, found)
 
 
 def _truth(given: Sequence[str]) -> bool:
@@ -128,7 +128,7 @@ def _time(call: Call) -> str:
     given = options.text(call, "sinceTime")
     if given:
         try:
-            gotime.instant(given)
+            gotime.parse_instant(given)
         except ValueError as error:
             raise BadRequest(str(error)) from None
     return given
@@ -173,7 +173,7 @@ async def _proxy(api: API, call: Call) -> None:
 async def _node_proxy(api: API, call: Call) -> None:
     _, name, port = _target(call.name, "node")
     host, own = await _node(api, name)
-    if addresses.parse(host) is None:
+    if addresses.parse_address(host) is None:
         raise BadRequest(f"lookup {host}: no such host")
     if not _global(host):
         raise BadRequest("address not allowed")
@@ -225,7 +225,7 @@ def _of_pod(pods: WatchCache, namespace: str, address: Object) -> bool:
 
 def _global(text: str) -> bool:
     """Whether a text is an address that others can be at."""
-    address = addresses.parse(text)
+    address = addresses.parse_address(text)
     return address is not None and not (
         address.is_loopback or address.is_multicast or address.is_link_local or address.is_unspecified
     )

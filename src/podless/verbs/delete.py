@@ -124,8 +124,8 @@ def _ending(obj: Object, period: int, chosen: DeleteOptions) -> tuple[Next | Act
         return Action.KEEP, False  # it can only be made shorter
     period = asked or 0
     if left is not None:
-        began = gotime.instant(metadata["deletionTimestamp"])[0] // 10**9 - left
-        metadata["deletionTimestamp"] = clock.text(began + period)
+        began = gotime.parse_instant(metadata["deletionTimestamp"])[0] // 10**9 - left
+        metadata["deletionTimestamp"] = clock.format_time(began + period)
     metadata["deletionGracePeriodSeconds"] = period
     return Next(obj), not period
 

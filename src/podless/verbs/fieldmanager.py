@@ -32,7 +32,7 @@ _NOT_STATUS = sets.of(("f:metadata",), ("f:spec",))  # what a custom object's st
 _SCALE_PLACE = Endpoint(
     version=scaling.SCALE,
     shapes={scaling.SCALE: of_struct(SCALE)}.get,
-    blank={"kind": "Scale", "apiVersion": scaling.SCALE, **structs.decode(SCALE, {})},
+    blank={"kind": "Scale", "apiVersion": scaling.SCALE, **structs.decode_struct(SCALE, {})},
     subresource="scale",
     custom=False,
 )
@@ -82,7 +82,7 @@ def _place(kind: Kind, version: Version, subresource: str) -> Endpoint:
         structures = {name: one.struct_of(known) for name, (one, known) in shown.items()}
         fields = {name: struct for name, struct in structures.items() if struct is not None}
         shapes = {name: of_struct(struct) for name, struct in fields.items()}
-        blank = {**structs.decode(fields[api_version], {}), **head}
+        blank = {**structs.decode_struct(fields[api_version], {}), **head}
         convert = partial(_convert, shown) if len(shapes) > 1 else None
     reset = _reset(kind, version, subresource)
     return Endpoint(api_version, shapes.get, blank, subresource, reset, kind.custom, convert, kind.raws(version))
@@ -109,7 +109,7 @@ def _fault(shown: dict[str, tuple[Kind, Version]], obj: Object, error: structs.D
     struct = kind.struct_of(version)
     try:
         if struct is not None:
-            restore.restored(struct, obj)
+            restore.restore_value(struct, obj)
     except restore.Misfit as misfit:
         return misfit
     return error

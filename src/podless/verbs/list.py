@@ -49,7 +49,7 @@ class ContinueToken(NamedTuple):
 
 def write_token(token: ContinueToken) -> str:
     """A continue token."""
-    raw = serializer.encode({"v": _VERSION, "rv": token.revision, "start": token.start})
+    raw = serializer.encode_json({"v": _VERSION, "rv": token.revision, "start": token.start})
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
@@ -57,7 +57,7 @@ def read_token(text: str) -> ContinueToken:
     """The same read back. Raises BadRequest."""
     try:
         raw = serializer.decode_json(_decode_base64(text))
-        given = structs.decode(_TOKEN, {} if raw is None else raw)
+        given = structs.decode_struct(_TOKEN, {} if raw is None else raw)
         return _sound(given.get("v", ""), given.get("rv", 0), given.get("start", ""))
     except ValueError as error:
         raise BadRequest(f"invalid continue token: continue key is not valid: {error}") from None

@@ -328,7 +328,7 @@ def _delete_body(call: Call) -> dict[str, Any]:
             raise BadRequest(f"no kind {gotext.quote(kind)} {where}")
         raise BadRequest("decoded object cannot be converted to DeleteOptions")
     try:
-        given = structs.decode(DELETE_OPTIONS, raw)
+        given = structs.decode_struct(DELETE_OPTIONS, raw)
         check_literals(call, DELETE_OPTIONS)
     except structs.DecodeError as error:
         raise BadRequest(_literal(call.body, error)) from None
@@ -338,7 +338,7 @@ def _delete_body(call: Call) -> dict[str, Any]:
 def _literal(body: bytes, error: structs.DecodeError) -> str:
     """What is wrong with options, with a number that does not fit as it was sent."""
     try:
-        structs.decode(DELETE_OPTIONS, sentfloats.as_written(body))
+        structs.decode_struct(DELETE_OPTIONS, sentfloats.as_written(body))
     except structs.DecodeError as exact:
         return str(exact)
     except (ValueError, RecursionError):  # YAML
@@ -355,7 +355,7 @@ def check_literals(call: Call, struct: Struct) -> None:
     except (ValueError, RecursionError):
         return
     if isinstance(given, dict):
-        structs.decode(struct, given)
+        structs.decode_struct(struct, given)
 
 
 def document(call: Call, struct: Struct) -> dict[str, Any]:
@@ -371,7 +371,7 @@ def document(call: Call, struct: Struct) -> dict[str, Any]:
 def decode(call: Call, struct: Struct, repeated: list[str] | None = None) -> Any:
     """The value in a body. repeated: takes repeated fields. Raises ValueError with the text of a real server."""
     if call.content_type.startswith(protobuf.MEDIA):
-        return protobuf.read(call.body, struct)
+        return protobuf.read_object(call.body, struct)
     try:
         yaml = "yaml" in call.content_type
         return serializer.decode_yaml(call.body, repeated) if yaml else serializer.decode_json(call.body, repeated)

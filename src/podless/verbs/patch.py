@@ -142,7 +142,7 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *
     if isinstance(changes, list):  # takes the place of the object, which is refused when it is read
         return Patch(lambda old: changes)
     raws = [name for name in call.kind.raws(call.version) if changes and name in changes]
-    return Patch(lambda old: gotypes.rewritten(mergepatch.apply(old, changes), raws), None, changes)
+    return Patch(lambda old: gotypes.rewrite_fields(mergepatch.apply(old, changes), raws), None, changes)
 
 
 def _written(call: Call, checked: bool, old: Object) -> Any:
@@ -150,7 +150,7 @@ def _written(call: Call, checked: bool, old: Object) -> Any:
     text, found = patchtext.marked(call.body)
     changes = mergepatch.check(serializer.decode_json(text), checked=checked)
     merged = changes if isinstance(changes, list) else mergepatch.apply(old, changes)
-    encoded = serializer.encode_sorted(merged) if call.kind.custom else serializer.encode(merged)
+    encoded = serializer.encode_sorted(merged) if call.kind.custom else serializer.encode_json(merged)
     return orjson.Fragment(patchtext.unmarked(encoded, found))
 
 
@@ -167,7 +167,7 @@ def _strategic(call: Call, document: Any) -> Patch:
     fresh = True
     merged, raws = merged_lists(call.kind, call.version), call.kind.raws(call.version)
     if call.floats and not raws:  # what is read of the merged document makes integers of them
-        document = sentfloats.copied(document, call.floats)
+        document = sentfloats.copy_as_sent(document, call.floats)
     document = strategic.check(document)
 
     def merge(old: Object) -> Object:
@@ -176,7 +176,7 @@ def _strategic(call: Call, document: Any) -> Patch:
             document.clear()
             document.update(strategic.check(serializer.decode_json(call.body)))
         fresh = False
-        result: Object = gotypes.rewritten(strategic.apply(old, document, merged), raws)
+        result: Object = gotypes.rewrite_fields(strategic.apply(old, document, merged), raws)
         return result
 
     return Patch(merge, document, document)
@@ -204,7 +204,7 @@ def read(
             obj = _decode_custom(call, patched, unknown, known)
         else:
             if call.floats:  # an integer is written without a point
-                settled, patched = patched, sentfloats.copied(patched, call.floats)
+                settled, patched = patched, sentfloats.copy_as_sent(patched, call.floats)
                 _decode_builtin(call, patched, [])
                 patched = settled
             obj = _decode_builtin(call, patched, unknown)
@@ -221,8 +221,8 @@ def _restore(call: Call, patched: Any, unknown: list[str]) -> Object:
     assert struct is not None
     head = {"kind": call.kind.kind, "apiVersion": call.api_version}
     for name in head:
-        restore.restored(_TYPE, {name: patched.get(name)})
-    patched = restore.restored(struct, patched)
+        restore.restore_value(_TYPE, {name: patched.get(name)})
+    patched = restore.restore_value(struct, patched)
     obj = call.kind.strategy.decode(call.kind, call.version, {**patched, **head}, unknown)
     unknown.sort()
     return obj
@@ -280,10 +280,10 @@ def judge(call: Call, made: Patch, chosen: WriteOptions, patched: Callable[[], A
 
 def unfit(call: Call, made: Patch, patched: Any, why: str) -> Invalid:
     """The patch does not make an object; it is shown what was made, of a strategic one what was read of it."""
-    shown = _text(call, patched) if made.strategic is None else gotext.plain(made.strategic)
+    shown = _text(call, patched) if made.strategic is None else gotext.format_plain(made.strategic)
     return Invalid("", "", "", [invalid("patch", shown, why)])
 
 
 def _text(call: Call, patched: Any) -> str:
-    encode = serializer.encode_sorted if call.kind.custom else serializer.encode
-    return gotext.escaped(encode(patched).decode())
+    encode = serializer.encode_sorted if call.kind.custom else serializer.encode_json
+    return gotext.escape_json(encode(patched).decode())

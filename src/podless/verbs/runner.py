@@ -84,7 +84,7 @@ async def parse_body(api: API, call: Call) -> None:
     elif len(body) > _MOST_JSON:
         call.body = await worker.applied(body)
     else:
-        read = await api.off_loop.run(len(body), yamlasjson.read, body)
+        read = await api.off_loop.run(len(body), yamlasjson.read_yaml_as_json, body)
         call.body = read if read is not None else await worker.yaml(body)
 
 

@@ -220,7 +220,7 @@ def _decode(raw: Any, findings: list[str]) -> Object:
     if (api_version, kind) != ("autoscaling/v1", "Scale"):
         raise ValueError(scheme.unregistered(kind, api_version, _SCHEME))
     unknown: list[str] = []
-    scale = structs.decode(SCALE, raw or {}, unknown)
+    scale = structs.decode_struct(SCALE, raw or {}, unknown)
     findings += [f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown)]
     return scale
 
@@ -295,4 +295,4 @@ def _change(call: Call, chosen: WriteOptions) -> Change:
 def _owned(call: Call, scale: Object, obj: Object) -> Object:
     """The Scale of an object as errors show it: with the owners of its fields, and in its own order."""
     metadata = {**scale["metadata"], "managedFields": fieldmanager.scale_entries(call, obj)}
-    return {**scale, "metadata": structs.decode(OBJECT_META, metadata)}
+    return {**scale, "metadata": structs.decode_struct(OBJECT_META, metadata)}

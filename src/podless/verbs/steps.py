@@ -75,7 +75,7 @@ def strip_server_fields(metadata: Object) -> None:
 
 def identify(kind: Kind, metadata: Object) -> None:
     """Set what the server alone says about a new object."""
-    metadata["uid"] = uids.make()
+    metadata["uid"] = uids.make_uid()
     metadata["creationTimestamp"] = clock.now()
     if kind.strategy.generation:
         metadata["generation"] = 1

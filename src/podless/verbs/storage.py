@@ -146,7 +146,7 @@ def encode(kind: Kind, obj: Object) -> Stored:
     if len(stored.data) > _MOST:
         struct = kind.struct
         # a real server stores built-in kinds as protobuf, in which long texts take less
-        if struct is None or len(protobuf.write(struct, obj)) > _MOST:
+        if struct is None or len(protobuf.write_object(struct, obj)) > _MOST:
             raise Oversized
     return stored
 

@@ -49,7 +49,7 @@ async def bind(api: API, call: Call, obj: Object) -> Object:
     if not target.get("name"):
         errors.append(field.required("target.name"))
     if errors:
-        raise Internal(field.join(errors))
+        raise Internal(field.join_errors(errors))
     dry_run = options.write(call, "CreateOptions").dry_run
 
     async def attempt(entry: Entry | None) -> Next | Action:
@@ -127,7 +127,7 @@ def _options(call: Call, obj: Object) -> DeleteOptions:
     asked, wanted = list(call.query.get("dryRun") or ()), given.get("dryRun") or []
     dry_run = options.write(call, "CreateOptions").dry_run or bool(wanted)
     if asked and wanted and asked != wanted:
-        shown = [gotext.plain(one) for one in (asked, wanted)]
+        shown = [gotext.format_plain(one) for one in (asked, wanted)]
         raise Internal(f"Non-matching dry-run options in request and content: {shown[0]} and {shown[1]}")
     conditions = given.get("preconditions") or {}
     policy = given.get("propagationPolicy") or ""

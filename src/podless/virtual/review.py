@@ -183,7 +183,7 @@ def _metadata_errors(obj: Object, *allowed: str) -> list[FieldError]:
     metadata = {name: value for name, value in obj["metadata"].items() if name not in ("managedFields", *allowed)}
     if not metadata:
         return []
-    shown = structs.arrange(OBJECT_META, obj["metadata"])
+    shown = structs.arrange_fields(OBJECT_META, obj["metadata"])
     return [field.invalid("metadata", shown, "must be empty except for namespace" if allowed else "must be empty")]
 
 

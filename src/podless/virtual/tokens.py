@@ -46,9 +46,9 @@ async def request(api: API, call: Call, obj: Object) -> Object:
     shown = {"name": account.name, "namespace": account.namespace, "uid": metadata.get("uid") or uid}
     managed = {"managedFields": metadata["managedFields"]} if "managedFields" in metadata else {}
     return obj | {
-        "metadata": shown | {"creationTimestamp": clock.text(now)} | managed,
+        "metadata": shown | {"creationTimestamp": clock.format_time(now)} | managed,
         "spec": spec | {"audiences": audiences},
-        "status": {"token": token, "expirationTimestamp": clock.text(now + seconds)},
+        "status": {"token": token, "expirationTimestamp": clock.format_time(now + seconds)},
     }
 
 

@@ -131,7 +131,7 @@ def message(given: Object) -> Any:
     """A well-known message that stands for a plain value."""
     name, content = given["@type"].rpartition("/")[2], given["value"]
     if name == "google.protobuf.Duration":
-        return values.Duration(gotime.duration(content))
+        return values.Duration(gotime.parse_duration(content))
     if name == "google.protobuf.Timestamp":
         return gotimes.parse_timestamp(content)
     if name in ("google.protobuf.Value", "google.protobuf.ListValue", "google.protobuf.Struct"):

@@ -29,7 +29,7 @@ def frame(told: Told) -> bytes:
     type_, uid, revision = told
     metadata = {"name": "n" * 200, "uid": uid, "resourceVersion": str(revision)}
     obj = {"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": metadata}
-    return protobuf.frame(type_, protobuf.write(PARTIAL_OBJECT_METADATA, obj))
+    return protobuf.frame_event(type_, protobuf.write_object(PARTIAL_OBJECT_METADATA, obj))
 
 
 FORMS = pytest.mark.parametrize(("frames", "write"), [(JSON_LINES, line), (PROTOBUF_FRAMES, frame)])

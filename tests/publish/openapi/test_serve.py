@@ -280,12 +280,12 @@ def test_documents_are_what_they_are_as_a_whole(group: str) -> None:
         chosen = [one for one in KINDS if any(known.name == version for known in one.versions)]
         whole = v3.document(group, version, chosen)
         path = f"apis/{group}/{version}"
-        assert library.document(DocumentRequest(path)).body == serializer.encode(whole)
+        assert library.document(DocumentRequest(path)).body == serializer.encode_json(whole)
         assert library.document(DocumentRequest(path, accept=V3_PROTOBUF)).body == v3pb.document(whole)
 
 
 def test_version_2_is_what_it_is_as_a_whole() -> None:
     library = Library(lambda: KINDS)
     whole = v2.document(KINDS)
-    assert library.swagger(DocumentRequest()).body == serializer.encode(whole)
+    assert library.swagger(DocumentRequest()).body == serializer.encode_json(whole)
     assert library.swagger(DocumentRequest(accept=V2_PROTOBUF)).body == v2pb.document(whole)

@@ -225,15 +225,15 @@ def test_tables(include: str) -> None:
         "columnDefinitions": layout.definitions,
         "rows": [{"cells": ["x", 3], "object": included}],
     }
-    row = table.encode_row(layout, OBJECT, include, body=serializer.encode(OBJECT), now=NOW)
-    assert table.encode_table(layout, [row], {"resourceVersion": "9"}) == serializer.encode(shown)
+    row = table.encode_row(layout, OBJECT, include, body=serializer.encode_json(OBJECT), now=NOW)
+    assert table.encode_table(layout, [row], {"resourceVersion": "9"}) == serializer.encode_json(shown)
     assert table.encode_row(layout, OBJECT, include, now=NOW) == row
 
 
 def test_later_tables_of_a_watch_have_no_headers() -> None:
     shown = table.table(table.AGED, [], {}, headed=False)
     assert shown["columnDefinitions"] is None
-    assert table.encode_table(table.AGED, [], {}, headed=False) == serializer.encode(shown)
+    assert table.encode_table(table.AGED, [], {}, headed=False) == serializer.encode_json(shown)
 
 
 def test_include_object() -> None:
@@ -259,7 +259,7 @@ def test_any_value_has_a_cell(value: Any) -> None:
     layout = table.custom([Column(name, name, ".v") for name in TYPES])
     cells = layout.cells({"metadata": {"name": "x"}, "v": value}, NOW)
     assert isinstance(cells[1], str)
-    assert serializer.encode(cells)
+    assert serializer.encode_json(cells)
 
 
 def test_a_kept_row_is_the_row_anew_at_every_later_moment() -> None:
@@ -269,7 +269,7 @@ def test_a_kept_row_is_the_row_anew_at_every_later_moment() -> None:
     for obj in ({"metadata": {"name": "x"}, "since": CREATED, "n": 1}, {"metadata": {}, "since": "?", "no": CREATED}):
         row = table.make_row(layout, obj)
         for moment in (NOW, NOW + 100, NOW + 10**6):
-            assert table.AgeFiller(moment).fill(row) == serializer.encode(
+            assert table.AgeFiller(moment).fill(row) == serializer.encode_json(
                 table.table(layout, [obj], {}, now=moment)["rows"][0]
             )
 

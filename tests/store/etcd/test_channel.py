@@ -10,12 +10,12 @@ import pytest
 
 from podless.store.etcd import channel as rpc
 from podless.store.etcd.channel import Channel, ChannelError
-from podless.store.etcd.hpack import encode
+from podless.store.etcd.hpack import encode_headers
 
 PREFACE = 24
 DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
-HEAD = encode([(":status", "200"), ("content-type", "application/grpc")])
-END = encode([("grpc-status", "0"), ("grpc-message", "")])
+HEAD = encode_headers([(":status", "200"), ("content-type", "application/grpc")])
+END = encode_headers([("grpc-status", "0"), ("grpc-message", "")])
 
 
 def frame(kind: int, flags: int, number: int, body: bytes = b"") -> bytes:
@@ -113,7 +113,11 @@ async def test_an_answer_in_pieces_is_put_together(connect: Connect) -> None:
 async def test_a_refusal_has_the_peers_words(connect: Connect) -> None:
     channel, peer = await greeted(connect)
     call = channel.call("/a", b"")
-    peer.say(frame(HEADERS, 5, 1, encode([(":status", "200"), ("grpc-status", "14"), ("grpc-message", "no%20leader")])))
+    peer.say(
+        frame(
+            HEADERS, 5, 1, encode_headers([(":status", "200"), ("grpc-status", "14"), ("grpc-message", "no%20leader")])
+        )
+    )
     with pytest.raises(ChannelError, match="no leader") as refused:
         await asyncio.wait_for(call.done, 60)
     assert refused.value.code == rpc.UNAVAILABLE

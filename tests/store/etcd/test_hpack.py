@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.store.etcd.hpack import HeaderDecoder, encode
+from podless.store.etcd.hpack import HeaderDecoder, encode_headers
 
 # appendix C.6: three answers on one connection, with a table of 256 bytes; C.4: three requests
 ANSWERS = [
@@ -44,7 +44,7 @@ def test_the_answers_of_the_rfc() -> None:
 def test_what_is_encoded_is_decoded(fields: list[tuple[str, str]]) -> None:
     decoder = HeaderDecoder()
     for _ in range(2):
-        assert decoder.fields(encode(fields)) == {name.encode(): value.encode() for name, value in fields}
+        assert decoder.fields(encode_headers(fields)) == {name.encode(): value.encode() for name, value in fields}
 
 
 @given(st.binary())

@@ -66,7 +66,7 @@ def convert(obj: Object, *, prune: bool = False) -> Converted:
 def _decoded(struct: structs.Struct, obj: Object, notes: list[Note]) -> Object:
     unknown: list[str] = []
     try:
-        read = structs.decode(struct, obj, unknown)
+        read = structs.decode_struct(struct, obj, unknown)
     except structs.DecodeError as error:
         raise BadManifest(str(error)) from None
     notes += [Note(path, "was dropped: unknown field") for path in unknown]
@@ -167,7 +167,7 @@ def _check(made: Object, notes: list[Note]) -> None:
     """Raises BadManifest for what a server would refuse."""
     from podless.cel.rules import DefinitionRules
 
-    whole = structs.decode(CUSTOM_RESOURCE_DEFINITION, made)
+    whole = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, made)
     rules.defaults(whole)
     rules.prepare_create(whole)
     errors: list[FieldError] = list(rules.validate_create(whole, DefinitionRules()))

@@ -31,7 +31,7 @@ class ControllerRevisionStrategy(TypedStrategy):
     def written(self, obj: Object, raw: bytes) -> None:
         """Whether the state is written as it would be stored."""
         data = obj.get("data")
-        if isinstance(data, dict) and not _as_stored(jsontext.utf8(raw)):
+        if isinstance(data, dict) and not _as_stored(jsontext.decode_utf8(raw)):
             obj["data"] = _Spaced(data)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
@@ -59,7 +59,7 @@ def _as_stored(text: str) -> bool:
         token = match[0]
         depth -= token in "]}"
         if place >= 0:
-            sound = sound and match.start() == place and gotext.escaped(token) == token
+            sound = sound and match.start() == place and gotext.escape_json(token) == token
             place = -1 if depth == 1 and token not in "[{" else match.end()
         elif depth == 1 and token == ":" and last == '"data"':
             begun = jsontext.BLANKS.match(text, match.end())

@@ -69,7 +69,7 @@ class DaemonSetStrategy(ReplicasStrategy):
     def check(self, spec: Object, old: Object | None) -> list[FieldError]:
         """Selector, template and strategy."""
         selector, given = spec.get("selector"), spec["template"]
-        errors = labelselector.errors(selector or {}, "spec.selector")
+        errors = labelselector.validate_selector(selector or {}, "spec.selector")
         found = template.parsed(selector)
         if found is not None and not found.matches(template.labels(given)):
             errors.append(template.mismatch(given, "spec.template"))

@@ -128,7 +128,7 @@ def _rules(rules: Object, path: str) -> Iterator[FieldError]:
     for place, policy in enumerate(each(policies or ())):
         yield from _policy(policy, f"{path}.policies[{place}]")
     tolerance: Any = rules.get("tolerance")
-    if tolerance is not None and quantity.parse(tolerance) < 0:
+    if tolerance is not None and quantity.parse_quantity(tolerance) < 0:
         yield field.invalid(f"{path}.tolerance", tolerance, "must be greater than or equal to 0")
 
 

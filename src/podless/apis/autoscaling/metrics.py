@@ -76,7 +76,7 @@ def _target(target: Object, path: str) -> Iterator[FieldError]:
         yield field.invalid(f"{path}.type", kind, "must be either Utilization, Value, or AverageValue")
     for name in ("value", "averageValue"):
         amount = target.get(name)
-        if amount is not None and quantity.parse(amount) <= 0:
+        if amount is not None and quantity.parse_quantity(amount) <= 0:
             yield field.invalid(f"{path}.{name}", amount, "must be positive")
     if use is not None and use < 1:
         yield field.invalid(f"{path}.averageUtilization", use, "must be greater than 0")

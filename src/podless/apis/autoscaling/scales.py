@@ -19,12 +19,12 @@ class ScaleStrategy(TypedStrategy):
 
 def faults(scale: Object) -> list[FieldError]:
     """What is wrong with a Scale."""
-    found = objectmeta.validate(scale["metadata"], namespaced=True, name_check=_name_errors)
+    found = objectmeta.validate_metadata(scale["metadata"], namespaced=True, name_check=_name_errors)
     return [*found, *checks.nonnegative("spec.replicas", (scale.get("spec") or {}).get("replicas"))]
 
 
 def _name_errors(name: str, prefix: bool) -> list[str]:
-    return names.subdomain_prefix(name) if prefix else names.subdomain(name)
+    return names.subdomain_prefix(name) if prefix else names.check_subdomain(name)
 
 
 SCALES = declare("autoscaling", "Scale", "scales", strategy=ScaleStrategy(), struct=SCALE, virtual=True)

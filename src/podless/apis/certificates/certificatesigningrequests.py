@@ -169,12 +169,17 @@ def signer_name(name: str, path: str) -> Iterator[FieldError]:
     if len(domain.encode()) > _DOMAIN_MOST:
         yield field.too_long(path, _DOMAIN_MOST)
     for label in each(domain.split(".")):
-        yield from (field.invalid(path, domain, f"validating label {_quoted(label)}: {t}") for t in names.label(label))
+        yield from (
+            field.invalid(path, domain, f"validating label {_quoted(label)}: {t}")
+            for t in names.check_label_name(label)
+        )
     if "." not in domain:
         text = "should be a domain with at least two segments separated by dots"
         yield field.invalid(path, domain, text)
     for part in each(rest.split(".")):
-        yield from (field.invalid(path, rest, f"validating label {_quoted(part)}: {t}") for t in names.subdomain(part))
+        yield from (
+            field.invalid(path, rest, f"validating label {_quoted(part)}: {t}") for t in names.check_subdomain(part)
+        )
     if len(rest.encode()) > _SIGNER_PATH_MOST:
         yield field.too_long(path, _SIGNER_PATH_MOST)
 

@@ -35,7 +35,7 @@ class ConfigMapStrategy(TypedStrategy):
             size += len(value.encode())
         for key, value in each(by_name(binary)).items():
             errors += field.invalids(f"binaryData[{key}]", key, names.config_key(key))
-            size += gobase64.size(value or "")  # null is no bytes
+            size += gobase64.decoded_size(value or "")  # null is no bytes
         if size > _MOST:
             errors.append(field.too_long("", _MOST))
         return errors

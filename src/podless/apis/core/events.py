@@ -49,7 +49,7 @@ def rename(obj: Object, words: Mapping[str, str], struct: Struct, api_version: s
     """The event in the words of the other group."""
     named = {words.get(name, name): item for name, item in each(obj).items()}
     metadata = named.pop("metadata")
-    decoded = structs.decode(struct, named)
+    decoded = structs.decode_struct(struct, named)
     return {**decoded, "kind": "Event", "apiVersion": api_version, "metadata": metadata}
 
 

@@ -52,7 +52,7 @@ class PersistentVolumeStrategy(StatusStrategy):
             wanted["persistentVolumeReclaimPolicy"] = "Retain"
         if wanted.get("volumeMode") is None:
             wanted["volumeMode"] = "Filesystem"
-        quantity.rounded(wanted.get("capacity"))
+        quantity.round_quantities(wanted.get("capacity"))
 
     def complete(self, obj: Object, given: Object) -> None:
         """A capacity of nothing is shown as such where it is refused, as it always is."""
@@ -112,14 +112,14 @@ def _changes(wanted: Object, before: Object) -> Iterator[FieldError]:
     places = [{name: given[name] for name in sources.NAMES if name in given} for given in (wanted, before)]
     places[0] = _without_expansion(*places)
     if places[0] != places[1]:
-        told = gostructs.diff(PERSISTENT_VOLUME_SOURCE, places[1], places[0])
+        told = gostructs.diff_structs(PERSISTENT_VOLUME_SOURCE, places[1], places[0])
         text = f"spec.persistentvolumesource is immutable after creation\n{told}"
         yield field.forbidden("spec.persistentvolumesource", text)
     if wanted.get("volumeMode") != before.get("volumeMode"):
         yield immutable("volumeMode", wanted.get("volumeMode"))
     affinity, known = wanted.get("nodeAffinity"), before.get("nodeAffinity")
     if known is not None and affinity != known and _renamed(known, affinity) != affinity:
-        yield field.invalid("nodeAffinity", gostructs.shown(VOLUME_NODE_AFFINITY, affinity), _AFFINITY)
+        yield field.invalid("nodeAffinity", gostructs.format_struct(VOLUME_NODE_AFFINITY, affinity), _AFFINITY)
     if before.get("volumeAttributesClassName") is not None and wanted.get("volumeAttributesClassName") is None:
         yield field.forbidden("spec.volumeAttributesClassName", _NOT_NIL)
 

@@ -104,7 +104,7 @@ class PodStrategy(DescribedStrategy):
         """What containers may become, and addresses."""
         for part in ("podIPs", "hostIPs"):
             for place, one in enumerate(each(obj["status"].get(part) or ())):
-                warnings += addresses.warnings(f"status.{part}[{place}].ip", one.get("ip", ""))
+                warnings += addresses.address_warnings(f"status.{part}[{place}].ip", one.get("ip", ""))
         return check_status(obj, old)
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
@@ -127,7 +127,7 @@ class PodStrategy(DescribedStrategy):
         """About new pods."""
         if old is not None:
             return []
-        found = names.label(obj["metadata"].get("name") or "")
+        found = names.check_label_name(obj["metadata"].get("name") or "")
         return [*([f"{_HOSTNAME}[{' '.join(found)}]"] if found else []), *pod_warnings(obj)]
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:

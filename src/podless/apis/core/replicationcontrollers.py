@@ -23,7 +23,7 @@ class ReplicationControllerStrategy(ReplicasStrategy):
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """Subdomains; a generateName beside a name is not looked at."""
-        return [] if prefix else names.subdomain(name)
+        return [] if prefix else names.check_subdomain(name)
 
     def default(self, version: Version, obj: Object) -> None:
         """The labels of the template are its own, and those that it selects."""

@@ -83,7 +83,7 @@ class QuotaStrategy(TypedStrategy):
         """Amounts are not finer than thousandths."""
         for part, names in (("spec", ("hard",)), ("status", ("hard", "used"))):
             for name in names:
-                quantity.rounded((obj.get(part) or {}).get(name))
+                quantity.round_quantities((obj.get(part) or {}).get(name))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Nothing is used yet."""
@@ -144,7 +144,7 @@ def _check_scopes(spec: Object) -> list[FieldError]:
         if len(errors) > field.MOST:  # nobody is told of more
             return errors
     errors += _opposed(scopes, "spec.scopes", scopes)
-    path, shown = "spec.scopeSelector.matchExpressions", gostructs.shown(SCOPE_SELECTOR, selector)
+    path, shown = "spec.scopeSelector.matchExpressions", gostructs.format_struct(SCOPE_SELECTOR, selector)
     for one in each(wanted):
         if len(errors) > field.MOST:
             return errors

@@ -40,7 +40,7 @@ class PriorityLevelStrategy(parts.FlowStrategy):
         elif wanted is not None and spec != wanted:
             text = f"spec of '{name}' must equal the fixed value"
         if text:
-            errors.append(field.invalid("spec", gostructs.shown(PRIORITY_LEVEL_CONFIGURATION_SPEC, spec), text))
+            errors.append(field.invalid("spec", gostructs.format_struct(PRIORITY_LEVEL_CONFIGURATION_SPEC, spec), text))
         return [*errors, *parts.conditions(obj)]
 
 

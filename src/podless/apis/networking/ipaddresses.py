@@ -23,7 +23,7 @@ class IPAddressStrategy(TypedStrategy):
         if parent is None:
             return [field.required(path)]
         group, namespace = parent.get("group") or "", parent.get("namespace") or ""
-        errors = field.invalids(f"{path}.group", group, names.subdomain(group)) if group else []
+        errors = field.invalids(f"{path}.group", group, names.check_subdomain(group)) if group else []
         for name in ("resource", "name"):
             errors += checks.named(f"{path}.{name}", parent.get(name), names.path_segment)
         faults = names.path_segment(namespace) if namespace else []

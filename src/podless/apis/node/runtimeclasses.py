@@ -59,7 +59,7 @@ def _scheduling(scheduling: Object) -> Iterator[FieldError]:
         yield from _toleration(one, path)
         known = tuple(one.get(name) for name in ("key", "operator", "value", "effect", "tolerationSeconds"))
         if known in seen:
-            yield field.duplicate(path, gostructs.shown(TOLERATION, one))
+            yield field.duplicate(path, gostructs.format_struct(TOLERATION, one))
         seen.add(known)
 
 

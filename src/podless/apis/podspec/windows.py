@@ -41,7 +41,7 @@ def options(given: Object | None, path: str) -> Errors:
         return
     name, spec, user = (given.get(key) for key in ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName"))
     if name is not None:
-        yield from field.invalids(f"{path}.gmsaCredentialSpecName", name, names.subdomain(name))
+        yield from field.invalids(f"{path}.gmsaCredentialSpecName", name, names.check_subdomain(name))
     if spec is not None:
         where = f"{path}.gmsaCredentialSpec"
         if not spec:

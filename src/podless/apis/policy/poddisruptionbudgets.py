@@ -39,14 +39,14 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
         for name, value in (("minAvailable", least), ("maxUnavailable", most)):
             if value is not None:
                 errors += [*shares.check(f"spec.{name}", value), *shares.at_most_all(f"spec.{name}", value)]
-        errors += labelselector.errors(spec.get("selector") or {}, "spec.selector")
+        errors += labelselector.validate_selector(spec.get("selector") or {}, "spec.selector")
         errors += field.one_of("spec.unhealthyPodEvictionPolicy", policy, _POLICIES)
         return errors
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Conditions and counts."""
         status = obj["status"]
-        errors = conditions.errors(status.get("conditions") or [], "status.conditions")
+        errors = conditions.validate_conditions(status.get("conditions") or [], "status.conditions")
         return [*errors, *checks.all_nonnegative(status, "status", _COUNTS)]
 
 

@@ -86,7 +86,7 @@ def _cut(text: str, most: int) -> str:
 
 def label(value: str, path: str) -> Errors:
     """A name that is a label of RFC 1123."""
-    yield from field.invalids(path, value, names.label(value))
+    yield from field.invalids(path, value, names.check_label_name(value))
 
 
 def pool(name: str, path: str) -> Errors:
@@ -97,7 +97,7 @@ def pool(name: str, path: str) -> Errors:
     if len(name.encode()) > _MOST_POOL:
         yield field.too_long(path, _MOST_POOL)
     for part in each(name.split("/")):
-        yield from field.invalids(path, part, names.subdomain(part))
+        yield from field.invalids(path, part, names.check_subdomain(part))
 
 
 def identifier(name: str, path: str) -> Errors:
@@ -235,4 +235,4 @@ def selectors(given: Iterable[Object] | None, path: str) -> Errors:
 
 
 def _short(value: Any) -> bool:
-    return len(gotext.json(value).encode()) <= MOST_DATA
+    return len(gotext.format_json(value).encode()) <= MOST_DATA

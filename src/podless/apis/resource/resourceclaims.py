@@ -48,7 +48,7 @@ class ResourceClaimStrategy(StatusStrategy):
         """The spec stays."""
         spec = obj["spec"]
         same = filling.same(spec, old["spec"])
-        return [] if same else [immutable("spec", gostructs.shown(RESOURCE_CLAIM_SPEC, spec))]
+        return [] if same else [immutable("spec", gostructs.format_struct(RESOURCE_CLAIM_SPEC, spec))]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What was given, once, and to whom."""

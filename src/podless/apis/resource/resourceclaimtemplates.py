@@ -41,7 +41,7 @@ class ResourceClaimTemplateStrategy(TypedStrategy):
         """The same; it stays."""
         spec, before = obj["spec"], old["spec"]
         same = filling.same(spec["spec"], before["spec"]) and spec.get("metadata") == before.get("metadata")
-        shown = [] if same else [immutable("spec", gostructs.shown(RESOURCE_CLAIM_TEMPLATE_SPEC, spec))]
+        shown = [] if same else [immutable("spec", gostructs.format_struct(RESOURCE_CLAIM_TEMPLATE_SPEC, spec))]
         return [*_template(spec), *shown]
 
 

@@ -32,7 +32,7 @@ class TypedStrategy(Strategy[Kind]):
         """The object in the struct's field order, with its defaults."""
         struct = kind.struct_of(version)
         assert struct is not None
-        decoded = structs.decode(struct, obj, unknown)
+        decoded = structs.decode_struct(struct, obj, unknown)
         metadata = decoded.pop("metadata", None) or {}
         if type(given := obj.get("metadata")) is dict and given.get("managedFields") == []:
             metadata["managedFields"] = []  # asks for them to be forgotten
@@ -62,7 +62,7 @@ class TypedStrategy(Strategy[Kind]):
         """What the struct tells, then what depends on more than one field."""
         struct = kind.struct_of(version)
         assert struct is not None
-        defaults.fill(struct, obj)
+        defaults.fill_defaults(struct, obj)
         self.default(version, obj)
 
 

@@ -46,7 +46,7 @@ class CSINodeStrategy(TypedStrategy):
         for driver in map(_fixed, each(obj["spec"].get("drivers") or [])):
             for known in each(before.get(driver["name"], ())[:1]):
                 if driver != known:
-                    errors.append(immutable("spec.drivers", gostructs.shown(CSI_NODE_DRIVER, driver)))
+                    errors.append(immutable("spec.drivers", gostructs.format_struct(CSI_NODE_DRIVER, driver)))
         return errors
 
 

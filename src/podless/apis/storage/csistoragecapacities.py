@@ -23,9 +23,9 @@ class CSIStorageCapacityStrategy(TypedStrategy):
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """A class, and an amount."""
         name, amount = obj["storageClassName"], obj.get("capacity")
-        errors = labelselector.errors(obj.get("nodeTopology") or {}, "nodeTopology")
-        errors += field.invalids("storageClassName", name, names.subdomain(name))
-        if amount is not None and quantity.parse(amount) < 0:
+        errors = labelselector.validate_selector(obj.get("nodeTopology") or {}, "nodeTopology")
+        errors += field.invalids("storageClassName", name, names.check_subdomain(name))
+        if amount is not None and quantity.parse_quantity(amount) < 0:
             errors.append(field.invalid("capacity", amount, "must be greater than or equal to 0"))
         return errors
 
@@ -34,7 +34,7 @@ class CSIStorageCapacityStrategy(TypedStrategy):
         topology = obj.get("nodeTopology")
         errors = [*self.validate_create(kind, version, obj)]
         if topology != old.get("nodeTopology"):
-            errors.append(immutable("nodeTopology", gostructs.shown(LABEL_SELECTOR, topology)))
+            errors.append(immutable("nodeTopology", gostructs.format_struct(LABEL_SELECTOR, topology)))
         return [*errors, *kept(obj, old, "storageClassName")]
 
 

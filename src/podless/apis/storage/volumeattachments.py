@@ -42,7 +42,7 @@ class VolumeAttachmentStrategy(StatusStrategy):
         """Who attaches what to which node."""
         spec, status = obj["spec"], obj["status"]
         errors = [*disks.driver_name(spec["attacher"], "spec.attacher"), *_source(spec["source"])]
-        errors += field.invalids("spec.nodeName", spec["nodeName"], names.subdomain(spec["nodeName"]))
+        errors += field.invalids("spec.nodeName", spec["nodeName"], names.check_subdomain(spec["nodeName"]))
         errors += parts.sized(status.get("attachmentMetadata") or {}, "status.attachmentMetadata")
         for name in ("attachError", "detachError"):
             errors += _error(status.get(name) or {}, f"status.{name}")
@@ -52,7 +52,7 @@ class VolumeAttachmentStrategy(StatusStrategy):
         """As a new one, of the same spec."""
         errors = [*self.validate_create(kind, version, obj)]
         if obj["spec"] != old["spec"]:
-            errors.append(immutable("spec", gostructs.shown(VOLUME_ATTACHMENT_SPEC, obj["spec"])))
+            errors.append(immutable("spec", gostructs.format_struct(VOLUME_ATTACHMENT_SPEC, obj["spec"])))
         return errors
 
 
@@ -67,7 +67,7 @@ def _source(source: Object) -> Iterator[FieldError]:
     elif not name:
         yield field.required(f"{path}.persistentVolumeName", "must specify non empty persistentVolumeName")
     if name is not None:
-        yield from field.invalids(f"{path}.persistentVolumeName", name, names.subdomain(name))
+        yield from field.invalids(f"{path}.persistentVolumeName", name, names.check_subdomain(name))
 
 
 def _error(error: Object, path: str) -> Iterator[FieldError]:

@@ -59,7 +59,7 @@ values.NAMES[QuantityValue] = "kubernetes.Quantity"
 def parse(text: str) -> QuantityValue:
     """Read a quantity. What is finer than a billionth is rounded up. Raises EvaluationError."""
     try:
-        amount = quantity.nanos(text)
+        amount = quantity.parse_nanos(text)
     except quantity.QuantityError as error:
         raise EvaluationError(str(error)) from None
     parts = _PARTS.match(text)

@@ -135,9 +135,9 @@ class AuthorizerValue:
 
     def serviceAccount(self, namespace: str, name: str) -> AuthorizerValue:  # noqa: N802
         """On behalf of a service account. Raises EvaluationError."""
-        if names.subdomain(name):
+        if names.check_subdomain(name):
             raise EvaluationError("Invalid service account name")
-        if names.label(namespace):
+        if names.check_label_name(namespace):
             raise EvaluationError("Invalid service account namespace")
         return AuthorizerValue(self._ask, (namespace, name))
 

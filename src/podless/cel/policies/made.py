@@ -282,7 +282,13 @@ def _text(value: Any) -> str:
         return f"[{', '.join(map(_text, value))}]"
     if value is None:
         return "0"
-    return str(int(value)) if kind is Uint else gotext.plain(value) if kind in (str, bool, int, float) else str(value)
+    return (
+        str(int(value))
+        if kind is Uint
+        else gotext.format_plain(value)
+        if kind in (str, bool, int, float)
+        else str(value)
+    )
 
 
 def _code(value: Any) -> str:

@@ -15,7 +15,7 @@ from podless.cel.rules.rule import RuleError, ValidationRule, compile_rule
 from podless.cel.values import NONE, Optional
 from podless.codec import gotext
 from podless.meta.field import FieldError
-from podless.runtime.memo import fill
+from podless.runtime.memo import fill_attribute
 from podless.runtime.meter import charge
 
 Schema = dict[str, Any]
@@ -96,7 +96,7 @@ class NodeRules:
 
     def rules(self) -> list[tuple[ValidationRule, str]]:
         """The rules of this node, each with the field that it names for its errors."""
-        return self._made if self._made is not None else fill(self, "_made", self._compile, needed=False)
+        return self._made if self._made is not None else fill_attribute(self, "_made", self._compile, needed=False)
 
     def _compile(self) -> list[tuple[ValidationRule, str]]:
         given = self.schema.get(_RULES) or ()
@@ -294,7 +294,7 @@ class _Walk:
         if fatal:
             self.add(RuleError("FieldValueInvalid", at, kind, fatal), forgiven)
             raise _Stop
-        shown = None if rules.schema.get("type") in ("object", "array") else gotext.value(obj)
+        shown = None if rules.schema.get("type") in ("object", "array") else gotext.format_value(obj)
         reason = rule.given.get("reason") or "FieldValueInvalid"
         if reason == "FieldValueDuplicate":
             detail = ""

@@ -36,7 +36,7 @@ class RuleError(FieldError):
 def shown_rule(given: Given) -> str:
     """A rule as the JSON of its Go struct."""
     found = {name: given.get(key, absent) if given.get(key) is not None else absent for name, key, absent in RULE}
-    return gotext.json(found)
+    return gotext.format_json(found)
 
 
 @dataclass(frozen=True, slots=True)

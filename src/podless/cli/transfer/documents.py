@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import IO, Any, Protocol, Self
 
 from podless.codec import serializer
-from podless.codec.documents import SUFFIXES, split
+from podless.codec.documents import SUFFIXES, split_documents
 
 Object = dict[str, Any]
 
@@ -38,7 +38,7 @@ class ExportSink(Protocol):
 
 
 def _text(obj: Object, form: str) -> bytes:
-    return serializer.encode(obj) + b"\n" if form == "json" else serializer.encode_yaml(obj)
+    return serializer.encode_json(obj) + b"\n" if form == "json" else serializer.encode_yaml(obj)
 
 
 class DocumentStream:
@@ -169,7 +169,7 @@ def _documents(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     for number, line in enumerate(file):
         if blank and line.startswith(b"{"):
             if not lines and not _is_whole(line):
-                for document in split("", line + file.read()):
+                for document in split_documents("", line + file.read()):
                     yield number + document.line, document.raw
                 return
             lines = True

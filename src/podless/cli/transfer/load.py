@@ -14,7 +14,7 @@ from podless.cli.transfer.export import label
 from podless.cli.transfer.order import Order, references
 from podless.cli.transfer.own import adopted
 from podless.cli.transfer.resources import Resource, served
-from podless.remote.attempts import attempts
+from podless.remote.attempts import retry_call
 from podless.remote.cluster import Conflicting, NoAccount, Refused, RemoteCluster
 
 Object = dict[str, Any]
@@ -113,7 +113,7 @@ class Import:
         path = resource.path(body["metadata"].get("namespace", ""))
         create = partial(self._cluster.send, "POST", path, body)
         try:
-            made = await attempts(create, NoAccount, seconds=_PATIENCE, rest=_REST)
+            made = await retry_call(create, NoAccount, seconds=_PATIENCE, rest=_REST)
         except Conflicting as refused:
             if refused.status.get("reason") != "AlreadyExists":
                 raise
@@ -143,7 +143,7 @@ class Import:
             self.changed += 1
             return written
 
-        return await attempts(bring, Conflicting, tries=_TRIES)
+        return await retry_call(bring, Conflicting, tries=_TRIES)
 
     async def _status(self, resource: Resource, obj: Object, there: Object) -> None:
         path = f"{resource.path(obj['metadata'].get('namespace', ''), obj['metadata']['name'])}/status"
@@ -155,7 +155,7 @@ class Import:
             await self._cluster.send("PUT", path, {**now, "status": new})
 
         try:
-            await attempts(write, Conflicting, tries=_TRIES)
+            await retry_call(write, Conflicting, tries=_TRIES)
         except Refused as refused:
             self._refuse(obj, f"its status: {refused}")
 

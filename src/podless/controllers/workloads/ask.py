@@ -25,7 +25,7 @@ _MANAGED: Mapping[str, Sequence[str]] = {"fieldManager": ["podless"]}
 def _call(kind: Kind, metadata: Object, name: str, body: Object, media: str, subresource: str = "") -> Call:
     namespace, version = metadata.get("namespace", ""), kind.by_version[kind.storage_version]
     query = _MANAGED if media == _MERGE or not name else {}
-    sent = serializer.encode(body)
+    sent = serializer.encode_json(body)
     return Call(kind, version, namespace, name, subresource, query, sent, media, SERVER, "podless")
 
 

@@ -45,7 +45,7 @@ class AuditContext:
         self._audit = audit
         self.request = request
         self.began = clock.time()
-        self.id = uids.make()
+        self.id = uids.make_uid()
         self.user: User | None = None
         self.other: User | None = None
         self.asked: Attributes = request.info.asked
@@ -179,7 +179,7 @@ def _line(event: Object) -> bytes:
     try:
         return orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # what a body has that orjson cannot write
-        return serializer.encode(event) + b"\n"
+        return serializer.encode_json(event) + b"\n"
 
 
 def _user(user: User) -> Object:

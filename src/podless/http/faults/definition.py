@@ -61,7 +61,7 @@ def definition() -> Object:
 def kind() -> Kind:
     """The kind."""
     whole = definition()
-    return compile_kind(whole, serializer.encode(whole))
+    return compile_kind(whole, serializer.encode_json(whole))
 
 
 def _schema() -> Object:

@@ -37,7 +37,7 @@ def swagger(form: KindForm, release: str, known: AreaEntries, found: Iterable[Ar
     if form is V2_PROTOBUF:
         begun = begin(v2pb.PATHS, _size(paths)), begin(v2pb.DEFINITIONS, _size(definitions))
         return DocumentBody([v2pb.rest(release) + begun[0], paths, begun[1], definitions], b"")
-    head, tail = serializer.encode(v2.head(release))[:-1], serializer.encode(v2.tail())[1:]
+    head, tail = serializer.encode_json(v2.head(release))[:-1], serializer.encode_json(v2.tail())[1:]
     return DocumentBody([head + b',"paths":{', paths, b'},"definitions":{', definitions, b"}," + tail])
 
 
@@ -68,7 +68,7 @@ def _always(name: str) -> AreaEntries:
 
 
 def _before() -> bytes:
-    return serializer.encode({"openapi": "3.0.0", "info": v3.CUSTOM_INFO})[:-1] + b',"paths":{'
+    return serializer.encode_json({"openapi": "3.0.0", "info": v3.CUSTOM_INFO})[:-1] + b',"paths":{'
 
 
 def _before_binary() -> bytes:

@@ -67,7 +67,7 @@ def part(form: KindForm, kind: Kind, version: Version) -> AreaEntries:
 
 def texts(make: Callable[[str, Any], bytes], found: Document) -> Area:
     """Entries as bytes."""
-    return {name: Text(serializer.fitted(make(name, value))) for name, value in found.items()}
+    return {name: Text(serializer.fit_bytes(make(name, value))) for name, value in found.items()}
 
 
 @bounded_cache(8)

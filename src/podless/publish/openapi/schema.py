@@ -30,7 +30,7 @@ _EXACT = 1 << 53
 
 def _whole(value: float) -> float:
     """A number with a whole value as an integer, as a Go server writes floats below 1e21."""
-    text = gotext.number(float(value))
+    text = gotext.format_number(float(value))
     return int(text) if "." not in text and "e" not in text else value
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
 from podless.codec import serializer
-from podless.codec.accept import clauses
+from podless.codec.accept import parse_accept
 from podless.kinds.kind import Kind, Version
 from podless.kinds.version import read
 from podless.meta.gvk import GroupVersion
@@ -85,7 +85,7 @@ def group_version(path: str) -> GroupVersion | None:
 
 def accepted(accept: str, forms: dict[str, str]) -> str | None:
     """The first of the forms, as they are named to clients, that an Accept header takes; None where it takes none."""
-    for _, main, sub, _ in clauses(accept or "*/*"):
+    for _, main, sub, _ in parse_accept(accept or "*/*"):
         for name, form in forms.items():
             offered = name.split("/")
             if main in (offered[0], "*") and sub in (offered[1], "*"):
@@ -145,7 +145,7 @@ class DocumentLibrary:
         self,
         kinds: Callable[[], Iterable[Kind]],
         release: str = "v1.36",
-        now: Callable[[], datetime] = clock.moment,
+        now: Callable[[], datetime] = clock.utc_now,
         generation: Callable[[], object] = object,
     ) -> None:
         """kinds: gives those served now; a definition that changes must give another Kind. release: our version.
@@ -211,7 +211,7 @@ class DocumentLibrary:
                 found.setdefault((kind.group, version.name), []).append(digests[version.name])
         tags = {name: v3.page_etag(name) for name in self._pages()}
         tags |= {v3.path(GroupVersion(*where)): v3.etag(digests) for where, digests in found.items()}
-        return serializer.encode(v3.index(tags))
+        return serializer.encode_json(v3.index(tags))
 
     def _pages(self) -> dict[str, PathOperation]:
         return pages.pages({kind.group for kind in self._kinds() if not kind.custom})
@@ -385,4 +385,4 @@ def _look(kind: Kind, shown: bool) -> _Look:
 
 
 def _encode(document: v3.Document) -> bytes:
-    return serializer.fitted(serializer.encode(document))
+    return serializer.fit_bytes(serializer.encode_json(document))

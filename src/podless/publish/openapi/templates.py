@@ -113,4 +113,4 @@ def shape(
 
 def entry(name: str, value: Any) -> bytes:
     """An entry as JSON."""
-    return serializer.encode({name: value})[1:-1]
+    return serializer.encode_json({name: value})[1:-1]

@@ -25,7 +25,7 @@ from podless.publish.openapi.wire import (
     texts,
     within,
 )
-from podless.structs.wire import varint
+from podless.structs.wire import encode_varint
 
 MESSAGES = WireMessages()
 
@@ -35,7 +35,7 @@ def _default(number: int, value: Any) -> bytes:
     if isinstance(value, bool):
         chosen = scalar(2, value)
     elif isinstance(value, (int, float)):
-        chosen = varint(1 << 3 | 1) + struct.pack("<d", value)
+        chosen = encode_varint(1 << 3 | 1) + struct.pack("<d", value)
     else:
         chosen = block(3, value.encode()) if isinstance(value, str) else b""
     return block(number, chosen)

@@ -13,19 +13,19 @@ from typing import Any
 from podless.codec import serializer
 from podless.publish.openapi import blocks
 from podless.runtime.meter import charge
-from podless.structs.wire import varint
+from podless.structs.wire import encode_varint
 
 Write = Callable[[int, Any], bytes]
 
 
 def block(number: int, value: bytes) -> bytes:
     """A field with a length: bytes or a message."""
-    return varint(number << 3 | 2) + varint(len(value)) + value
+    return encode_varint(number << 3 | 2) + encode_varint(len(value)) + value
 
 
 def begin(number: int, size: int) -> bytes:
     """What stands before the bytes of a field with a length."""
-    return varint(number << 3 | 2) + varint(size)
+    return encode_varint(number << 3 | 2) + encode_varint(size)
 
 
 def text(number: int, value: str) -> bytes:
@@ -40,22 +40,22 @@ def texts(number: int, value: list[str]) -> bytes:
 
 def flag(number: int, value: bool) -> bytes:
     """A bool field."""
-    return varint(number << 3) + b"\x01" if value else b""
+    return encode_varint(number << 3) + b"\x01" if value else b""
 
 
 def integer(number: int, value: int) -> bytes:
     """An int64 field."""
-    return varint(number << 3) + varint(value) if value else b""
+    return encode_varint(number << 3) + encode_varint(value) if value else b""
 
 
 def double(number: int, value: float) -> bytes:
     """A double field."""
-    return varint(number << 3 | 1) + struct.pack("<d", value) if value else b""
+    return encode_varint(number << 3 | 1) + struct.pack("<d", value) if value else b""
 
 
 def anything(number: int, value: Any) -> bytes:
     """Any value, as a YAML text."""
-    return block(number, text(2, blocks.text(serializer.encode(value).decode())))
+    return block(number, text(2, blocks.text(serializer.encode_json(value).decode())))
 
 
 def anys(number: int, value: list[Any]) -> bytes:
@@ -65,7 +65,7 @@ def anys(number: int, value: list[Any]) -> bytes:
 
 def scalar(number: int, value: bool) -> bytes:
     """A bool in a oneof: what is chosen is sent even where it is zero."""
-    return varint(number << 3) + (b"\x01" if value else b"\x00")
+    return encode_varint(number << 3) + (b"\x01" if value else b"\x00")
 
 
 def many(write: Write) -> Write:

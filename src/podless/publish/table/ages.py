@@ -65,7 +65,7 @@ def shown(moment: float, now: float) -> str:
 def _moment(text: str) -> float | None:
     """Seconds since 1970, None for no time, infinity for what is none."""
     try:
-        plain = None if text in ("", "null") else gotime.normalise(text)
+        plain = None if text in ("", "null") else gotime.normalise_time(text)
     except ValueError:
         return math.inf
     if plain is None:

@@ -54,7 +54,7 @@ class TableLayout:
     @made_once
     def encoded(self) -> bytes:
         """The same as JSON."""
-        return serializer.encode(self.definitions)
+        return serializer.encode_json(self.definitions)
 
     def cells(self, obj: Object, now: float | None = None) -> list[Any]:
         """The cells of an object's row. now: the time for ages, in seconds since 1970; by default the clock's."""
@@ -145,7 +145,7 @@ def _integer(value: Any) -> int | None:
 
 
 def _number(value: Any) -> int | float | None:
-    return jsontext.settle(float(value)) if type(value) is int or type(value) is float else None
+    return jsontext.settle_number(float(value)) if type(value) is int or type(value) is float else None
 
 
 def _boolean(value: Any) -> bool | None:
@@ -169,10 +169,10 @@ def _printed(value: Any) -> str:
         return "<no value>"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value) if isinstance(value, int) and _MIN <= value <= _MAX else gotext.general(float(value))
+    return str(value) if isinstance(value, int) and _MIN <= value <= _MAX else gotext.format_float(float(value))
 
 
 def _go_json(value: Any) -> str:
     text = serializer.encode_sorted(value).decode()
     charge(len(text) // _LETTERS)
-    return gotext.escaped(text)
+    return gotext.escape_json(text)

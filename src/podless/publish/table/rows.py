@@ -39,11 +39,11 @@ def make_row(
         if not isinstance(found, ages.Span):
             steady.append(found)
             continue
-        before = serializer.encode(steady)[1:-1]
+        before = serializer.encode_json(steady)[1:-1]
         start = b'%b%b%b"%b' % (lead, before, b"," if steady else b"", found.before.encode())
         pieces += [start, found.moment]
         lead, steady = b'%b",' % found.after.encode(), []
-    cells = serializer.encode(steady)[1:-1]
+    cells = serializer.encode_json(steady)[1:-1]
     if not steady:
         lead = lead.removesuffix(b",")
     shown_object = [body] if body else _pieces(included(obj, include, version))
@@ -54,11 +54,11 @@ def make_row(
 
 def _pieces(included: Mapping[str, Any] | None) -> list[bytes]:
     """An object as JSON, its sets of managed fields apart: many objects have the same ones, and can share them."""
-    encoded = serializer.encode(included)
+    encoded = serializer.encode_json(included)
     pieces: list[bytes] = []
     start = 0
     for entry in each((included or {}).get("metadata", {}).get("managedFields") or ()):
-        fields = serializer.encode(entry.get("fieldsV1"))
+        fields = serializer.encode_json(entry.get("fieldsV1"))
         place = encoded.find(fields, start)
         if len(fields) >= SHARED and place >= 0:
             pieces += [encoded[start:place], encoded[place : place + len(fields)]]
@@ -114,7 +114,7 @@ def frame(
     definitions = shown.encoded if headed else b"null"
     opened, closed = (b"null", b"}") if bare and shown.columns is cell.DATED else (b"[", b"]}")
     return b"".join(
-        (head, serializer.encode(listed_meta(listed)), b',"columnDefinitions":', definitions, b',"rows":', opened)
+        (head, serializer.encode_json(listed_meta(listed)), b',"columnDefinitions":', definitions, b',"rows":', opened)
     ), closed
 
 

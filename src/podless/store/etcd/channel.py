@@ -266,7 +266,7 @@ class Channel(asyncio.Protocol):
             more = [("te", "trailers"), ("content-type", "application/grpc"), ("user-agent", "podless")]
             # a member that has lost its leader ends a stream, so that another can be asked
             more += [("hasleader", "true")] if take is not None else []
-            head = self._heads[path] = hpack.encode([*self._fields, (":path", path), *more])
+            head = self._heads[path] = hpack.encode_headers([*self._fields, (":path", path), *more])
         call = ChannelCall(self, self._next, self._initial, take)
         self._next += 2
         if self._next > _ROOM:

@@ -28,22 +28,22 @@ class Gone(Exception):
         self.revision = revision
 
 
-def change(layout: KeyLayout, event: Any) -> Change:
+def read_change(layout: KeyLayout, event: Any) -> Change:
     """An event as a change of a key."""
     kv = event.kv
     key, revision = layout.back(kv.key), kv.mod_revision
-    before = record(layout, event.prev_kv) if event.HasField("prev_kv") else None
+    before = read_record(layout, event.prev_kv) if event.HasField("prev_kv") else None
     after = None if event.type == m.DELETE else Record(key, layout.stored(key, kv.value), revision, kv.create_revision)
     return Change(key, revision, after, before)
 
 
-def record(layout: KeyLayout, kv: Any) -> Record:
+def read_record(layout: KeyLayout, kv: Any) -> Record:
     """The state of a key."""
     key = layout.back(kv.key)
     return Record(key, layout.stored(key, kv.value), kv.mod_revision, kv.create_revision)
 
 
-async def read(
+async def read_events(
     client: EtcdClient,
     layout: KeyLayout,
     after: int,
@@ -108,7 +108,7 @@ class EtcdFollower:
     async def _run(self) -> None:
         while True:
             try:
-                await read(self._client, self._layout, self.revision, self._take)
+                await read_events(self._client, self._layout, self.revision, self._take)
             except Gone:
                 if not await self._leap():
                     await asyncio.sleep(_REST)
@@ -134,7 +134,7 @@ class EtcdFollower:
 
     def _take(self, events: Sequence[Any], revision: int) -> bool:
         self.broken = ""
-        changes = [change(self._layout, event) for event in events]
+        changes = [read_change(self._layout, event) for event in events]
         if any(one.key == MOVED for one in changes):
             raise Gone(revision)
         told = [one for one in changes if one.key.startswith(self._prefix) and not one.key.startswith(FENCES)]

@@ -92,7 +92,7 @@ def _foreign(value: bytes) -> Stored:
     return Stored(body[:offset] + body[offset + len(_MARKED) :], offset)
 
 
-def names(resources: Mapping[str, tuple[str, str]]) -> dict[str, str]:
+def resource_names(resources: Mapping[str, tuple[str, str]]) -> dict[str, str]:
     """The names in etcd of built-in resources. resources: group and plural, by the prefix of their keys.
 
     Source: the storage prefixes of kube-apiserver; most are the plural, without the group.

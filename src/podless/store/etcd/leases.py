@@ -32,7 +32,7 @@ class Leases:
 
     async def lease(self, key: str) -> int:
         """The lease for a write of a key. Raises StoreError."""
-        prefix = keys.prefix(key)
+        prefix = keys.prefix_of(key)
         seconds = self._times[prefix]
         async with self._lock:
             known, until = self._current.get(prefix, (0, 0.0))

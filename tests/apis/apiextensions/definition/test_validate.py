@@ -36,7 +36,7 @@ def crd(*versions: Object, name: str = "widgets.example.com", **spec: Any) -> Ob
             **spec,
         },
     }
-    decoded = structs.decode(CUSTOM_RESOURCE_DEFINITION, given)
+    decoded = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, given)
     definition.defaults(decoded)
     definition.prepare_create(decoded)
     return decoded

@@ -74,7 +74,7 @@ def _coerce_defaults(spec: Object) -> None:
                 coerce(value, Node(node), root=node is schema)
             except Malformed:
                 continue  # the checks will refuse it
-            node["default"] = gotypes.canonical(value)
+            node["default"] = gotypes.canonical_json(value)
 
 
 def _storage(spec: Object) -> list[str]:

@@ -151,7 +151,7 @@ def _unstructured(spec: Object) -> tuple[str, str, str]:
                 f"failed to check validation schema for version {version['name']}: {trouble}",
             )
         errors += shapely(schema, f"spec.versions[{place}].schema.openAPIV3Schema")
-    return "True", "Violations", field.join(errors)
+    return "True", "Violations", field.join_errors(errors)
 
 
 def _taken(definitions: Iterable[Object]) -> tuple[set[str], set[str]]:
