@@ -108,7 +108,7 @@ def first_message() -> None:
         "import resource, time, podless.app, podless.structs.structfiles as t, podless.structs.protobuf as p\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
         "before, start = peak(), time.perf_counter()\n"
-        "p.encode(t.load_struct('core/v1', 'Namespace'), {})\n"
+        "p.encode_message(t.load_struct('core/v1', 'Namespace'), {})\n"
         "print(f'{(time.perf_counter() - start) * 1000:.0f} ms and {peak() - before:.1f} MB')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -131,7 +131,7 @@ RULED = {
         }
     },
 }
-PORTS = strategic.table(SERVICE)
+PORTS = strategic.make_merge_table(SERVICE)
 
 
 def reading(place: Place, make: Callable[[int], Object], media: str = "application/json") -> Callable[[int], Work]:
@@ -190,15 +190,17 @@ def owned(place: Place, make: Callable[[int], Object], *, new: bool) -> Callable
     def prepare(size: int) -> Work:
         old, obj = None if new else place.stored(**make(size // 2)), place.stored(**make(size))
         if old is not None:
-            old["metadata"]["managedFields"] = managers.update(place.endpoint, None, place.stored(**make(1)), "a", NOW)
-        return lambda: managers.update(place.endpoint, old, obj, "m", NOW)
+            old["metadata"]["managedFields"] = managers.update_managed_fields(
+                place.endpoint, None, place.stored(**make(1)), "a", NOW
+            )
+        return lambda: managers.update_managed_fields(place.endpoint, old, obj, "m", NOW)
 
     return prepare
 
 
 def applied(size: int) -> Work:
     live, given = ({**MAP.head, "metadata": {"name": "x"}, **data(count)} for count in (size // 2, size))
-    return lambda: managers.apply(MAP.endpoint, live, given, "m", True, NOW)
+    return lambda: managers.apply_object(MAP.endpoint, live, given, "m", True, NOW)
 
 
 FREE = Endpoint(
@@ -214,20 +216,20 @@ def free(tree: Any) -> Object:
 def branched(size: int) -> Work:
     """Fields that are nested, and few everywhere, of a changed object."""
     old, new = free(grown(size)), free({"a": grown(size)})
-    old["metadata"]["managedFields"] = managers.update(FREE, None, free(grown(size)), "a", NOW)
-    return lambda: managers.update(FREE, old, new, "m", NOW)
+    old["metadata"]["managedFields"] = managers.update_managed_fields(FREE, None, free(grown(size)), "a", NOW)
+    return lambda: managers.update_managed_fields(FREE, old, new, "m", NOW)
 
 
 def entered(size: int) -> Work:
     """The same as a client says that they are owned."""
     new = free(1)
-    new["metadata"]["managedFields"] = managers.update(FREE, None, free(grown(size)), "a", NOW)
-    return lambda: managers.update(FREE, free(1), new, "m", NOW)
+    new["metadata"]["managedFields"] = managers.update_managed_fields(FREE, None, free(grown(size)), "a", NOW)
+    return lambda: managers.update_managed_fields(FREE, free(1), new, "m", NOW)
 
 
 def operated(size: int) -> Work:
     steps = json.dumps([{"op": "test", "path": "/data/k1", "value": "v"}] * min(size, 9_999)).encode()
-    return lambda: jsonpatch.apply({**data(2)}, steps)
+    return lambda: jsonpatch.apply_json_patch({**data(2)}, steps)
 
 
 def declared(size: int) -> Work:
@@ -248,7 +250,7 @@ def published(write: Callable[..., object]) -> Callable[[int], Work]:
 def coerced(size: int) -> Work:
     part = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     node = Node({"type": "object", "properties": {"l": {"type": "array", "items": part}}})
-    return partial(embedded.coerce, listed({})(size), node)
+    return partial(embedded.coerce_embedded, listed({})(size), node)
 
 
 def of(work: Callable[..., object], *makes: Callable[[int], Any]) -> Callable[[int], Work]:
@@ -291,20 +293,20 @@ WALKS: dict[str, Callable[[int], Work]] = {
     "fields of a tree": branched,
     "fields of a tree that a client sends": entered,
     "an apply": applied,
-    "an apply of a tree": lambda size: partial(managers.apply, FREE, None, free(grown(size)), "m", False, NOW),
+    "an apply of a tree": lambda size: partial(managers.apply_object, FREE, None, free(grown(size)), "m", False, NOW),
     "an apply to a tree": lambda size: partial(
-        managers.apply, FREE, free(grown(size)), free({"z": 1}), "m", False, NOW
+        managers.apply_object, FREE, free(grown(size)), free({"z": 1}), "m", False, NOW
     ),
     "a JSON patch": operated,
-    "a merge patch": of(mergepatch.apply, data, data),
-    "a merge patch of a tree": of(mergepatch.apply, lambda _: {}, grown),
-    "a strategic merge patch": of(strategic.apply, ports, partial(ports, name="x"), lambda _: PORTS),
-    "wrong values": of(check.validate, listed("x"), lambda _: Node(LISTED)),
-    "unknown fields": of(prune.prune, lambda size: data(size)["data"], lambda _: Node(LISTED)),
+    "a merge patch": of(mergepatch.apply_merge_patch, data, data),
+    "a merge patch of a tree": of(mergepatch.apply_merge_patch, lambda _: {}, grown),
+    "a strategic merge patch": of(strategic.apply_strategic_patch, ports, partial(ports, name="x"), lambda _: PORTS),
+    "wrong values": of(check.validate_value, listed("x"), lambda _: Node(LISTED)),
+    "unknown fields": of(prune.prune_value, lambda size: data(size)["data"], lambda _: Node(LISTED)),
     "unknown lists": of(
-        prune.prune, listed([{}]), lambda _: Node({"type": "object", "properties": {"l": {"type": "array"}}})
+        prune.prune_value, listed([{}]), lambda _: Node({"type": "object", "properties": {"l": {"type": "array"}}})
     ),
-    "default values": of(default.fill, listed([]), lambda _: Node(LISTED)),
+    "default values": of(default.fill_value, listed([]), lambda _: Node(LISTED)),
     "embedded objects": coerced,
     "a definition": declared,
     "OpenAPI v3": published(v3.part),

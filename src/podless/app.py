@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from podless.admission import Admission
-from podless.auth.kubeconfig import by_token, kubeconfig
+from podless.auth.kubeconfig import by_token, make_kubeconfig
 from podless.cluster import Cluster, ClusterSettings, admin_token, engine
-from podless.controllers.health import controller
+from podless.controllers.health import check_controller
 from podless.http import status
 from podless.http.api import APIHandler
 from podless.http.audit.settings import Audit
@@ -311,7 +311,7 @@ class App:
 
             self._objects = FaultObjects(cluster.api, self.faults)
             await self._objects.start()
-            cluster.health.add(self._objects.name, controller(self._objects))
+            cluster.health.add(self._objects.name, check_controller(self._objects))
 
     async def _share(self, settings: Settings, folder: Path, certificates: Certificates) -> None:
         """Have the authority and the administrator's token of all servers of a store."""
@@ -372,7 +372,7 @@ class App:
         self.authority = folder / "ca.crt"
         self.kubeconfig = Path(self.settings.kubeconfig or folder / "kubeconfig").absolute()
         known = authority.encode() if authority is not None else None
-        text = kubeconfig(self.url, by_token(token), known)
+        text = make_kubeconfig(self.url, by_token(token), known)
         for path in dict.fromkeys((folder / "kubeconfig", self.kubeconfig)):
             try:
                 write_file(path, text, 0o600)

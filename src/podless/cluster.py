@@ -112,7 +112,7 @@ class ClusterSettings:
         "small stand-ins for kube-controller-manager and kubelets: " + ", ".join(workloads.NAMES) + ", or * for all",
         value=(),
         metavar="NAME,...",
-        parse=workloads.parse,
+        parse=workloads.parse_names,
         default="",
     )
     services: Mapping[str, str] = option(
@@ -203,7 +203,7 @@ class ClusterSettings:
         runtimeconfig.check(self.runtime_config)
         runtimeconfig.check_disabled(self.disable_builtin)
         try:
-            workloads.check(self.controllers)
+            workloads.check_names(self.controllers)
         except ValueError as error:
             raise StartError(str(error)) from None
 
@@ -275,8 +275,8 @@ class Cluster:
         self.api = api = API(
             store, cache, registry, converter, authorizer, self.admission, authenticator, off_loop=self._off_loop
         )
-        self.health.add("etcd", health.store(store))
-        self.health.add("etcd-readiness", health.writable(store), READY)
+        self.health.add("etcd", health.check_store(store))
+        self.health.add("etcd-readiness", health.check_writable(store), READY)
         await self._run(api, meter)
         if isinstance(authorizer, RBAC):
             await authorizer.start()
@@ -304,13 +304,13 @@ class Cluster:
         if settings.default_accounts:
             collect = settings.garbage_delay is not None
             self._controllers.append(AccountTokens(api, self._authority or "", collect=collect))
-        self._controllers += workloads.build(api, workloads.check(settings.controllers))
+        self._controllers += workloads.build_controllers(api, workloads.check_names(settings.controllers))
         if not api.store.prompt:
             self.leader = Leader(api, [each for each in self._controllers if each.leads])
             self._controllers = [each for each in self._controllers if not each.leads]
         for controller in self._controllers:
             await controller.start()
-            self.health.add(controller.name, health.controller(controller))
+            self.health.add(controller.name, health.check_controller(controller))
         if self.leader is not None:
             await self.leader.start()
 
@@ -324,9 +324,9 @@ class Cluster:
 
     def _contents(self, api: API) -> Contents:
         """What each namespace is to have."""
-        wanted = [contents.account(builtin.SERVICE_ACCOUNTS)] if self.settings.default_accounts else []
+        wanted = [contents.make_account(builtin.SERVICE_ACCOUNTS)] if self.settings.default_accounts else []
         if self.settings.root_configmaps and self._authority is not None:
-            wanted.append(contents.certificates(builtin.CONFIG_MAPS, self._authority))
+            wanted.append(contents.make_certificates(builtin.CONFIG_MAPS, self._authority))
         return Contents(api, builtin.NAMESPACES, wanted)
 
     def _tokens(self) -> Tokens:
@@ -339,7 +339,7 @@ class Cluster:
     async def _secret(self, state: State) -> bytes:
         """What tokens of service accounts are signed with; it is in the store, for all servers."""
         file = self._folder / "accounts.key"  # where older releases had it
-        secret = await storage.once(state, accounts.SECRET, partial(accounts.make_secret, file))
+        secret = await storage.keep_once(state, accounts.SECRET, partial(accounts.make_secret, file))
         file.unlink(missing_ok=True)
         return secret
 

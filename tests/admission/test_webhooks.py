@@ -447,7 +447,7 @@ def test_what_a_webhook_makes_large_is_checked_beside_the_loop(world: World, mon
         return call
 
     monkeypatch.setattr(judgement, "of_new", noting("check", judgement.of_new))
-    monkeypatch.setattr(options, "write", noting("loop", options.write))
+    monkeypatch.setattr(options, "read_write_options", noting("loop", options.read_write_options))
     labels = {f"label-{number}": "x" for number in range(2000)}
     world.hook(patching({"op": "add", "path": "/metadata/labels", "value": labels}), mutating=True)
     assert len(world.create().body["metadata"]["labels"]) == len(labels)

@@ -65,8 +65,8 @@ def plainly(rule: dict[str, Any], asked: Attributes) -> bool:
 
 def missing(held: list[PolicyRule], wanted: list[PolicyRule], most: int = 10_000) -> list[PolicyRule]:
     """What is missing, however the held rules are spread over roles."""
-    found = rules.missing([RoleRules(held)], wanted, most)
-    assert rules.missing([RoleRules([rule]) for rule in held], wanted, most) == found
+    found = rules.find_missing([RoleRules(held)], wanted, most)
+    assert rules.find_missing([RoleRules([rule]) for rule in held], wanted, most) == found
     return found
 
 
@@ -113,7 +113,7 @@ def test_everybody_holds_what_they_hold(held: list[dict[str, Any]]) -> None:
 def test_what_is_missing_is_put_together_by_resource() -> None:
     wanted = {"verbs": ["get", "delete"], "apiGroups": ["g.io"], "resources": ["cogs"]}
     lacking = missing([{"verbs": ["get"], "apiGroups": ["*"], "resources": ["gears"]}], [wanted])
-    assert [rules.text(rule) for rule in lacking] == [
+    assert [rules.format_rule(rule) for rule in lacking] == [
         '{APIGroups:["g.io"], Resources:["cogs"], Verbs:["get" "delete"]}'
     ]
 
@@ -125,7 +125,7 @@ def test_a_role_of_many_of_everything_costs_what_it_says() -> None:
     def confirm(size: int) -> list[dict[str, Any]]:
         wanted = {"verbs": named("v", size), "apiGroups": named("g", size), "resources": named("r", size)}
         held = [{"verbs": ["*"], "apiGroups": ["*"], "resources": named("r", size // 2)}]
-        return rules.missing([RoleRules(held)], [wanted], most=100)
+        return rules.find_missing([RoleRules(held)], [wanted], most=100)
 
     assert_linear(confirm, lambda size: size, 100, charged=False)  # which is done on the loop
     assert len(confirm(1000)) == 1  # of what is missing only so much is told

@@ -216,7 +216,7 @@ def given(step: Object, old: Object | None, floats: serializer.Floats) -> Object
 def patched(target: Object, patch: Any, kind: str) -> Object:
     """A patch of some kind; applied objects are merged, which is the same for those that are recorded here."""
     if kind == "application/json-patch+json":
-        found: Object = jsonpatch.apply(copy.deepcopy(target), json.dumps(patch).encode())
+        found: Object = jsonpatch.apply_json_patch(copy.deepcopy(target), json.dumps(patch).encode())
     else:
         found = merged(target, patch)
     return found

@@ -123,9 +123,11 @@ def _patched(definition: Object | None, step: Step) -> Object | None:
         return None
     media, body = (step.get("headers") or {}).get("Content-Type", ""), step.get("body")
     if media.startswith("application/json-patch") and isinstance(body, list):
-        made: Object = jsonpatch.apply(copy.deepcopy(definition), json.dumps(body).encode())
+        made: Object = jsonpatch.apply_json_patch(copy.deepcopy(definition), json.dumps(body).encode())
         return made
-    return mergepatch.apply(definition, body) if media.startswith("application/merge-patch") and body else None
+    return (
+        mergepatch.apply_merge_patch(definition, body) if media.startswith("application/merge-patch") and body else None
+    )
 
 
 def _found(

@@ -67,12 +67,14 @@ def write(kind: Kind) -> list[Any]:
         unknown: list[str] = []
         obj = kind.strategy.decode(kind, version, whole(GOOD, version.name) | {"more": 1}, unknown)
         told += [] if unknown == ["more"] else [unknown]
-        place = fieldmanager.place(call)
-        entries = managers.update(place, None, obj, "me", "2020-01-01T00:00:00Z")
+        place = fieldmanager.endpoint_of(call)
+        entries = managers.update_managed_fields(place, None, obj, "me", "2020-01-01T00:00:00Z")
         changed = copy.deepcopy(obj)
         changed["spec"]["list"] = ["c"]
-        managers.put(obj["metadata"], entries)
-        managers.put(changed["metadata"], managers.update(place, obj, changed, "you", "2020-01-01T00:00:01Z"))
+        managers.put_managed_fields(obj["metadata"], entries)
+        managers.put_managed_fields(
+            changed["metadata"], managers.update_managed_fields(place, obj, changed, "you", "2020-01-01T00:00:01Z")
+        )
         told += judgement.of_new(kind, version, obj, [])
         told += judgement.of_change(kind, version, changed, obj, [], [], subresource="")
         view.encode(kind, kind.strategy.store(kind, copy.deepcopy(obj)))

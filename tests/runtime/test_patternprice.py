@@ -48,14 +48,14 @@ DEAR = [
 
 @pytest.mark.parametrize("pattern", ORDINARY, ids=range(len(ORDINARY)))
 def test_what_people_write_is_compiled(pattern: str) -> None:
-    assert regex.price(pattern) <= MOST
-    assert not regex.problem(pattern)
+    assert regex.price_regex(pattern) <= MOST
+    assert not regex.find_problem(pattern)
 
 
 @pytest.mark.parametrize("pattern", DEAR, ids=range(len(DEAR)))
 def test_what_would_keep_the_interpreter_is_refused_unseen(pattern: str) -> None:
     assert price_pattern(pattern) > MOST
-    assert regex.problem(pattern).startswith("error parsing regexp: expression too large: `")
+    assert regex.find_problem(pattern).startswith("error parsing regexp: expression too large: `")
     assert regex.compile(pattern) is None
     with pytest.raises(patterns.PatternError, match="expression too large"):
         patterns.matches("a", pattern)

@@ -175,7 +175,7 @@ def test_only_the_errors_of_the_best_alternative_are_written(keyword: str) -> No
     node = Node({"type": "array", "items": {"type": "string", keyword: branches}})
     look = field.Found()
     with look:
-        errors = check.validate(["x", "y"], node)
+        errors = check.validate_value(["x", "y"], node)
     assert look.errors == errors
     assert len(errors) == 4
 
@@ -223,11 +223,11 @@ PATTERNS = [
 @pytest.mark.parametrize(("pattern", "texts"), PATTERNS, ids=[pattern for pattern, _ in PATTERNS])
 def test_a_dear_pattern_finds_what_it_finds_as_it_is(pattern: str, texts: list[str]) -> None:
     plain = patterns.make_searcher(patterns.parse_pattern(pattern, regex._options(64 << 20)))
-    assert [regex.matcher(pattern)(text) for text in texts] == [plain(text) for text in texts]
+    assert [regex.make_matcher(pattern)(text) for text in texts] == [plain(text) for text in texts]
 
 
 def test_a_pattern_that_was_dropped_is_compiled_again() -> None:
-    pattern = regex.matcher("^ab{2}$")
+    pattern = regex.make_matcher("^ab{2}$")
     assert pattern("abb")
     pattern.drop()
     assert pattern("abb")

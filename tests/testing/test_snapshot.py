@@ -50,7 +50,7 @@ async def overwritten(api: API, value: str) -> None:
 
 
 async def test_what_is_gone_back_to_is_shown_when_that_is_done(api: API) -> None:
-    await storage.put(api, CONFIG_MAPS, KEY, stored("1"))
+    await storage.put_object(api, CONFIG_MAPS, KEY, stored("1"))
     collection = await api.loaded(CONFIG_MAPS)
     before = await snapshot.snapshot(app(api))
     for value in "23456":
@@ -62,7 +62,7 @@ async def test_what_is_gone_back_to_is_shown_when_that_is_done(api: API) -> None
 
 
 async def test_where_others_write_all_the_time_that_is_said(api: API, monkeypatch: pytest.MonkeyPatch) -> None:
-    await storage.put(api, CONFIG_MAPS, KEY, stored("1"))
+    await storage.put_object(api, CONFIG_MAPS, KEY, stored("1"))
     before, commit = await snapshot.snapshot(app(api)), api.store.commit
 
     async def overtaken(operations: Sequence[Operation]) -> int:

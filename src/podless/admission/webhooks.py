@@ -220,7 +220,9 @@ class MutatingWebhooks(_Webhooks):
         if not size:
             return False
         try:
-            operations = await self._client.beside(size, partial(jsonpatch.decode, verdict.patch, checked=False))
+            operations = await self._client.beside(
+                size, partial(jsonpatch.decode_json_patch, verdict.patch, checked=False)
+            )
         except APIError as error:
             raise CallFailed(f"received undecodable patch in webhook response: {error.message}") from None
         if not operations:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from podless.auth.certificates import CREDENTIAL
-from podless.auth.claims import issuer
+from podless.auth.claims import read_issuer
 from podless.auth.user import of_account
 from podless.auth.verdict import TokenVerdict
 from podless.cache.entry import Entry
@@ -202,7 +202,7 @@ class Accounts:
     def _verified(self, token: str, audiences: Sequence[str]) -> dict[str, Any] | None:
         import jwt
 
-        kept = issuer(token) == _KEPT
+        kept = read_issuer(token) == _KEPT
         required = ["iss", "sub"] if kept else ["exp", "iat", "iss", "sub", "aud"]
         # from when on it is good we have said ourselves, by our own clock
         options: Any = {"require": required, "verify_iat": False, "verify_nbf": False}

@@ -95,7 +95,7 @@ class Authenticator:
         return TokenVerdict(found, fitting) if fitting else TokenVerdict(None)
 
     async def _ask(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
-        issuer = claims.issuer(token)
+        issuer = claims.read_issuer(token)
         for authenticator in self._issued:
             if issuer and authenticator.mine(issuer):
                 verdict = await authenticator.find(token, audiences)

@@ -14,7 +14,7 @@ from podless.apis.rbac import rbac
 from podless.auth import rules
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Decision
-from podless.auth.rules import PolicyRule, RoleRules, joined
+from podless.auth.rules import PolicyRule, RoleRules, join_errors
 from podless.auth.user import User
 from podless.cache.cache import Cache
 from podless.cache.entry import Entry
@@ -195,7 +195,7 @@ class RBAC:
             elif self._compiled(role).allows(asked):
                 return Decision(True, f"RBAC: allowed by {binding.told(mine)}")
             refused.add(name)
-        return Decision(False, f"RBAC: {joined(errors)}" if errors else "")
+        return Decision(False, f"RBAC: {join_errors(errors)}" if errors else "")
 
     def rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
         """All rules that hold for the user in a namespace ("": those that hold everywhere), and what went wrong."""
@@ -220,7 +220,7 @@ class RBAC:
                 errors.append(_not_found(binding))
             elif role.key not in held:
                 held[role.key] = self._compiled(role)
-        return rules.missing([*held.values()], wanted), errors
+        return rules.find_missing([*held.values()], wanted), errors
 
     def role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
         """The rules of a role that a binding names, or None where there is no such role."""

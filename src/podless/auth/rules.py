@@ -163,7 +163,7 @@ def _bits(places: _Places | list[int]) -> int:
     return int.from_bytes(found, "little")
 
 
-def missing(held: Sequence[RoleRules], wanted: Iterable[PolicyRule], most: int = 10_000) -> list[PolicyRule]:
+def find_missing(held: Sequence[RoleRules], wanted: Iterable[PolicyRule], most: int = 10_000) -> list[PolicyRule]:
     """The parts of the wanted rules that no single rule of the held roles covers.
 
     A part has one verb, group, resource and name; those of the same group, resource and name become one rule with all
@@ -255,18 +255,18 @@ class _Cover:
         return {verb for some in verbs if not by_rest & self.of(RoleRules.verb, some[0]) for verb in some}
 
 
-def text(rule: PolicyRule) -> str:
+def format_rule(rule: PolicyRule) -> str:
     """A rule as error texts show it."""
-    shown = [f"{label}:{quoted(rule[name])}" for name, label in _SHOWN.items() if rule.get(name)]
+    shown = [f"{label}:{quote_strings(rule[name])}" for name, label in _SHOWN.items() if rule.get(name)]
     return f"{{{', '.join(shown)}}}"
 
 
-def quoted(items: Iterable[str]) -> str:
+def quote_strings(items: Iterable[str]) -> str:
     """A list of strings as Go prints it."""
     return f"[{' '.join(map(quote, items))}]"
 
 
-def joined(errors: Sequence[str]) -> str:
+def join_errors(errors: Sequence[str]) -> str:
     """Several errors as one text."""
     texts = list(dict.fromkeys(errors))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"

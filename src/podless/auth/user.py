@@ -49,7 +49,7 @@ def of_account(namespace: str, name: str, uid: str = "", extra: Mapping[str, tup
     return User(f"{_ACCOUNT}{namespace}:{name}", uid, groups, extra or {})
 
 
-def account(name: str) -> tuple[str, str] | None:
+def parse_account(name: str) -> tuple[str, str] | None:
     """Namespace and name of the service account that has a user name, or None for all other users."""
     if not name.startswith(_ACCOUNT):
         return None

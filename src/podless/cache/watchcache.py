@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from podless.cache.entry import Entry
-from podless.cache.events import Event, EventHandler, join, tell
+from podless.cache.events import Event, EventHandler, add_handler, call_handler
 from podless.cache.fanout import Deliveries, Fanout, Follower
 from podless.cache.index import LabelIndex
 from podless.runtime.gcpause import pause_gc
@@ -173,7 +173,7 @@ class WatchCache:
                 events.append(Event(key, after.revision, known, after))
         events.sort(key=lambda event: event.revision)
         for handler in list(self._handlers):
-            tell(handler, events)
+            call_handler(handler, events)
 
     def apply(self, change: Change) -> Event | None:
         """Take in one durable change. Returns the event, or None where this collection has not been loaded."""
@@ -206,12 +206,12 @@ class WatchCache:
     def publish(self, events: Sequence[Event]) -> None:
         """Tell every handler of a batch of events at once, and the watchers soon."""
         for handler in list(self._handlers):
-            tell(handler, events)
+            call_handler(handler, events)
         self._fanout.publish(events)
 
     def add_event_handler(self, handler: EventHandler) -> Callable[[], None]:
         """Have `handler` called with every batch as it comes in; the answer ends that."""
-        return join(self._handlers, handler)
+        return add_handler(self._handlers, handler)
 
     def add_watcher(self, watcher: EventHandler) -> Follower:
         """Have `watcher` called with all events soon after they come in, until it leaves.
@@ -223,7 +223,7 @@ class WatchCache:
     def end(self) -> None:
         """Tell everybody that the resource is gone: an empty batch."""
         for handler in self._handlers:
-            tell(handler, ())
+            call_handler(handler, ())
         self._handlers.clear()
         self._fanout.end()
 

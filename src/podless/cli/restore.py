@@ -99,7 +99,7 @@ async def _alone(store: Store) -> None:
     why = ""
     if (await store.range(_OTHERS))[0]:
         why = "a kube-apiserver uses this etcd; stop it first"
-    elif name := await leader.holder(store):
+    elif name := await leader.find_holder(store):
         why = f"servers run on this etcd, such as {name}; stop them first"
     if why:
         if marked:

@@ -17,7 +17,7 @@ from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
-from podless.controllers.write import amend, delete_all
+from podless.controllers.write import amend_object, delete_all
 from podless.kinds.kind import Kind
 from podless.verbs import fieldmanager
 from podless.verbs.call import API
@@ -93,7 +93,9 @@ class AccountTokens(Controller):
         uid = account.decode()["metadata"].get("uid", "") if account is not None else ""
         given = entry.decode()["metadata"]["annotations"].get(ACCOUNT_UID)
         if account is not None and given in (None, "", uid):
-            await amend(self.api, SECRETS, key, partial(self._filled, BoundObject(account.name, uid)), hooks=False)
+            await amend_object(
+                self.api, SECRETS, key, partial(self._filled, BoundObject(account.name, uid)), hooks=False
+            )
         elif self._collect:
             await delete_all(self.api, SECRETS, [entry])
 
@@ -113,7 +115,7 @@ class AccountTokens(Controller):
         changed = {**obj, "data": wanted, "metadata": {**metadata, "annotations": notes}}
         # what is stored is in the order of the struct
         changed = SECRETS.strategy.decode(SECRETS, SECRETS.versions[0], changed, [])
-        fieldmanager.noted(SECRETS, obj, changed, _MANAGER)
+        fieldmanager.fields_of_noted(SECRETS, obj, changed, _MANAGER)
         return changed
 
 

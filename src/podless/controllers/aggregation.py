@@ -16,7 +16,7 @@ from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
 from podless.controllers.apiservices import MANAGED
 from podless.controllers.controller import Controller
-from podless.controllers.write import report
+from podless.controllers.write import report_status
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Announced
 from podless.kinds.strategy import Object
@@ -131,7 +131,7 @@ class Availability(Controller):
                 available(obj, "False", *self._fault(spec))
             return obj
 
-        await report(self.api, self._kind, key, say, _MANAGER)
+        await report_status(self.api, self._kind, key, say, _MANAGER)
 
     def _entries(self, kind: Kind, prefix: str) -> Sequence[Entry]:
         served = self.api.registry.get(kind.group, kind.plural) is not None

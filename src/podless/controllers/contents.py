@@ -11,7 +11,7 @@ from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.namespaces import SYSTEM
-from podless.controllers.write import amend, make
+from podless.controllers.write import amend_object, make_object
 from podless.kinds.kind import Kind
 from podless.runtime import clock
 from podless.store import keys
@@ -37,12 +37,12 @@ class Content(NamedTuple):
     annotations: dict[str, str]
 
 
-def account(kind: Kind) -> Content:
+def make_account(kind: Kind) -> Content:
     """The service account that clients in a namespace take where they name none."""
     return Content(kind, "default", {}, {})
 
 
-def certificates(kind: Kind, authority: str) -> Content:
+def make_certificates(kind: Kind, authority: str) -> Content:
     """The config map that clients in a namespace check the server by."""
     return Content(kind, "kube-root-ca.crt", {"data": {"ca.crt": authority}}, {_ABOUT: _CERTIFICATES})
 
@@ -104,9 +104,9 @@ class Contents(Controller):
                 metadata["annotations"] = dict(content.annotations)
             same = namespace in SYSTEM and not content.fields  # in every server
             made = {"metadata": metadata, **content.fields}
-            await make(self.api, kind, made, _MANAGER, constant=clock.now() if same else "")
+            await make_object(self.api, kind, made, _MANAGER, constant=clock.now() if same else "")
         elif not _fits(content, entry):
-            await amend(self.api, kind, key, lambda obj: {**obj, **content.fields})
+            await amend_object(self.api, kind, key, lambda obj: {**obj, **content.fields})
 
 
 def _fits(content: Content, entry: Entry) -> bool:

@@ -19,7 +19,7 @@ from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.naming import SELF, Naming
 from podless.controllers.serving import Serving
-from podless.controllers.write import amend, empty, report
+from podless.controllers.write import amend_object, empty_kind, report_status
 from podless.kinds.compile import condition
 from podless.kinds.kind import Kind
 from podless.runtime import clock
@@ -131,13 +131,13 @@ class Definitions(Controller):
         entry = self._collection.get(key)
         if entry is None:
             return
-        await report(self.api, self._kind, key, say, SELF)
+        await report_status(self.api, self._kind, key, say, SELF)
         kind = self._serving.served(key)
         if kind is not None and kind.uid == entry.decode()["metadata"].get(
             "uid", ""
         ):  # else somebody else's objects are there
-            await empty(self.api, kind)
-        await amend(self.api, self._kind, key, _release)
+            await empty_kind(self.api, kind)
+        await amend_object(self.api, self._kind, key, _release)
 
 
 def _release(obj: Object) -> Object | None:

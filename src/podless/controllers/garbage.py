@@ -17,13 +17,13 @@ import orjson
 from podless.cache.entry import Entry
 from podless.controllers.controller import Controller
 from podless.controllers.graph import Graph, OwnerReference
-from podless.controllers.write import amend, own_version
+from podless.controllers.write import amend_object, own_version
 from podless.kinds.kind import Kind
 from podless.meta.errors import Conflict
 from podless.meta.objectmeta import FOREGROUND
 from podless.store import Change, keys
 from podless.verbs.call import API, Call
-from podless.verbs.delete import remove
+from podless.verbs.delete import remove_object
 from podless.verbs.options import DeleteOptions
 
 Object = dict[str, Any]
@@ -177,11 +177,11 @@ class Garbage(Controller):
         if _WAITING in states.values() and dependents:
             policy = "Foreground"
             if [key for key in dependents if await self._waits(key)] and any(map(_blocks, references)):
-                await amend(self.api, kind, entry.key, _unblocked)
+                await amend_object(self.api, kind, entry.key, _unblocked)
                 self.queue.add(entry.key)  # its own turn comes in the state that this made
                 return
         call = Call(kind, own_version(kind, entry), entry.namespace, entry.name)
-        await remove(self.api, call, DeleteOptions(False, policy, metadata.get("uid", ""), str(entry.revision)))
+        await remove_object(self.api, call, DeleteOptions(False, policy, metadata.get("uid", ""), str(entry.revision)))
 
     async def _state(self, kind: Kind, entry: Entry, owner: OwnerReference) -> str:
         """Whether the owner stays, waits for its dependents to go first, or is not there."""
@@ -220,7 +220,7 @@ class Garbage(Controller):
 
         kind = self._kind_of(key)
         if kind is not None:
-            await amend(self.api, kind, key, change)
+            await amend_object(self.api, kind, key, change)
 
     async def _release(self, kind: Kind, entry: Entry, finalizer: str) -> None:
         """Take our finalizer away, and the object too where nobody else holds it."""
@@ -234,7 +234,7 @@ class Garbage(Controller):
                 metadata.pop("finalizers", None)
             return obj if kind.strategy.waits(obj) or "deletionTimestamp" not in metadata else None
 
-        await amend(self.api, kind, entry.key, change)
+        await amend_object(self.api, kind, entry.key, change)
 
     # keys and kinds
 

@@ -15,7 +15,7 @@ from podless.admission import Along
 from podless.apis.apiextensions import definition as rules
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
-from podless.controllers.write import report, reported
+from podless.controllers.write import report_status, with_status
 from podless.kinds.compile import condition
 from podless.kinds.kind import Kind
 from podless.runtime import clock
@@ -80,7 +80,7 @@ class Naming:
             claim.made = named["status"]["acceptedNames"] != before
             return named
 
-        write = partial(report, self._api, self._kind, key, hooks=False)
+        write = partial(report_status, self._api, self._kind, key, hooks=False)
         known = await write(name, SELF, definition, along=claim.along)
         if known is not None and not condition(known, "Established"):
             owned = not definition["status"].get("conditions")  # the fields of both conditions, since just now
@@ -91,11 +91,11 @@ class Naming:
         claim = _Claim(self._names, _group_of(key))
         claim.read()
         claim.made = True
-        named = reported(self._kind, definition, partial(self._name, key), SELF)
+        named = with_status(self._kind, definition, partial(self._name, key), SELF)
         if not condition(named, "NamesAccepted"):
             return None
-        made = reported(self._kind, named, _establish, "")
-        behind = [Operation(key, storage.encode(self._kind, obj), FOLLOWING) for obj in (named, made)]
+        made = with_status(self._kind, named, _establish, "")
+        behind = [Operation(key, storage.encode_stored(self._kind, obj), FOLLOWING) for obj in (named, made)]
         return FollowUpCommits(((behind[0], *claim.along.operations()), behind[1:]), made)
 
     def _others(self, key: str) -> list[Object]:

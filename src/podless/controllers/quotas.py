@@ -13,7 +13,7 @@ from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
 from podless.codec import quantity
 from podless.controllers.controller import Controller, Leave
-from podless.controllers.write import report
+from podless.controllers.write import report_status
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Object
 from podless.runtime.meter import charge
@@ -87,7 +87,7 @@ class Quotas(Controller):
             return {**obj, "status": status}
 
         if obj != await self.api.off_loop.slice(count, obj):
-            await report(self.api, self._kind, entry.key, count, _MANAGER)
+            await report_status(self.api, self._kind, entry.key, count, _MANAGER)
 
     def _counted_kinds(self, hard: Object) -> dict[str, Kind]:
         """The kinds that count under names of a quota."""

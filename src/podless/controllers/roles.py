@@ -17,7 +17,7 @@ from podless.auth import roles
 from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.controllers.controller import Controller
-from podless.controllers.write import amend, make
+from podless.controllers.write import amend_object, make_object
 from podless.kinds.kind import Kind
 from podless.meta import selectors
 from podless.meta.selectors import LabelSelector
@@ -62,9 +62,9 @@ class Roles(Controller):
     async def _ensure(self, kind: Kind, wanted: Object) -> None:
         key = kind.key("", wanted["metadata"]["name"])
         if self.api.collection(kind).get(key) is not None:
-            await amend(self.api, kind, key, lambda found: _mended(found, wanted))
+            await amend_object(self.api, kind, key, lambda found: _mended(found, wanted))
             return
-        await make(self.api, kind, wanted, constant=clock.now())
+        await make_object(self.api, kind, wanted, constant=clock.now())
 
     def due(self, key: str) -> Iterable[str]:
         """Return the one key that there is."""
@@ -106,7 +106,7 @@ class Roles(Controller):
         if held == [*found] or (not ordered and len(held) == len(found) and found.keys() == {*held}):
             return
         rules = [*map(serializer.decode_own, found)]
-        await amend(self.api, rbac.CLUSTER_ROLES, key, lambda obj: _ruled(obj, rules), hooks=False)
+        await amend_object(self.api, rbac.CLUSTER_ROLES, key, lambda obj: _ruled(obj, rules), hooks=False)
 
 
 def _selectors(entry: Entry) -> list[LabelSelector] | None:

@@ -17,7 +17,7 @@ from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
-from podless.controllers.write import amend, empty
+from podless.controllers.write import amend_object, empty_kind
 from podless.kinds.kind import Kind
 from podless.store import Operation
 from podless.verbs import storage
@@ -92,8 +92,8 @@ class ThirdParties(Controller):
 
     async def _take_down(self, key: str, kind: Kind) -> None:
         """Delete the objects, wait for those that are held, then let it go."""
-        await empty(self.api, kind)
-        await amend(self.api, self._kind, key, _release)
+        await empty_kind(self.api, kind)
+        await amend_object(self.api, self._kind, key, _release)
 
     async def hand_over(self, heir: Kind) -> int:
         """Give the objects of a ThirdPartyResource to the kind of a definition with the same group and kind.
@@ -121,7 +121,7 @@ class ThirdParties(Controller):
                 operations.append(Operation(current.key, None, current.revision))
             return operations
 
-        await storage.together(self.api, plan)
+        await storage.commit_together(self.api, plan)
         if moves:
             self.api.cache.drop(kind.prefix)
             await self._follow(kind, heir)
@@ -148,7 +148,7 @@ class ThirdParties(Controller):
 
     async def _bring(self, kind: Kind, heir: Kind) -> None:
         while await self._moves(kind, heir):  # more may have come in the commit that moved the others
-            await storage.together(self.api, lambda: self._moves(kind, heir))
+            await storage.commit_together(self.api, lambda: self._moves(kind, heir))
 
 
 def _moved(entry: Entry, heir: Kind) -> list[Operation]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from podless.auth.user import SERVER
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
-from podless.controllers.write import state
+from podless.controllers.write import apply_status
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.publish.openapi.resolve import resolved
@@ -63,7 +63,7 @@ class TypeChecking(Controller):
         found = await self._warnings(policy["spec"])
         checked = {"expressionWarnings": found} if found else {}
         status = {"observedGeneration": generation, "typeChecking": checked}
-        await state(self.api, self._kind, entry.name, self.name, status)
+        await apply_status(self.api, self._kind, entry.name, self.name, status)
 
     async def _warnings(self, spec: Object) -> list[Object]:
         """What is wrong with the expressions, by field."""

@@ -22,15 +22,15 @@ class UnknownElement(ValueError):
 
 def of_keys(keys: dict[str, Any]) -> str:
     """The item of a list whose fields have these values."""
-    return f"k:{compact(keys)}"
+    return f"k:{encode_compact(keys)}"
 
 
 def of_value(value: Any) -> str:
     """The item of a set."""
-    return f"v:{compact(value)}"
+    return f"v:{encode_compact(value)}"
 
 
-def compact(value: Any) -> str:
+def encode_compact(value: Any) -> str:
     """Compact JSON with sorted keys, escaped as Go does it for HTML."""
     text = serializer.encode_sorted(value).decode()
     for char, escaped in _HTML.items():
@@ -39,7 +39,7 @@ def compact(value: Any) -> str:
     return text
 
 
-def parse(text: str) -> str:
+def parse_element(text: str) -> str:
     """The element in its one form: keys sorted, numbers as Go prints them. Raises ValueError."""
     kind = _KINDS.get(text[:2])
     if kind == _FIELD:
@@ -61,7 +61,7 @@ def parse(text: str) -> str:
     return of_keys(value)
 
 
-def rank(text: str) -> tuple[Any, ...]:
+def rank_element(text: str) -> tuple[Any, ...]:
     """What elements are sorted by: fields, then keys, values and indices, each by what they say."""
     kind = _KINDS.get(text[:2], _UNKNOWN)
     if kind == _FIELD:
@@ -89,7 +89,7 @@ def _rank(value: Any) -> tuple[Any, ...]:
     return (5,)
 
 
-def shown(path: tuple[str, ...]) -> str:
+def format_element_path(path: tuple[str, ...]) -> str:
     """A path as messages show it: .spec.ports[name="http"].port."""
     return "".join(map(_shown, path))
 

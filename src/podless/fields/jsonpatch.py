@@ -32,19 +32,19 @@ _OP_TYPE = f"handlers.{_OP}"
 _NOTHING = object()
 
 
-def apply(document: Any, raw: bytes, *, checked: bool = True, shown: bool = False) -> Any:
+def apply_json_patch(document: Any, raw: bytes, *, checked: bool = True, shown: bool = False) -> Any:
     """The document after the operations of a patch; what has not changed is shared with the one given.
 
     checked: whether the fields of operations must have the right types (they need not under fieldValidation=Ignore).
     shown: the values are as they are written, for a text about the document. Raises BadRequest for what is no patch,
     TooLarge for too many operations and Unprocessable where one cannot be carried out.
     """
-    operations = decode(raw, checked=checked)
+    operations = decode_json_patch(raw, checked=checked)
     if not operations:
         return document
     patch = _Patch(document, _unsettled(raw, operations), shown=shown)
     if shown:
-        operations = patchtext.written(raw, operations)
+        operations = patchtext.read_written_values(raw, operations)
     for number, operation in enumerate(each(operations)):
         word = operation.get("op")
         step = _STEPS.get(word) if isinstance(word, str) else None
@@ -57,7 +57,7 @@ def apply(document: Any, raw: bytes, *, checked: bool = True, shown: bool = Fals
     return patch.show() if shown else patch.root
 
 
-def decode(raw: bytes, *, checked: bool = True) -> list[dict[str, Any]]:
+def decode_json_patch(raw: bytes, *, checked: bool = True) -> list[dict[str, Any]]:
     """The operations in a patch. Raises BadRequest and TooLarge."""
     what = "error decoding patch: " if checked else ""
     try:
@@ -84,7 +84,7 @@ def decode(raw: bytes, *, checked: bool = True) -> list[dict[str, Any]]:
 _FLOAT = re.compile(rb"[0-9][.eE]")
 
 
-def floats(raw: bytes) -> serializer.Floats:
+def find_floats(raw: bytes) -> serializer.Floats:
     """The whole numbers that a sound patch gives as floats, where they are in the patched document."""
     if not _FLOAT.search(raw):
         return []
@@ -99,7 +99,7 @@ def floats(raw: bytes) -> serializer.Floats:
     return placed
 
 
-def findings(raw: bytes) -> list[str]:
+def find_unknown_fields(raw: bytes) -> list[str]:
     """What a strict decoder finds in a patch that decode takes: fields of operations that are unknown or repeated."""
     repeated: list[str] = []
     patch = serializer.decode_json(raw, repeated)

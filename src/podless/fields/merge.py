@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from podless.fields import sets
-from podless.fields.check import check
-from podless.fields.collect import leaves
-from podless.fields.combine import merge
-from podless.fields.compare import Comparison, compare
-from podless.fields.reconcile import named, reconcile
-from podless.fields.remove import remove
+from podless.fields.check import check_value
+from podless.fields.collect import collect_leaves
+from podless.fields.combine import merge_values
+from podless.fields.compare import Comparison, compare_values
+from podless.fields.reconcile import name_members, reconcile_set
+from podless.fields.remove import remove_fields
 from podless.fields.sets import Fields, Path
 from podless.fields.typed import SchemaMisfit, Shape
-from podless.fields.values import equal
+from podless.fields.values import equal_values
 from podless.runtime.meter import each
 
 Object = dict[str, Any]
@@ -93,7 +93,7 @@ class Endpoint:
         try:
             shape = self.shape(version)
             seen = self.convert(obj, version) if self.convert is not None else {**obj, "apiVersion": version}
-            check(seen, shape)
+            check_value(seen, shape)
         except SchemaMisfit as misfit:
             raise SchemaMisfit(f"failed to convert {what}: {misfit}" if what else str(misfit)) from None
         return seen
@@ -111,11 +111,11 @@ def changed_own(place: Endpoint, compared: Comparison, owned: Owned) -> Fields |
     """
     if compared.removed or owned.version != place.version or not owned.fields:
         return None
-    changed = place.drop(sets.union(compared.modified, compared.added), place.version)
-    return changed if sets.contains(owned.fields, changed) else None
+    changed = place.drop(sets.unite_sets(compared.modified, compared.added), place.version)
+    return changed if sets.contains_set(owned.fields, changed) else None
 
 
-def update(
+def update_owned(
     place: Endpoint,
     old: Object,
     new: Object,
@@ -130,15 +130,15 @@ def update(
     settled: the owners' fields are of the present schema. compared: the two states, where they have been compared.
     """
     if not owners:  # a new object, as a rule: there is nobody whose fields could be lost
-        compared = compared or compare(old, new, place.shape(place.version))
-        owned = place.drop(sets.union(compared.modified, compared.added), place.version)
+        compared = compared or compare_values(old, new, place.shape(place.version))
+        owned = place.drop(sets.unite_sets(compared.modified, compared.added), place.version)
         return {owner: Owned(owned, place.version)} if owned else {}
     owners = _reconciled(place, old, owners, settled)
-    compared = compared or compare(old, new, place.shape(place.version))
+    compared = compared or compare_values(old, new, place.shape(place.version))
     owners = _settle(place, old, new, owners, owner, compared, force=True)
     held = owners[owner].fields if owner in owners else {}
-    taken = sets.union(compared.modified, compared.added)
-    owned = place.drop(sets.union(sets.difference(held, compared.removed), taken), place.version)
+    taken = sets.unite_sets(compared.modified, compared.added)
+    owned = place.drop(sets.unite_sets(sets.subtract_set(held, compared.removed), taken), place.version)
     if owned:
         owners[owner] = Owned(owned, place.version)
     else:
@@ -146,7 +146,7 @@ def update(
     return owners
 
 
-def apply(
+def apply_owned(
     place: Endpoint,
     live: Object,
     applied: Object,
@@ -162,16 +162,16 @@ def apply(
     """
     owners = _reconciled(place, live, owners, settled)
     shape = place.shape(place.version)
-    merged = merge(live, applied, shape)
+    merged = merge_values(live, applied, shape)
     last = owners.get(owner)
-    owners[owner] = Owned(place.drop(leaves(applied, shape), place.version), place.version)
+    owners[owner] = Owned(place.drop(collect_leaves(applied, shape), place.version), place.version)
     try:
         merged = _pruned(place, merged, owners, owner, last)
     except SchemaMisfit as misfit:
         raise SchemaMisfit(f"failed to prune fields: {misfit}") from None
-    compared = compare(live, merged, shape)
+    compared = compare_values(live, merged, shape)
     owners = _settle(place, live, merged, owners, owner, compared, force=force)
-    return None if not any(compared) and equal(live, merged) else merged, owners
+    return None if not any(compared) and equal_values(live, merged) else merged, owners
 
 
 def _reconciled(place: Endpoint, obj: Object, owners: Owners, settled: bool = False) -> Owners:
@@ -184,7 +184,7 @@ def _reconciled(place: Endpoint, obj: Object, owners: Owners, settled: bool = Fa
         if not served[owned.version]:
             continue
         if not settled:
-            owned = Owned(reconcile(owned.fields, place.shape(owned.version)), owned.version)
+            owned = Owned(reconcile_set(owned.fields, place.shape(owned.version)), owned.version)
         found[owner] = owned
     return found
 
@@ -212,21 +212,21 @@ def _settle(
             continue
         if owned.version not in seen:
             states = place.view(old, owned.version, "old object"), place.view(new, owned.version, "new object")
-            seen[owned.version] = _dropped(place, compare(*states, place.shape(owned.version)), owned.version)
+            seen[owned.version] = _dropped(place, compare_values(*states, place.shape(owned.version)), owned.version)
         if owned.version not in changed:
             changes = seen[owned.version]
-            changed[owned.version] = sets.union(changes.modified, changes.added)
-        lost = sets.intersection(owned.fields, changed[owned.version])
+            changed[owned.version] = sets.unite_sets(changes.modified, changes.added)
+        lost = sets.intersect_sets(owned.fields, changed[owned.version])
         if lost:
             taken[other] = lost
     if taken and not force:
-        raise Conflicts([(other, path) for other, lost in taken.items() for path in sets.paths(lost)])
+        raise Conflicts([(other, path) for other, lost in taken.items() for path in sets.list_paths(lost)])
     left: Owners = {}
     for other, owned in owners.items():
         fields = owned.fields
         if other != owner:
-            fields = sets.difference(fields, taken.get(other, {}))
-            fields = sets.difference(fields, seen[owned.version].removed)
+            fields = sets.subtract_set(fields, taken.get(other, {}))
+            fields = sets.subtract_set(fields, seen[owned.version].removed)
         if fields:
             left[other] = Owned(fields, owned.version)
     return left
@@ -241,7 +241,7 @@ def _pruned(place: Endpoint, merged: Object, owners: Owners, owner: FieldOwner, 
     """The merged object without what the owner applied the last time, does not apply now, and nobody else owns."""
     now = owners[owner]
     if last is None or (
-        last.version == now.version and (last.fields == now.fields or not sets.difference(last.fields, now.fields))
+        last.version == now.version and (last.fields == now.fields or not sets.subtract_set(last.fields, now.fields))
     ):
         return merged  # nothing is given up
     try:
@@ -249,12 +249,12 @@ def _pruned(place: Endpoint, merged: Object, owners: Owners, owner: FieldOwner, 
     except NoVersion:
         return merged
     shape = place.shape(last.version)
-    given_up = named(last.fields, shape)
-    pruned = _add_owned(place, merged, remove(merged, given_up, shape), last.version, owners)
+    given_up = name_members(last.fields, shape)
+    pruned = _add_owned(place, merged, remove_fields(merged, given_up, shape), last.version, owners)
     pruned = place.view(pruned, last.version, "pruned object to last applied version")
-    kept = named(leaves(pruned, shape), shape)
-    gone = sets.intersection(sets.difference(named(leaves(merged, shape), shape), kept), given_up)
-    return place.view(remove(merged, gone, shape), now.version)
+    kept = name_members(collect_leaves(pruned, shape), shape)
+    gone = sets.intersect_sets(sets.subtract_set(name_members(collect_leaves(merged, shape), shape), kept), given_up)
+    return place.view(remove_fields(merged, gone, shape), now.version)
 
 
 def _add_owned(place: Endpoint, merged: Object, pruned: Object, first: str, owners: Owners) -> Object:
@@ -271,6 +271,10 @@ def _add_owned(place: Endpoint, merged: Object, pruned: Object, first: str, owne
         except SchemaMisfit as misfit:
             raise SchemaMisfit(f"failed add back owned items: {misfit}") from None
         shape = place.shape(version)
-        kept = sets.union(named(leaves(pruned, shape), shape), named(sets.total(several), shape))
-        pruned = remove(merged, sets.difference(named(leaves(merged, shape), shape), kept), shape)
+        kept = sets.unite_sets(
+            name_members(collect_leaves(pruned, shape), shape), name_members(sets.unite_all(several), shape)
+        )
+        pruned = remove_fields(
+            merged, sets.subtract_set(name_members(collect_leaves(merged, shape), shape), kept), shape
+        )
     return pruned

@@ -20,7 +20,7 @@ class WrittenValue(NamedTuple):
     raw: bytes
 
 
-def written(raw: bytes, operations: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def read_written_values(raw: bytes, operations: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The operations of a sound patch, with each value as the text that it is; as they are where that is not found."""
     try:
         texts = _texts(jsontext.decode_utf8(raw))
@@ -68,7 +68,7 @@ _LEAF = re.compile(r'("(?:[^"\\]++|\\.)*+")([ \t\r\n]*+:)?+|-?[0-9][0-9.eE+-]*+'
 _MARK = re.compile(rb'"\\u0000([0-9]++)"')
 
 
-def marked(raw: bytes) -> tuple[bytes, list[bytes]]:
+def mark_values(raw: bytes) -> tuple[bytes, list[bytes]]:
     """A sound JSON text with a mark in the place of each text and number that is a value; and what these are."""
     found: list[bytes] = []
 
@@ -82,7 +82,7 @@ def marked(raw: bytes) -> tuple[bytes, list[bytes]]:
     return _LEAF.sub(mark, jsontext.decode_utf8(raw)).encode(), found
 
 
-def unmarked(encoded: bytes, found: list[bytes]) -> bytes:
+def unmark_values(encoded: bytes, found: list[bytes]) -> bytes:
     """What was encoded, with the values as they were written in the place of their marks."""
 
     def value(match: re.Match[bytes]) -> bytes:

@@ -26,7 +26,7 @@ _RAW = "$raw"
 _FIELDS = "$fields"
 
 
-def table(struct: Struct) -> Table:
+def make_merge_table(struct: Struct) -> Table:
     """The lists of a kind's objects that are merged."""
     found: Table = {}
     _collect(struct, "", (), found)
@@ -74,7 +74,7 @@ _GO_TYPES = {
 }
 
 
-def check(patch: Any) -> dict[str, Any]:
+def check_strategic_patch(patch: Any) -> dict[str, Any]:
     """The patch, which must be an object or null. Raises BadRequest."""
     if patch is not None and not isinstance(patch, dict):
         raise BadRequest(
@@ -83,14 +83,14 @@ def check(patch: Any) -> dict[str, Any]:
     return patch or {}
 
 
-def apply(document: dict[str, Any], patch: Any, merged: Table) -> dict[str, Any]:
+def apply_strategic_patch(document: dict[str, Any], patch: Any, merged: Table) -> dict[str, Any]:
     """The document with the patch merged into it, by the merge keys of lists; the document is not changed.
 
     What is read of the patch is taken out of it: directives, and the nulls in what has nothing to merge with.
 
     Raises BadRequest, Unprocessable and Internal (for what a real server answers with 500).
     """
-    return _merge(document, check(patch), "", merged)
+    return _merge(document, check_strategic_patch(patch), "", merged)
 
 
 def _key(table: Table, path: str) -> str | None:

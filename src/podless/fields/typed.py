@@ -193,7 +193,7 @@ class MapShape:
         return Plan(leaves, {SELF: LEAF, **leaves}, below)
 
 
-def complete(shape: Shape) -> None:
+def complete_shape(shape: Shape) -> None:
     """Make the shapes of all that can be below one."""
     todo: list[Shape | None] = [shape]
     seen: set[int] = set()
@@ -322,7 +322,7 @@ def _type(kind: GoType) -> Shape:
     return UNTYPED if kind is gotypes.RAW else DEDUCED  # what decodes itself is published without a type
 
 
-def element(form: ListShape, item: Any) -> str:
+def make_element(form: ListShape, item: Any) -> str:
     """The path element of an item of an associative list. Raises SchemaMisfit for an item that can have none."""
     if not form.keys:
         if type(item) is str:

@@ -19,27 +19,27 @@ from podless.kinds import conversion, view
 from podless.meta.errors import Expired, NoBackend, NotServed, PageNotFound, UnsupportedMediaType
 from podless.runtime.allowance import ALLOWANCE, Allowance
 from podless.verbs import options
-from podless.verbs.call import API, Call, Outcome, entries
-from podless.verbs.components import component
-from podless.verbs.connect import connect, passed_on
-from podless.verbs.create import create
-from podless.verbs.delete import delete
+from podless.verbs.call import API, Call, Outcome, outcome_entries
+from podless.verbs.components import get_component
+from podless.verbs.connect import connect_object, passed_on
+from podless.verbs.create import create_object
+from podless.verbs.delete import delete_object
 from podless.verbs.deletecollection import delete_collection
-from podless.verbs.finalize import finalize
-from podless.verbs.get import get
+from podless.verbs.finalize import finalize_object
+from podless.verbs.get import get_object
 from podless.verbs.list import list_
-from podless.verbs.patch import media_type, patch
+from podless.verbs.patch import media_type, patch_object
 from podless.verbs.ready import make_ready
-from podless.verbs.scale import scale
-from podless.verbs.update import update
+from podless.verbs.scale import scale_object
+from podless.verbs.update import update_object
 from podless.verbs.watch import Watch
-from podless.virtual.review import review
+from podless.virtual.review import answer_review
 
 _WRITES: dict[str, Callable[[API, Call], Coroutine[Any, Any, Outcome]]] = {
-    "create": create,
-    "update": update,
-    "patch": patch,
-    "delete": delete,
+    "create": create_object,
+    "update": update_object,
+    "patch": patch_object,
+    "delete": delete_object,
     "deletecollection": delete_collection,
 }
 
@@ -128,14 +128,14 @@ class APIHandler:
             negotiate.of_route(accept, ("text/plain", *negotiate.OFFERED))
             negotiate.of_resource(accept, builtin=False)
         path = request.path.partition(f"/{call.kind.plural}/{call.name}/{call.subresource}")[2]
-        await connect(self._api, call, path, upgrade="upgrade" in request.headers.get("connection", "").lower())
+        await connect_object(self._api, call, path, upgrade="upgrade" in request.headers.get("connection", "").lower())
         return Response(204, (), b"")
 
     def _read(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer | Pending:
         collection = self._api.collection(call.kind)
         if verb == "get" and collection.loaded and call.kind.strategy.revisioned:
-            outcome: Outcome = get(self._api, call, collection)
-            if call.kind.webhook is not None and conversion.missing(call.kind, call.version, entries(outcome)):
+            outcome: Outcome = get_object(self._api, call, collection)
+            if call.kind.webhook is not None and conversion.missing(call.kind, call.version, outcome_entries(outcome)):
                 return self._read_later(request, call, verb, form)
             if is_quick(call, outcome, form):
                 return shrink(request, response(call, outcome, form, self._rows))
@@ -145,15 +145,15 @@ class APIHandler:
     async def _read_later(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer:
         collection = await self._api.loaded(call.kind)
         if verb == "get" and not call.kind.strategy.revisioned:
-            outcome: Outcome = await component(self._api, call)
+            outcome: Outcome = await get_component(self._api, call)
         elif verb == "get":
-            outcome = get(self._api, call, collection)
+            outcome = get_object(self._api, call, collection)
         else:
-            chosen = await options.listed(self._api, call)
+            chosen = await options.read_list_options(self._api, call)
             listing = list_(self._api, call, collection, chosen)
             plain = chosen.labels.empty and chosen.fields.empty
             outcome = await (listing if plain else self._api.off_loop.slices.drive(listing))
-        await self._api.converter.ready(call.kind, call.version, entries(outcome))
+        await self._api.converter.ready(call.kind, call.version, outcome_entries(outcome))
         await ready(self._api, call, outcome, form)
         return await self._show(request, call, outcome, form)
 
@@ -206,25 +206,25 @@ class APIHandler:
                 # a real server looks at the options of an update before the form of its body, and at those of a create
                 # where it is protobuf, which it finds to be no form of the object's only then
                 if verb == "update" or (sent and call.content_type.startswith(negotiate.PROTOBUF)):
-                    options.write(call, "UpdateOptions" if verb == "update" else "CreateOptions")
+                    options.read_write_options(call, "UpdateOptions" if verb == "update" else "CreateOptions")
                 raise
         if call.subresource == "scale":
-            outcome: Outcome = await scale(self._api, call, verb)
+            outcome: Outcome = await scale_object(self._api, call, verb)
         elif call.subresource == "finalize":
-            outcome = await finalize(self._api, call)
+            outcome = await finalize_object(self._api, call)
         elif verb == "create" and (call.kind.virtual or call.subresource):
-            outcome = await review(self._api, call)
+            outcome = await answer_review(self._api, call)
         else:
             outcome = await _WRITES[verb](self._api, call)
         if call.kind.webhook is not None:
-            await self._api.converter.ready(call.kind, call.version, entries(outcome))
+            await self._api.converter.ready(call.kind, call.version, outcome_entries(outcome))
         return outcome
 
     async def _watch(self, request: Request, call: Call, form: AnswerForm) -> Answer:
         lease = self._selections.lease(request, call)
         watch: Watch | None = None
         try:
-            chosen = await options.listed(self._api, call, lease.parsed)
+            chosen = await options.read_list_options(self._api, call, lease.parsed)
             lease.keep(chosen.labels, chosen.fields)
             collection = await self._api.loaded(call.kind)
             watch = Watch(self._api, call, chosen, collection)

@@ -140,11 +140,11 @@ class CustomStrategy(Strategy[Kind]):
         storage = kind.by_version[kind.storage_version]
         if self._preserve or (len(kind.by_version) == 1 and not storage.status):
             return True
-        from podless.schema.definition import nodes
+        from podless.schema.definition import walk_nodes
 
         known = find_value(self._schemas, storage.name)
         openapi = known.openapi if known is not None else storage.schema or {}  # to be shown, it need not be compiled
-        if len(kind.by_version) > 1 and any("default" in node for node in nodes(openapi)):
+        if len(kind.by_version) > 1 and any("default" in node for node in walk_nodes(openapi)):
             return False
         return not (storage.status and "default" in ((openapi.get("properties") or {}).get("status") or {}))
 

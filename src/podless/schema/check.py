@@ -17,7 +17,7 @@ from podless.meta.field import At, FieldError, Path
 from podless.runtime.meter import charge, each
 from podless.schema import formats, lists, numbers, regex
 from podless.schema.node import Node
-from podless.schema.shown import MOST, shown
+from podless.schema.shown import MOST, show_value
 
 _TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
 _SIZES = {int: "int64", float: "float64"}
@@ -154,7 +154,7 @@ class _Tally(Result):
     logic = plain = typed = invalid = add = put = tell  # type: ignore[assignment]
 
 
-def validate(value: Any, node: Node, at: Path = (), pair: Pair | None = None) -> list[FieldError]:
+def validate_value(value: Any, node: Node, at: Path = (), pair: Pair | None = None) -> list[FieldError]:
     """All that is wrong with a value.
 
     at: the field the value stands at, for the errors' fields only, as a real server has it for status and defaults.
@@ -184,7 +184,7 @@ def _check(value: Any, node: Node, path: Path, like: Result, pair: Pair | None =
         _enum(value, node, path, result)
         return result
     if value.__class__ is int:
-        value = numbers.narrow(value)
+        value = numbers.narrow_integer(value)
     if node.types or node.format:
         _type(value, node, path, result)
         result.matched += 1
@@ -209,7 +209,7 @@ def _type(value: Any, node: Node, path: Path, result: Result) -> None:
     name = _TYPES[kind]
     fits = (
         name in types
-        or (kind is float and "integer" in types and numbers.integral(value))
+        or (kind is float and "integer" in types and numbers.is_integral(value))
         or (kind is int and "number" in types)
     )
     sized = kind is not str and kind is not list
@@ -311,7 +311,7 @@ def _string(value: str, node: Node, path: Path, result: Result) -> None:
     elif pattern is not None and not pattern.run(value):
         _mismatch(value, pattern, path, result)
     if node.format:
-        known = formats.check(node.format)
+        known = formats.find_check(node.format)
         if known is not None:
             if not known(value):
                 result.typed(path, node.format, value)
@@ -336,7 +336,7 @@ def _number(value: float, node: Node, path: Path, result: Result) -> None:
     raw = node.raw
     kind = node.types[0] if len(node.types) == 1 else ""
     kind = kind if kind in ("integer", "number") else ""
-    form = node.format if formats.known(node.format, (kind,)) and kind else ""
+    form = node.format if formats.is_known(node.format, (kind,)) and kind else ""
     type_text = f"{kind} with format {form}" if form else f"{kind} (default format)"
 
     def fits(number: float, what: str) -> bool:
@@ -355,34 +355,35 @@ def _number(value: float, node: Node, path: Path, result: Result) -> None:
         strict = raw.get("exclusiveMaximum")
         if value > over or (strict and value == over):
             than = "less than" if strict else "less than or equal to"
-            result.invalid(path, value, f"in body should be {than} %s", numbers.show(over))
+            result.invalid(path, value, f"in body should be {than} %s", numbers.format_number(over))
     if least is not None:
         under = _bound(least, fits(float(least), "Minimum boundary") and exact)
         strict = raw.get("exclusiveMinimum")
         if value < under or (strict and value == under):
             than = "greater than" if strict else "greater than or equal to"
-            result.invalid(path, value, f"in body should be {than} %s", numbers.show(under))
+            result.invalid(path, value, f"in body should be {than} %s", numbers.format_number(under))
     result.matched += 1
 
 
 def _bound(bound: float, exact: bool) -> float:
-    return numbers.truncate(float(bound)) if exact else float(bound)
+    return numbers.truncate_float(float(bound)) if exact else float(bound)
 
 
 def _multiple(value: float, factor: float, path: Path, result: Result, exact: bool) -> None:
     if exact:
-        factor = numbers.truncate(factor)
+        factor = numbers.truncate_float(factor)
     if factor <= 0:
         # the text names the factor, the value shown is the factor too
         result.add(
             lambda: (
-                f"factor MultipleOf declared for {field.format_path(path)} must be positive: {numbers.show(factor)}"
+                f"factor MultipleOf declared for {field.format_path(path)} must be positive: "
+                f"{numbers.format_number(factor)}"
             ),
             lambda text: field.invalid(result.where(path), factor, text),
         )
-    elif (value % factor != 0) if exact else not numbers.multiple(float(value), factor):
+    elif (value % factor != 0) if exact else not numbers.is_multiple(float(value), factor):
         shown = value if exact else float(value)
-        result.invalid(path, shown, "in body should be a multiple of %s", numbers.show(factor))
+        result.invalid(path, shown, "in body should be a multiple of %s", numbers.format_number(factor))
 
 
 def _list(value: list[Any], node: Node, path: Path, result: Result, pair: Pair | None) -> None:
@@ -401,7 +402,7 @@ def _list(value: list[Any], node: Node, path: Path, result: Result, pair: Pair |
             lambda: f"{field.format_path(path)} in body should have at most {most} items",
             lambda text: field.too_many(result.where(path), len(value), most),
         )
-    if raw.get("uniqueItems") and lists.repeated(value, exact=True):
+    if raw.get("uniqueItems") and lists.find_repeated(value, exact=True):
         result.invalid(path, "", "in body shouldn't contain duplicates")
     result.matched += 1
 
@@ -468,14 +469,14 @@ def _enum(value: Any, node: Node, path: Path, result: Result) -> None:
     result.put(
         (field.format_path(path), said),
         len(said),
-        lambda: FieldError("FieldValueNotSupported", result.where(path), shown(value), said),
+        lambda: FieldError("FieldValueNotSupported", result.where(path), show_value(value), said),
     )
 
 
-def scalar(value: float, node: Node) -> bool:
+def checks_scalar(value: float, node: Node) -> bool:
     """Whether the number checks alone find anything wrong."""
     result = Result()
-    value = numbers.narrow(value)
+    value = numbers.narrow_integer(value)
     if node.types or node.format:
         _type(value, node, (), result)
     _number(value, node, (), result)

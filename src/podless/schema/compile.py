@@ -22,9 +22,9 @@ from typing import Any
 from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
 from podless.schema import default, embedded, lists
-from podless.schema.emit import FEW, Values, literal
+from podless.schema.emit import FEW, Values, emit_literal
 from podless.schema.mode import Mode
-from podless.schema.node import Node, leaf, weigh
+from podless.schema.node import Node, count_nodes, leaf_key
 from podless.schema.prune import META
 
 # a part with more nodes than this becomes a function of its own
@@ -101,13 +101,13 @@ _NAMES: dict[str, Any] = {
     "BOXES": _BOXES,
     "boxes": _boxes,
     "hides": _hides,
-    "unique": lists.unique,
-    "resource": embedded.clean,
+    "unique": lists.are_unique,
+    "resource": embedded.is_clean,
     "inf": float("inf"),
-    "different": lambda items: not lists.repeated(items, exact=True),
+    "different": lambda items: not lists.find_repeated(items, exact=True),
     "charge": charge,
-    "take": default.take,
-    "add": default.add,
+    "take": default.take_bytes,
+    "add": default.add_defaults,
     "holds": _holds,
     "every": _all,
 }
@@ -199,7 +199,7 @@ class PropertyFunction(NodeFunction):
         writer = FunctionWriter(self._leaves)
         if writer.idle(node, self._mode) and not writer.fills(node, self._mode):
             return _ANYTHING.run
-        says = leaf(node)
+        says = leaf_key(node)
         if not says:
             return self._write(node, self._mode)
         shared = writer.part(node, self._mode)  # with others that say the same
@@ -225,7 +225,7 @@ class FunctionWriter(Values):
         """The part for a node, which simple values of one form share."""
         charge(_LINE)
         found = NodeFunction(node, mode, self.leaves)
-        says = leaf(node)
+        says = leaf_key(node)
         return make_once(self.leaves, (mode, says), lambda: found) if says else found
 
     def put(self, indent: int, text: str) -> None:
@@ -347,7 +347,7 @@ class FunctionWriter(Values):
     def child(self, node: Node, var: str, indent: int, mode: Mode, null: list[str]) -> None:
         """A value below another: inline when small, else a call."""
         short = len(self.lines) < _LINES and indent < _DEPTH and self.loops < _LOOPS
-        if short and weigh(node.raw, _INLINE) <= _INLINE:
+        if short and count_nodes(node.raw, _INLINE) <= _INLINE:
             self.slot(node, var, indent, mode, null)
             return
         self.weight += _CALL
@@ -393,7 +393,7 @@ class FunctionWriter(Values):
         """One declared property of an object."""
         child = node.child(name)
         assert child is not None
-        key = literal(name)
+        key = emit_literal(name)
         if self.idle(child, mode) and not self.fills(child, mode):
             if required:
                 self.fail(indent, f"{key} not in {var}")
@@ -424,12 +424,12 @@ class FunctionWriter(Values):
         if not mode.fill or not child.has_default:
             return ""
         try:
-            value, size = default.expand(child, _LITERAL)
+            value, size = default.expand_default(child, _LITERAL)
         except default.Overfull:  # it counts for itself
             self.weight += _CALL
-            return f"{self.constant('D', partial(default.make, child))}()"
+            return f"{self.constant('D', partial(default.make_default, child))}()"
         self.given += size + name
-        return "(not 1)" if value is False else literal(value)
+        return "(not 1)" if value is False else emit_literal(value)
 
     def wide(self, node: Node, var: str, indent: int, mode: Mode, keep: bool) -> None:
         """An object with many properties: each field that it has is looked up."""
@@ -456,7 +456,7 @@ class FunctionWriter(Values):
             self.put(indent, f"if not {names} <= {var}.keys(): add({var}, {self.constant('M', node)})")
         elif mode.fill:
             for name, child in node.defaulted:
-                key, filled = literal(name), self.filled(child, self.meta(mode, node, name, inner), len(name))
+                key, filled = emit_literal(name), self.filled(child, self.meta(mode, node, name, inner), len(name))
                 if filled:
                     self.put(indent, f"if {key} not in {var}: {var}[{key}] = {filled}")
         known = node.properties
@@ -510,7 +510,7 @@ class FunctionWriter(Values):
             # a single item that is no object is refused by its type, if it has one
             typed = node.items is not None and node.items.types == ("object",)
             several = f"len({var}) > 1 and " if typed else ""
-            self.fail(indent, f"{several}not {self.constant('N', lists.distinct(node.list_keys))}({var})")
+            self.fail(indent, f"{several}not {self.constant('N', lists.make_distinct_check(node.list_keys))}({var})")
 
     def items(self, node: Node, var: str, indent: int, mode: Mode) -> None:
         """The loop over a list's items."""

@@ -11,7 +11,7 @@ from podless.runtime.meter import charge, each
 Schema = dict[str, Any]
 
 
-def validate(schema: Schema, path: str) -> list[FieldError]:
+def validate_completeness(schema: Schema, path: str) -> list[FieldError]:
     """What is validated below allOf, anyOf, oneOf and not of the root, and is not declared."""
     errors: list[FieldError] = []
     _logic(schema, schema, path, path, errors)

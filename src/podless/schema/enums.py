@@ -17,7 +17,7 @@ from podless.meta import field
 from podless.runtime.memo import fill_attribute
 from podless.runtime.meter import charge, each
 from podless.schema import numbers
-from podless.schema.shown import shown
+from podless.schema.shown import show_value
 
 _FEW = 4  # objects and lists that are compared rather than looked up: most differ at once
 _STEP = 256  # bytes of text that are written for a step
@@ -69,7 +69,7 @@ class Enum:
         if kind is bool:
             return value in self._flags
         if kind is float:
-            return value in self._floats or (bool(self._wholes) and numbers.truncate(value) in self._wholes)
+            return value in self._floats or (bool(self._wholes) and numbers.truncate_float(value) in self._wholes)
         if value is None or (kind, len(value)) not in self._sizes:
             return False
         if len(self._boxes) <= _FEW:
@@ -95,7 +95,7 @@ class Enum:
         return field.list_supported(map(_write, self.allowed))
 
 
-def flatten(item: Any) -> tuple[Any, ...]:
+def flatten_value(item: Any) -> tuple[Any, ...]:
     """A value as the flat sequence of what is in it."""
     out: list[Any] = []
     todo = [item]
@@ -120,7 +120,7 @@ def _key(value: Any) -> Any:
         if b"-0.0" in text:
             text = orjson.dumps(_unsigned(value), option=orjson.OPT_SORT_KEYS)
     except TypeError:  # nested too deep for the encoder, or no Unicode
-        return flatten(value)
+        return flatten_value(value)
     charge(_ENTRY + len(text) // _STEP)
     return text
 
@@ -136,6 +136,6 @@ def _unsigned(value: Any) -> Any:
 
 
 def _write(item: Any) -> str:
-    text = item if isinstance(item, str) else gotext.format_json(shown(item))
+    text = item if isinstance(item, str) else gotext.format_json(show_value(item))
     charge(_ENTRY + len(text) // _STEP)
     return text

@@ -71,7 +71,7 @@ class _Walk:
         errors += self.junctions(schema, path, below)
         errors += self.parts(schema, path, below, logic)
         errors += _lists(schema, path, self.options)
-        errors += rules.validate(schema, path)
+        errors += rules.validate_rules(schema, path)
         if not errors and not logic and self.expressions is not None and schema.get("x-kubernetes-validations"):
             self.late += self.expressions.declared(schema, path, place.above)
         return errors
@@ -155,7 +155,7 @@ class _Walk:
         return errors
 
 
-def validate(
+def validate_keywords(
     schema: Schema,
     path: str,
     options: KeywordOptions,
@@ -193,7 +193,7 @@ def _lists(schema: Schema, path: str, options: KeywordOptions) -> list[FieldErro
         errors.append(field.required(at, text) if kind is None else field.invalid(at, kind, text))
     if kind == "map":
         errors += _map_items(schema, path, keys)
-    return errors + (stable(schema, path) if options.map_keys else [])
+    return errors + (check_stable(schema, path) if options.map_keys else [])
 
 
 def loose_set(schema: Schema, path: str) -> list[FieldError]:
@@ -236,7 +236,7 @@ def _map_items(schema: Schema, path: str, keys: list[str]) -> list[FieldError]:
     return errors
 
 
-def stable(schema: Schema, path: str) -> list[FieldError]:
+def check_stable(schema: Schema, path: str) -> list[FieldError]:
     """Items of sets and maps, and the keys of map items, are never null and never absent."""
     items, kind = schema.get("items"), schema.get(_LIST)
     if not isinstance(items, dict) or kind not in ("set", "map"):

@@ -37,19 +37,19 @@ _SHORT = 2048  # characters times instructions that are not charged
 _PER_STEP, _CHARACTERS_PER_STEP = 300, 4
 _KEPT = 96 << 20  # bytes of all patterns of the process that are compiled
 
-_kept = Weighted("podless.schema.regex.matcher", _LADDER[0][1] * 2 // 3, _KEPT)
+_kept = Weighted("podless.schema.regex.make_matcher", _LADDER[0][1] * 2 // 3, _KEPT)
 
 
 def compile(pattern: str) -> Any:
     """The compiled pattern, or None if it is none."""
     try:
-        return _compile(pattern, price(pattern))[0]
+        return _compile(pattern, price_regex(pattern))[0]
     except patterns.PatternFault:
         return None
 
 
 @bounded_cache(512)
-def price(pattern: str) -> float:
+def price_regex(pattern: str) -> float:
     """Nanoseconds that compiling a pattern takes, about."""
     cost = patternprice.price_pattern(pattern)
     if cost > _DEAR and (less := patternprice.count_pattern(pattern)) is not None:
@@ -58,9 +58,9 @@ def price(pattern: str) -> float:
 
 
 @bounded_cache(512)
-def problem(pattern: str) -> str:
+def find_problem(pattern: str) -> str:
     """Why the pattern does not compile, in Go's words; "" if it does. It is only read for that."""
-    cost = price(pattern)
+    cost = price_regex(pattern)
     charge(int(cost) // _NANOSECONDS // 8)
     if cost > MOST:
         return str(patterns.PatternTooLarge(pattern))
@@ -119,8 +119,8 @@ class Matcher:
         return run(text)
 
     def _load(self) -> Callable[[str], bool]:
-        cost, least, most, begins, pattern = price(self.pattern), 0, None, False, self.pattern
-        self.problem = problem(pattern)
+        cost, least, most, begins, pattern = price_regex(self.pattern), 0, None, False, self.pattern
+        self.problem = find_problem(pattern)
         if self.problem:
             return lambda text: False
         if cost > _DEAR or patternprice.price_pattern(pattern) > _DEAR:
@@ -154,7 +154,7 @@ class Matcher:
 _matchers: WeakValueDictionary[str, Matcher] = WeakValueDictionary()
 
 
-def matcher(pattern: str) -> Matcher:
+def make_matcher(pattern: str) -> Matcher:
     """What says whether a text contains the pattern: the same for all who ask at a time."""
     found = _matchers.get(pattern)
     return found if found is not None else _matchers.setdefault(pattern, Matcher(pattern))

@@ -120,7 +120,10 @@ def records(lines: Iterable[bytes]) -> Iterator[Operation]:
 
 
 async def mark_restoring(store: Store) -> bool:
-    """Have no server start on a store until a restore ends or `unmark_restoring` is called. Returns False if so before."""
+    """Have no server start on a store until a restore ends or `unmark_restoring` is called.
+
+    Returns False if so before.
+    """
     try:
         await store.commit([Operation(RESTORING, Stored(b"{}"), 0)])
     except Conflicted:

@@ -85,7 +85,7 @@ def decode_message(struct: Struct, raw: bytes) -> Object:
 
 
 def encode_message(struct: Struct, obj: Object) -> bytes:
-    """The message of an object that `structs.decode_struct` has been over, without kind and apiVersion (`wrap_message`).
+    """The message of an object that `structs.decode_struct` has been over, without kind and apiVersion.
 
     As in Go, what is no pointer is written even when it is zero, in the order of the numbers, maps by their keys.
     Raises ProtobufError for an object that does not fit the struct.

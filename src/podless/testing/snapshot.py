@@ -38,7 +38,7 @@ async def restore(app: App, wanted: Snapshot) -> None:
     async def plan() -> list[Operation]:
         return _difference(wanted, (await _present(app))[1])
 
-    if not await storage.together(api, plan):
+    if not await storage.commit_together(api, plan):
         return
     definitions = api.follow_ups.of(builtin.DEFINITIONS)
     if definitions is not None:

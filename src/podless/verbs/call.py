@@ -99,7 +99,7 @@ class AnswerDocument(NamedTuple):
 Outcome = Single | Many | AnswerDocument
 
 
-def entries(outcome: Outcome) -> Sequence[Entry]:
+def outcome_entries(outcome: Outcome) -> Sequence[Entry]:
     """The stored objects that an answer shows."""
     if isinstance(outcome, Many):
         return outcome.entries

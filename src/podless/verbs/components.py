@@ -25,15 +25,15 @@ _MOST = 10 << 10  # bytes of an answer
 _NOWHERE = "/health"  # a key that nobody writes
 
 
-async def component(api: API, call: Call) -> Single:
+async def get_component(api: API, call: Call) -> Single:
     """One of them. Raises NotFound."""
-    found = next((entry for entry in await components(api) if entry.name == call.name), None)
+    found = next((entry for entry in await list_components(api) if entry.name == call.name), None)
     if found is None:
         raise call.not_found()
     return Single(found)
 
 
-async def components(api: API) -> list[Entry]:
+async def list_components(api: API) -> list[Entry]:
     """All of them, by name."""
     names = sorted((_STORE, *_PORTS))
     return list(await asyncio.gather(*(_entry(api, name) for name in names)))

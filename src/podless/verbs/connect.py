@@ -41,7 +41,7 @@ def passed_on(call: Call) -> bool:
     )
 
 
-async def connect(api: API, call: Call, path: str, *, upgrade: bool) -> None:
+async def connect_object(api: API, call: Call, path: str, *, upgrade: bool) -> None:
     """Answers nothing where there is nothing to be told: a pod that is on no node has an empty log.
 
     path: what stands behind the subresource. upgrade: whether the client wants another protocol. Raises what admission
@@ -52,7 +52,7 @@ async def connect(api: API, call: Call, path: str, *, upgrade: bool) -> None:
     if subresource is not None and subresource.connects and subresource.kind is not None:
         if (call.query.get("dryRun") or [""])[0]:
             raise BadRequest("dryRun is not supported")
-        asked = await admit.connect(api, call, _options(call, subresource.kind, path))
+        asked = await admit.admit_connect(api, call, _options(call, subresource.kind, path))
         if "container" in asked:
             call.query = {**call.query, "container": [asked["container"]]}
     if call.subresource in _STREAMS:
@@ -125,7 +125,7 @@ def _log_errors(numbers: dict[str, int | None], since: str, stream: bool) -> Ite
 
 def _time(call: Call) -> str:
     """The sinceTime of a request. Raises BadRequest for one that is none."""
-    given = options.text(call, "sinceTime")
+    given = options.read_text(call, "sinceTime")
     if given:
         try:
             gotime.parse_instant(given)
@@ -135,7 +135,7 @@ def _time(call: Call) -> str:
 
 
 def _number(call: Call, name: str) -> int | None:
-    text = options.text(call, name)
+    text = options.read_text(call, name)
     if not text:
         return None
     digits = text[1:] if text[0] in "+-" else text
@@ -276,7 +276,7 @@ def _refused(where: str) -> str:
 
 def _container(call: Call, pod: Object) -> str:
     """The container that is meant. Raises BadRequest."""
-    wanted, spec = options.text(call, "container"), pod["spec"]
+    wanted, spec = options.read_text(call, "container"), pod["spec"]
     names: list[str] = [one["name"] for part in _PARTS for one in spec.get(part) or ()]
     if not wanted:
         if len(spec["containers"]) == 1:

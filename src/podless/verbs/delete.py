@@ -23,28 +23,28 @@ _ACCEPTED = 202  # the object is still there, and who asked wants what it owns t
 _POLICY_HOLDERS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
 
 
-async def delete(api: API, call: Call) -> Single | AnswerDocument:
+async def delete_object(api: API, call: Call) -> Single | AnswerDocument:
     """Delete the object. Answers a Status, or the marked object where it has to wait.
 
     Raises NotFound, Conflict for preconditions that do not hold, Forbidden, BadRequest or Invalid for bad options.
     """
     await parse_body(api, call)
-    chosen = options.delete(call)
-    warn(call, chosen)
-    answer = await remove(api, call, chosen, asked=call)
+    chosen = options.read_delete_options(call)
+    warn_of_dependants(call, chosen)
+    answer = await remove_object(api, call, chosen, asked=call)
     if answer is None:
         raise call.not_found()
     return answer
 
 
-def warn(call: Call, chosen: DeleteOptions) -> None:
+def warn_of_dependants(call: Call, chosen: DeleteOptions) -> None:
     """Tell a client that says nothing about dependants that they stay, where that is a surprise."""
     text = call.kind.strategy.orphan_warning
     if text and not chosen.policy:
         call.warnings.append(text)
 
 
-async def remove(
+async def remove_object(
     api: API, call: Call, chosen: DeleteOptions, *, asked: Call | None = None
 ) -> Single | AnswerDocument | None:
     """Delete the object that a call names. Returns what is to be answered, None where there is no such object.
@@ -66,7 +66,7 @@ async def remove(
         metadata = obj["metadata"]
         _check(kind, entry, metadata, chosen)
         if asked is not None:
-            await admit.delete(api, asked, chosen, view.load(kind, call.version, entry))
+            await admit.admit_delete(api, asked, chosen, view.load(kind, call.version, entry))
         held = bool(metadata.get("finalizers"))
         staged = kind.strategy.holds_policy and "deletionTimestamp" not in metadata
         if staged or (kind.strategy.grace and kind.strategy.collected):
@@ -93,7 +93,7 @@ async def remove(
             obj = await api.converter.stored(kind, obj)
         return Next(obj)
 
-    written = await storage.update(api, kind, call.key, attempt)
+    written = await storage.update_stored(api, kind, call.key, attempt)
     if dropped is not None and written.entry is not None:
         written = await _drop(api, call, written.entry)
     if isinstance(answer, Single) and answer.obj is not None and written.revision:
@@ -137,7 +137,7 @@ async def _drop(api: API, call: Call, marked: Entry) -> storage.WriteResult:
         same = entry is not None and entry.created == marked.created
         return Action.DELETE if same else Action.KEEP
 
-    return await storage.update(api, call.kind, call.key, attempt)
+    return await storage.update_stored(api, call.kind, call.key, attempt)
 
 
 def _check(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) -> None:

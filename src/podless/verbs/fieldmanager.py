@@ -22,10 +22,10 @@ SCALE = load_struct("autoscaling/v1", "Scale")
 
 Object = dict[str, Any]
 
-_STATUS = sets.of(("f:status",))
-_SPEC = sets.of(("f:spec",))
-_SPEC_AND_LABELS = sets.of(("f:metadata", "f:labels"), ("f:spec",))
-_NOT_STATUS = sets.of(("f:metadata",), ("f:spec",))  # what a custom object's status leaves alone
+_STATUS = sets.make_set(("f:status",))
+_SPEC = sets.make_set(("f:spec",))
+_SPEC_AND_LABELS = sets.make_set(("f:metadata", "f:labels"), ("f:spec",))
+_NOT_STATUS = sets.make_set(("f:metadata",), ("f:spec",))  # what a custom object's status leaves alone
 
 # made at a kind's first write; a changed kind is another one
 
@@ -38,7 +38,7 @@ _SCALE_PLACE = Endpoint(
 )
 
 
-def place(call: Call) -> Endpoint:
+def endpoint_of(call: Call) -> Endpoint:
     """The endpoint that a call writes to."""
     if call.subresource == "scale":
         return _SCALE_PLACE
@@ -53,7 +53,7 @@ def _endpoint(kind: Kind, version: Version, subresource: str) -> Endpoint:
     return kind.made(("endpoint", version.name, subresource), partial(_place, kind, version, subresource))
 
 
-def complete(kind: Kind) -> None:
+def complete_kind(kind: Kind) -> None:
     """Make what is needed of a kind where its objects are written, with the shapes of all that is in them."""
     versions = [version for version in kind.versions if kind.custom or kind.struct_of(version) is not None]
     for version in versions:
@@ -63,8 +63,8 @@ def complete(kind: Kind) -> None:
             for name in {place.version, *(one.api_version(known) for one in kind.views for known in one.by_version)}:
                 shape = place.shapes(name)
                 if shape is not None:
-                    typed.complete(shape)
-    typed.complete(of_struct(SCALE))
+                    typed.complete_shape(shape)
+    typed.complete_shape(of_struct(SCALE))
 
 
 def _place(kind: Kind, version: Version, subresource: str) -> Endpoint:
@@ -100,7 +100,7 @@ def _convert(shown: dict[str, tuple[Kind, Version]], obj: Object, api_version: s
 
 
 def _told(obj: Object) -> str:
-    return managers.described(obj).partition("; ")[2]
+    return managers.describe_object(obj).partition("; ")[2]
 
 
 def _fault(shown: dict[str, tuple[Kind, Version]], obj: Object, error: structs.DecodeError) -> object:
@@ -123,11 +123,13 @@ def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
         whole = kind.custom or kind.strategy.metadata_kept
         return dict.fromkeys(map(kind.api_version, names), _NOT_STATUS if whole else own)
     if resets := kind.strategy.below(subresource).resets:
-        return {kind.api_version(version.name): sets.of(*(tuple(f"f:{name}" for name in path) for path in resets))}
+        return {
+            kind.api_version(version.name): sets.make_set(*(tuple(f"f:{name}" for name in path) for path in resets))
+        }
     return {kind.api_version(version.name): _STATUS} if version.status and subresource in ("", "finalize") else {}
 
 
-def created(call: Call, obj: Object, manager: str) -> None:
+def fields_of_created(call: Call, obj: Object, manager: str) -> None:
     """Set the managedFields of a new object; it has its defaults, and nothing yet that the server says.
 
     manager: the fieldManager parameter. What the client sent as managedFields is still in the object. Raises
@@ -135,49 +137,51 @@ def created(call: Call, obj: Object, manager: str) -> None:
     """
     given = obj["metadata"].get("managedFields")
     try:
-        entries = managers.update(place(call), None, obj, managers.name(manager, call.agent), clock.now())
+        entries = managers.update_managed_fields(
+            endpoint_of(call), None, obj, managers.manager_name(manager, call.agent), clock.now()
+        )
     except conversion.Unconverted:
         obj["metadata"]["managedFields"] = given
         raise
-    managers.put(obj["metadata"], entries)
+    managers.put_managed_fields(obj["metadata"], entries)
 
 
-def changed(call: Call, old: Object, obj: Object, manager: str) -> None:
-    """Set the managedFields of a changed object; as `created`. old: the object before, in the version of the call.
+def fields_of_changed(call: Call, old: Object, obj: Object, manager: str) -> None:
+    """Set the managedFields of a changed object; as `fields_of_created`. old: the object before, in the call's version.
 
     Raises Unconverted where owners wrote in versions that only a webhook can tell.
     """
-    name, now = managers.name(manager, call.agent), clock.now()
-    entries = managers.update(place(call), old, obj, name, now, settled=settled(call, old))
-    managers.put(obj["metadata"], entries)
+    name, now = managers.manager_name(manager, call.agent), clock.now()
+    entries = managers.update_managed_fields(endpoint_of(call), old, obj, name, now, settled=is_settled(call, old))
+    managers.put_managed_fields(obj["metadata"], entries)
 
 
-def settled(call: Call, old: Object) -> bool:
+def is_settled(call: Call, old: Object) -> bool:
     """Whether what owners have of an object is of the kind's schema: it was written since the kind last changed."""
     return call.kind.custom and int(old["metadata"].get("resourceVersion") or 0) > call.kind.changed
 
 
-def noted(kind: Kind, old: Object, obj: Object, manager: str, subresource: str = "") -> None:
-    """As `changed`, for a write that the server makes by itself, in the storage version."""
+def fields_of_noted(kind: Kind, old: Object, obj: Object, manager: str, subresource: str = "") -> None:
+    """As `fields_of_changed`, for a write that the server makes by itself, in the storage version."""
     version = kind.by_version[kind.storage_version]
-    changed(Call(kind, version, "", "", subresource), old, obj, manager)
+    fields_of_changed(Call(kind, version, "", "", subresource), old, obj, manager)
 
 
-def scaled(call: Call, old: Object, shown: Object, given: Object, manager: str) -> list[Entry]:
+def fields_of_scaled(call: Call, old: Object, shown: Object, given: Object, manager: str) -> list[Entry]:
     """The managedFields of an object whose Scale is changed.
 
     old: the object before. shown, given: the Scale before and as it is to be.
     """
     held = old["metadata"].get("managedFields")
     shown = {**shown, "metadata": {**shown["metadata"]}}
-    managers.put(shown["metadata"], scaling.to_scale(held, _paths(call.kind)))
+    managers.put_managed_fields(shown["metadata"], scaling.to_scale(held, _paths(call.kind)))
     given = {**given, "metadata": {**(given.get("metadata") or {})}}
     now = clock.now()
-    scale = managers.update(_SCALE_PLACE, shown, given, managers.name(manager, call.agent), now)
-    return rescaled(call, old, scale)
+    scale = managers.update_managed_fields(_SCALE_PLACE, shown, given, managers.manager_name(manager, call.agent), now)
+    return fields_of_rescaled(call, old, scale)
 
 
-def rescaled(call: Call, old: Object, scale: list[Entry]) -> list[Entry]:
+def fields_of_rescaled(call: Call, old: Object, scale: list[Entry]) -> list[Entry]:
     """The managedFields of an object whose Scale has these after a write."""
     held = old["metadata"].get("managedFields")
     return scaling.to_object(held, scale, call.api_version, _paths(call.kind), custom=call.kind.custom)

@@ -16,7 +16,7 @@ from podless.structs import structs
 from podless.structs.gotypes import Int, String
 from podless.structs.structs import Field, Struct
 from podless.verbs.call import API, Call, Many
-from podless.verbs.components import components
+from podless.verbs.components import list_components
 from podless.verbs.options import ListOptions, parse_revision, revision_error, too_large
 
 Match = Callable[[Entry], bool]
@@ -89,7 +89,7 @@ def _decode_base64(text: str) -> bytes:
     return base64.urlsafe_b64decode(data + b"=" * (-len(data) % 4))
 
 
-def selector(call: Call, options: ListOptions, *, keep: bool = False) -> Match | None:
+def make_selector(call: Call, options: ListOptions, *, keep: bool = False) -> Match | None:
     """What the selectors leave of a list; None where they leave all. keep: whether others will ask the same soon."""
     labels, fields = options.labels, options.fields
     if labels.empty and fields.empty:
@@ -147,9 +147,9 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     if revision < api.store.compacted:
         raise _expired(token)
     start = call.scope + token.start if token is not None else ""
-    match = selector(call, options)
+    match = make_selector(call, options)
     if not call.kind.strategy.revisioned:
-        return Many([entry for entry in await components(api) if match is None or match(entry)], 0)
+        return Many([entry for entry in await list_components(api) if match is None or match(entry)], 0)
     if match is None:
         entries, remaining = await _read(call, collection, revision, start, limit)
         return Many(entries, revision, _next(call, entries, revision) if remaining else "", remaining or None)

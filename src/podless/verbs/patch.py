@@ -16,12 +16,12 @@ from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaT
 from podless.meta.field import invalid
 from podless.structs import gotypes, restore, structs
 from podless.verbs import admit, fieldmanager, options, steps
-from podless.verbs.apply import apply
+from podless.verbs.apply import apply_object
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
 from podless.verbs.ready import merged_lists
 from podless.verbs.runner import PARSE, Stages, Write
-from podless.verbs.update import changing, load, rewrite
+from podless.verbs.update import change_stages, load_object, rewrite_object
 
 Object = dict[str, Any]
 
@@ -71,12 +71,12 @@ class PatchWrite(Write):
         self.media = media
 
 
-async def patch(api: API, call: Call) -> Single:
+async def patch_object(api: API, call: Call) -> Single:
     """Change the object, or its status, as the patch says. Raises what `rewrite` does, and BadRequest."""
     media = media_type(call)
     if media == APPLY_PATCH:
-        return await apply(api, call)
-    write = PatchWrite(call, options.write(call, "PatchOptions"), media)
+        return await apply_object(api, call)
+    write = PatchWrite(call, options.read_write_options(call, "PatchOptions"), media)
     collection = api.collection(call.kind)
     if not (collection.loaded and api.cache.fresh):
         await api.loaded(call.kind)
@@ -84,13 +84,13 @@ async def patch(api: API, call: Call) -> Single:
     if write.entry is None:
         raise call.not_found()
     await READ.run(api, write)
-    return await rewrite(api, write, PATCH)
+    return await rewrite_object(api, write, PATCH)
 
 
 def read_patch(write: PatchWrite) -> None:
     """Read the patch in the body. Raises BadRequest."""
     write.repeated = []
-    write.patch = prepare(write.call, write.media, write.options, write.repeated)
+    write.patch = prepare_patch(write.call, write.media, write.options, write.repeated)
     write.given = write.patch.document or {}
 
 
@@ -98,24 +98,24 @@ def apply_patch(write: PatchWrite) -> None:
     """Apply the patch to the object as it is now. Raises BadRequest, Invalid, Internal and Unconverted."""
     call, chosen, made = write.call, write.options, write.patch
     del call.warnings[write.warned :]
-    before = load(write)  # a patch shares with what it is applied to
+    before = load_object(write)  # a patch shares with what it is applied to
     patched = made.apply(before)
     if patched is before:  # nothing was to be done; the checks write to the new state
         patched = before.copy()
-    shown = partial(again, call, write.media, chosen, before)
-    obj = read(call, chosen, made, patched, write.repeated, before["metadata"], shown)
+    shown = partial(read_again, call, write.media, chosen, before)
+    obj = read_patched(call, chosen, made, patched, write.repeated, before["metadata"], shown)
     steps.fit_namespace(call, obj["metadata"])
     steps.fit_name(call, obj["metadata"])
     _check_version(obj)
-    fieldmanager.changed(call, before, obj, chosen.manager)
+    fieldmanager.fields_of_changed(call, before, obj, chosen.manager)
     write.obj = obj
 
 
 READ: Final = Stages[PatchWrite](PARSE, read_patch)
-PATCH: Final = changing(apply_patch, admit.MUTATE)
+PATCH: Final = change_stages(apply_patch, admit.MUTATE)
 
 
-def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *, shown: bool = False) -> Patch:
+def prepare_patch(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *, shown: bool = False) -> Patch:
     """The patch, ready to be applied; repeated collects its repeated fields. Raises BadRequest.
 
     shown: what it makes is only to be shown.
@@ -124,11 +124,11 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *
     if media == JSON_PATCH:
         if isinstance(call.body, serializer.ParsedJSON):
             call.body.kept = True
-        jsonpatch.decode(call.body, checked=checked)
-        call.floats += jsonpatch.floats(call.body)
+        jsonpatch.decode_json_patch(call.body, checked=checked)
+        call.floats += jsonpatch.find_floats(call.body)
         if checked:
-            repeated += jsonpatch.findings(call.body)
-        return Patch(lambda old: jsonpatch.apply(old, call.body, checked=checked, shown=shown))
+            repeated += jsonpatch.find_unknown_fields(call.body)
+        return Patch(lambda old: jsonpatch.apply_json_patch(old, call.body, checked=checked, shown=shown))
     try:
         document = serializer.decode_json(call.body, repeated if checked else None, call.floats)
     except serializer.JSONError as error:
@@ -136,28 +136,28 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *
         raise BadRequest(str(error) if media == STRATEGIC_PATCH else why) from None
     if media == STRATEGIC_PATCH:
         return _strategic(call, document)
-    changes = mergepatch.check(document, checked=checked)
+    changes = mergepatch.check_merge_patch(document, checked=checked)
     if shown:
         return Patch(partial(_written, call, checked))
     if isinstance(changes, list):  # takes the place of the object, which is refused when it is read
         return Patch(lambda old: changes)
     raws = [name for name in call.kind.raws(call.version) if changes and name in changes]
-    return Patch(lambda old: gotypes.rewrite_fields(mergepatch.apply(old, changes), raws), None, changes)
+    return Patch(lambda old: gotypes.rewrite_fields(mergepatch.apply_merge_patch(old, changes), raws), None, changes)
 
 
 def _written(call: Call, checked: bool, old: Object) -> Any:
     """The document after a merge patch, to be shown: with the values as they are written."""
-    text, found = patchtext.marked(call.body)
-    changes = mergepatch.check(serializer.decode_json(text), checked=checked)
-    merged = changes if isinstance(changes, list) else mergepatch.apply(old, changes)
+    text, found = patchtext.mark_values(call.body)
+    changes = mergepatch.check_merge_patch(serializer.decode_json(text), checked=checked)
+    merged = changes if isinstance(changes, list) else mergepatch.apply_merge_patch(old, changes)
     encoded = serializer.encode_sorted(merged) if call.kind.custom else serializer.encode_json(merged)
-    return orjson.Fragment(patchtext.unmarked(encoded, found))
+    return orjson.Fragment(patchtext.unmark_values(encoded, found))
 
 
-def again(call: Call, media: str, chosen: WriteOptions, old: Object) -> Any:
+def read_again(call: Call, media: str, chosen: WriteOptions, old: Object) -> Any:
     """The patched document anew, to be shown as it was before it was read and pruned."""
     floats = len(call.floats)
-    made = prepare(call, media, chosen, [], shown=True)
+    made = prepare_patch(call, media, chosen, [], shown=True)
     del call.floats[floats:]
     return made.apply(old)
 
@@ -168,21 +168,21 @@ def _strategic(call: Call, document: Any) -> Patch:
     merged, raws = merged_lists(call.kind, call.version), call.kind.raws(call.version)
     if call.floats and not raws:  # what is read of the merged document makes integers of them
         document = sentfloats.copy_as_sent(document, call.floats)
-    document = strategic.check(document)
+    document = strategic.check_strategic_patch(document)
 
     def merge(old: Object) -> Object:
         nonlocal fresh
         if not fresh:
             document.clear()
-            document.update(strategic.check(serializer.decode_json(call.body)))
+            document.update(strategic.check_strategic_patch(serializer.decode_json(call.body)))
         fresh = False
-        result: Object = gotypes.rewrite_fields(strategic.apply(old, document, merged), raws)
+        result: Object = gotypes.rewrite_fields(strategic.apply_strategic_patch(old, document, merged), raws)
         return result
 
     return Patch(merge, document, document)
 
 
-def read(
+def read_patched(
     call: Call,
     chosen: WriteOptions,
     made: Patch,
@@ -209,9 +209,9 @@ def read(
                 patched = settled
             obj = _decode_builtin(call, patched, unknown)
     except (ValueError, schema.Malformed) as error:
-        raise unfit(call, made, again() if again else patched, str(error)) from None
+        raise raise_unfit(call, made, again() if again else patched, str(error)) from None
     findings = [*repeated, *bodies.untold(call.kind, dict.fromkeys(unknown))]
-    judge(call, made, chosen, again or (lambda: patched), findings)
+    judge_fields(call, made, chosen, again or (lambda: patched), findings)
     return obj
 
 
@@ -267,18 +267,20 @@ def _check_version(obj: Object) -> None:
         raise refusal
 
 
-def judge(call: Call, made: Patch, chosen: WriteOptions, patched: Callable[[], Any], findings: list[str]) -> None:
+def judge_fields(
+    call: Call, made: Patch, chosen: WriteOptions, patched: Callable[[], Any], findings: list[str]
+) -> None:
     """Unknown and repeated fields are refused, warned of or passed over. Raises Invalid.
 
     patched: gives the document, to be shown.
     """
     if findings and chosen.validation == "Strict":
-        raise unfit(call, made, patched(), f"strict decoding error: {serializer.strict_text(findings)}")
+        raise raise_unfit(call, made, patched(), f"strict decoding error: {serializer.strict_text(findings)}")
     if chosen.validation != "Ignore":
         call.warnings += findings
 
 
-def unfit(call: Call, made: Patch, patched: Any, why: str) -> Invalid:
+def raise_unfit(call: Call, made: Patch, patched: Any, why: str) -> Invalid:
     """The patch does not make an object; it is shown what was made, of a strategic one what was read of it."""
     shown = _text(call, patched) if made.strategic is None else gotext.format_plain(made.strategic)
     return Invalid("", "", "", [invalid("patch", shown, why)])

@@ -24,11 +24,11 @@ from podless.structs.structfiles import load_struct
 from podless.verbs import admit, body, fieldmanager, options, patch, steps
 from podless.verbs.apply import apply_scale
 from podless.verbs.call import API, AnswerDocument, Call, Single
-from podless.verbs.get import get
+from podless.verbs.get import get_object
 from podless.verbs.options import WriteOptions
-from podless.verbs.patch import APPLY_PATCH, judge, media_type, prepare, unfit
+from podless.verbs.patch import APPLY_PATCH, judge_fields, media_type, prepare_patch, raise_unfit
 from podless.verbs.runner import PARSE, Stages, Wait, Write
-from podless.verbs.update import changing, rewrite
+from podless.verbs.update import change_stages, rewrite_object
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 SCALE = load_struct("autoscaling/v1", "Scale")
@@ -117,28 +117,28 @@ class ScaleWrite(Write):
         self.shown = partial(read, paths=paths, required=False)
 
 
-async def scale(api: API, call: Call, verb: str) -> AnswerDocument:
+async def scale_object(api: API, call: Call, verb: str) -> AnswerDocument:
     """get, update or patch of the Scale of an object. Raises what these verbs raise."""
     paths = call.version.scale
     if paths is None:
         raise call.not_found()
     collection = await api.loaded(call.kind)
     if verb == "get":
-        entry = get(api, call, collection).entry
+        entry = get_object(api, call, collection).entry
         assert entry is not None
         await api.converter.ready(call.kind, call.version, [entry])
         return AnswerDocument(read(view.load(call.kind, call.version, entry), paths))
     if verb == "patch" and media_type(call) == APPLY_PATCH:
         shown = partial(read, paths=paths, required=False)
         return await apply_scale(api, call, shown, None if call.kind.custom else partial(_with_replicas, paths))
-    chosen = options.write(call, "UpdateOptions" if verb == "update" else "PatchOptions")
+    chosen = options.read_write_options(call, "UpdateOptions" if verb == "update" else "PatchOptions")
     if verb == "patch" and collection.get(call.key) is None:  # a patch is read when there is something to be patched
         raise call.not_found()
     write = ScaleWrite(call, chosen, verb, paths)
     await READ.run(api, write)
     if collection.get(call.key) is None:
         raise call.not_found()
-    written = await rewrite(api, write, RESCALE)
+    written = await rewrite_object(api, write, RESCALE)
     return AnswerDocument(read(await _object(api, call, written), paths, required=False))
 
 
@@ -173,7 +173,7 @@ def make_scale(write: ScaleWrite) -> None:
 
 
 async def _mutate(api: API, write: ScaleWrite) -> None:
-    write.wanted = await admit.mutate(api, write, write.wanted, write.before)
+    write.wanted = await admit.mutate_object(api, write, write.wanted, write.before)
 
 
 def put_scale(write: ScaleWrite) -> None:
@@ -186,14 +186,16 @@ def put_scale(write: ScaleWrite) -> None:
         raise Invalid("Scale", "autoscaling", call.name, found)
     obj = _with_replicas(paths, old, wanted)
     call.kind.strategy.fill(call.kind, call.version, obj)
-    managers.put(obj["metadata"], fieldmanager.scaled(call, old, write.before, wanted, write.options.manager))
+    managers.put_managed_fields(
+        obj["metadata"], fieldmanager.fields_of_scaled(call, old, write.before, wanted, write.options.manager)
+    )
     if revision := wanted["metadata"].get("resourceVersion"):
         obj["metadata"]["resourceVersion"] = revision
     write.obj = obj
 
 
 READ: Final = Stages[ScaleWrite](PARSE, read_scale)
-RESCALE: Final = changing(make_scale, Wait[ScaleWrite](_mutate, admit.mutates), put_scale)
+RESCALE: Final = change_stages(make_scale, Wait[ScaleWrite](_mutate, admit.mutates_object), put_scale)
 
 
 def _fit(call: Call, given: Object) -> None:
@@ -229,7 +231,7 @@ def _replacement(call: Call, chosen: WriteOptions) -> Change:
     """Raises BadRequest: a real server has one text for all that is no Scale."""
     checked, findings = chosen.validation != "Ignore", list[str]()
     try:
-        given = _decode(options.decode(call, SCALE, findings if checked else None), findings)
+        given = _decode(options.decode_options(call, SCALE, findings if checked else None), findings)
         options.check_literals(call, SCALE)
     except ValueError:
         raise BadRequest(_UNREADABLE) from None
@@ -243,7 +245,7 @@ def _replacement(call: Call, chosen: WriteOptions) -> Change:
 def _patched(call: Call, chosen: WriteOptions) -> Change:
     """Raises BadRequest for what is no patch, Invalid for one that makes no Scale."""
     repeated: list[str] = []
-    made = prepare(call, media_type(call), chosen, repeated)
+    made = prepare_patch(call, media_type(call), chosen, repeated)
 
     inner = _inner(call)
 
@@ -255,8 +257,8 @@ def _patched(call: Call, chosen: WriteOptions) -> Change:
         try:
             given = _decode(made.apply(before), findings)
         except ValueError as error:
-            raise unfit(inner, made, shown(), str(error)) from None
-        judge(inner, made, chosen, shown, findings)
+            raise raise_unfit(inner, made, shown(), str(error)) from None
+        judge_fields(inner, made, chosen, shown, findings)
         return given
 
     return change
@@ -272,7 +274,7 @@ def _inner(call: Call) -> Call:
 
 def _body(call: Call, chosen: WriteOptions) -> Change:
     """Raises BadRequest."""
-    given = body.read(_inner(call), chosen)
+    given = body.read_body(_inner(call), chosen)
     _fit(call, given)
     return lambda before, old: given
 
@@ -281,13 +283,13 @@ def _change(call: Call, chosen: WriteOptions) -> Change:
     """Raises BadRequest for what is no patch, Invalid for one that makes no Scale."""
     inner, repeated = _inner(call), list[str]()
     media = media_type(call)
-    made = prepare(inner, media, chosen, repeated)
+    made = prepare_patch(inner, media, chosen, repeated)
 
     def change(before: Object, old: Object) -> Object:
         def again() -> Any:
-            return patch.again(inner, media, chosen, _owned(call, before, old))
+            return patch.read_again(inner, media, chosen, _owned(call, before, old))
 
-        return patch.read(inner, chosen, made, made.apply(before), repeated, again=again)
+        return patch.read_patched(inner, chosen, made, made.apply(before), repeated, again=again)
 
     return change
 

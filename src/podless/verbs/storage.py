@@ -78,15 +78,15 @@ class _Present(NamedTuple):
 Attempt = Callable[[Entry | None], Coroutine[Any, Any, Next | Action]]
 
 
-async def create(api: API, kind: Kind, key: str, obj: Object) -> Entry:
+async def store_new(api: API, kind: Kind, key: str, obj: Object) -> Entry:
     """Store a new object. Raises Conflicted where the key is in use."""
-    return await put(api, kind, key, encode(kind, obj), None, obj)
+    return await put_object(api, kind, key, encode_stored(kind, obj), None, obj)
 
 
-async def put(
+async def put_object(
     api: API, kind: Kind, key: str, stored: Stored, along: Along | None = None, obj: Object | None = None
 ) -> Entry:
-    """As `create`, of an object that is encoded. obj: the same decoded, where what follows is to be told of it.
+    """As `store_new`, of an object that is encoded. obj: the same decoded, where what follows is to be told of it.
 
     Raises Conflicted, Overtaken, or what refuses what goes along.
     """
@@ -98,7 +98,7 @@ async def put(
     return await _repeat(api, write, new=key)
 
 
-async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, hooks: bool = True) -> WriteResult:
+async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hooks: bool = True) -> WriteResult:
     """Have an object changed, made or deleted. hooks: False where the caller is what follows from such writes.
 
     Raises what `attempt` raises, or Unavailable where it is overtaken again and again.
@@ -122,7 +122,7 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, hooks: boo
                 size = len(entry.body) if entry is not None else 0
                 if api.off_loop.is_long(size):
                     await make_ready(api, kind)
-                stored = await api.off_loop.run(size, encode, kind, wanted.obj)
+                stored = await api.off_loop.run(size, encode_stored, kind, wanted.obj)
         if stored is not None and entry is not None and stored.at(entry.revision) == entry.body:
             return WriteResult(entry)  # nothing changes, so nobody is told
         expect, created = (entry.revision, entry.created) if entry is not None else (0, 0)
@@ -140,7 +140,7 @@ def _frees(wanted: Next | Action) -> bool:
     return wanted is Action.DELETE or (isinstance(wanted, Next) and "deletionTimestamp" in wanted.obj["metadata"])
 
 
-def encode(kind: Kind, obj: Object) -> Stored:
+def encode_stored(kind: Kind, obj: Object) -> Stored:
     """The object as it is stored. Raises Oversized."""
     stored = view.encode(kind, obj)
     if len(stored.data) > _MOST:
@@ -151,7 +151,7 @@ def encode(kind: Kind, obj: Object) -> Stored:
     return stored
 
 
-async def together(api: API, plan: Callable[[], Awaitable[Sequence[Operation]]]) -> int:
+async def commit_together(api: API, plan: Callable[[], Awaitable[Sequence[Operation]]]) -> int:
     """Commit what is planned on what is stored now, all of it at once; nothing follows from it.
 
     The plan is made again where it has been overtaken. Returns the revision, 0 where nothing was planned. Raises
@@ -160,12 +160,12 @@ async def together(api: API, plan: Callable[[], Awaitable[Sequence[Operation]]])
 
     async def write(_: _Present | None) -> int:
         operations = await plan()
-        return await commit(api, operations) if operations else 0
+        return await commit_operations(api, operations) if operations else 0
 
     return await _repeat(api, write)
 
 
-async def once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
+async def keep_once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
     """Return a value that the server keeps for itself: the one that is there, or the one that is made and there first.
 
     make: called again where the key was written and deleted in between.
@@ -178,17 +178,17 @@ async def once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
             if record.key == key:
                 return record.stored.data
         made = make()
-        await commit(api, [Operation(key, Stored(made), 0)])
+        await commit_operations(api, [Operation(key, Stored(made), 0)])
         return made
 
     return await _repeat(api, write)
 
 
-async def commit(api: State, operations: Sequence[Operation]) -> int:
+async def commit_operations(api: State, operations: Sequence[Operation]) -> int:
     """Commit once, with the condition in GUARD, and return the revision when the cache shows it; nothing follows.
 
-    For those who do something else where others were quicker; all others leave that to `put`, `update` or `together`.
-    Raises Conflicted, Deposed where the condition no longer holds.
+    For those who do something else where others were quicker; all others leave that to `put_object`, `update_stored` or
+    `commit_together`. Raises Conflicted, Deposed where the condition no longer holds.
     """
     guard = GUARD.get()
     if guard is None:
@@ -236,7 +236,7 @@ def _write(
         planned = _follow_up_commits(api, follow_up, operation, obj)
         if planned is not None:
             return _shielded(_commit_chain(api, operation, follow_up, obj, planned))
-    written = commit(api, (operation,)) if along is None else _commit_along(api, operation, along)
+    written = commit_operations(api, (operation,)) if along is None else _commit_along(api, operation, along)
     return written if follow_up is None else _shielded(_followed(written, follow_up, operation.key, obj))
 
 
@@ -277,7 +277,7 @@ async def _commit_along(api: API, operation: Operation, along: Along) -> int:
     async with AsyncExitStack() as held:
         for lock in along.locks:
             await held.enter_async_context(lock)
-        return await commit(api, (operation, *along.operations()))
+        return await commit_operations(api, (operation, *along.operations()))
 
 
 async def _catch_up(api: State, conflict: Conflicted) -> None:

@@ -34,7 +34,7 @@ _BEHIND = 10  # seconds to wait for a budget that is not up to date
 _MOST_DISRUPTED = 2000
 
 
-async def bind(api: API, call: Call, obj: Object) -> Object:
+async def bind_pod(api: API, call: Call, obj: Object) -> Object:
     """Say on which node a pod runs. Raises BadRequest, Internal, NotFound or Conflict."""
     metadata, target = obj["metadata"], obj.get("target") or {}
     if call.kind is BINDINGS:  # the older endpoint, whose bindings name the pod
@@ -50,7 +50,7 @@ async def bind(api: API, call: Call, obj: Object) -> Object:
         errors.append(field.required("target.name"))
     if errors:
         raise Internal(field.join_errors(errors))
-    dry_run = options.write(call, "CreateOptions").dry_run
+    dry_run = options.read_write_options(call, "CreateOptions").dry_run
 
     async def attempt(entry: Entry | None) -> Next | Action:
         if entry is None:
@@ -66,7 +66,7 @@ async def bind(api: API, call: Call, obj: Object) -> Object:
         condition(pod["status"], {"type": "PodScheduled", "status": "True"})
         return Action.KEEP if dry_run else Next(pod)
 
-    await storage.update(api, call.kind, call.key, attempt)
+    await storage.update_stored(api, call.kind, call.key, attempt)
     return dict(_DONE)
 
 
@@ -100,7 +100,7 @@ def condition(status: Object, given: Object) -> None:
         conditions[conditions.index(before)] = head | rest
 
 
-async def evict(api: API, call: Call, obj: Object) -> Object:
+async def evict_pod(api: API, call: Call, obj: Object) -> Object:
     """Delete a pod if its budget allows. Raises BadRequest, NotFound, TooManyRequests, Forbidden or Conflict."""
     if obj["metadata"].get("name", "") != call.name:
         raise BadRequest(_OTHER.format("Eviction"))
@@ -117,7 +117,7 @@ async def evict(api: API, call: Call, obj: Object) -> Object:
     await _condemn(api, call, chosen)
     chosen = options.of_delete(chosen.given)  # which a real server looks at where it deletes
     below = replace(call, subresource="", body=b"")
-    if await deleting.remove(api, below, chosen, asked=below) is None:
+    if await deleting.remove_object(api, below, chosen, asked=below) is None:
         raise call.not_found()
     return dict(_DONE)
 
@@ -125,7 +125,7 @@ async def evict(api: API, call: Call, obj: Object) -> Object:
 def _options(call: Call, obj: Object) -> DeleteOptions:
     given = obj.get("deleteOptions") or {}
     asked, wanted = list(call.query.get("dryRun") or ()), given.get("dryRun") or []
-    dry_run = options.write(call, "CreateOptions").dry_run or bool(wanted)
+    dry_run = options.read_write_options(call, "CreateOptions").dry_run or bool(wanted)
     if asked and wanted and asked != wanted:
         shown = [gotext.format_plain(one) for one in (asked, wanted)]
         raise Internal(f"Non-matching dry-run options in request and content: {shown[0]} and {shown[1]}")
@@ -156,7 +156,7 @@ async def _spend(api: API, pod: Object, dry_run: bool) -> None:
         _take(budget, pod["metadata"]["name"])
         return Action.KEEP if dry_run else Next(budget)
 
-    await storage.update(api, kind, key, attempt)
+    await storage.update_stored(api, kind, key, attempt)
 
 
 def _about(selector: Object | None, labels: dict[str, str]) -> bool:
@@ -256,4 +256,4 @@ async def _condemn(api: API, call: Call, chosen: DeleteOptions) -> None:
         )
         return Next(pod)
 
-    await storage.update(api, call.kind, call.key, attempt)
+    await storage.update_stored(api, call.kind, call.key, attempt)

@@ -43,11 +43,11 @@ class Review(Write):
     subject: User | None = None
 
     def __init__(self, call: Call, question: Call) -> None:
-        super().__init__(call, options.write(call, "CreateOptions"))
+        super().__init__(call, options.read_write_options(call, "CreateOptions"))
         self.question = question
 
 
-async def review(api: API, call: Call) -> AnswerDocument:
+async def answer_review(api: API, call: Call) -> AnswerDocument:
     """Answer the question in the body. Raises BadRequest, Invalid, NotFound, Conflict, and what admission raises."""
     known = call.kind.subresource(call.subresource)
     asked = call
@@ -63,11 +63,11 @@ async def review(api: API, call: Call) -> AnswerDocument:
 def read_question(write: Review) -> None:
     """Read the question in the body. Raises BadRequest."""
     asked = write.question
-    write.obj = body.read(asked, write.options)
+    write.obj = body.read_body(asked, write.options)
     if not write.call.subresource:
         steps.strip_server_fields(write.obj["metadata"])
     steps.fit_namespace(asked, write.obj["metadata"])
-    fieldmanager.created(asked, write.obj, write.options.manager)
+    fieldmanager.fields_of_created(asked, write.obj, write.options.manager)
 
 
 def check_access(write: Review) -> None:
@@ -232,7 +232,7 @@ async def _rules(api: API, call: Call, obj: Object) -> Object:
     found, errors = await api.off_loop.slice(api.authorizer.rules, call.user, namespace)
     status = await api.off_loop.run(len(found) * _RULE, _listed, found)
     if errors:
-        status["evaluationError"] = rules.joined(errors)
+        status["evaluationError"] = rules.join_errors(errors)
     return _head(obj) | {"metadata": {}, "spec": {}, "status": status}
 
 
@@ -253,9 +253,9 @@ _ANSWERS: dict[Kind, Callable[[API, Call, Object], Awaitable[Object]]] = {
     reviews.SELF_SUBJECT_REVIEWS: _self,
     reviews.TOKEN_REVIEWS: _token,
     reviews.SELF_SUBJECT_RULES_REVIEWS: _rules,
-    reviews.TOKEN_REQUESTS: tokens.request,
-    catalog.BINDINGS: pods.bind,
-    catalog.EVICTIONS: pods.evict,
+    reviews.TOKEN_REQUESTS: tokens.request_token,
+    catalog.BINDINGS: pods.bind_pod,
+    catalog.EVICTIONS: pods.evict_pod,
 }
 
 # whose rights an access review is about; raises Invalid

@@ -26,7 +26,7 @@ _BINDABLE = {"Node": "nodes", "Pod": "pods", "Secret": "secrets"}
 _OTHER = "must match the service account name if specified"
 
 
-async def request(api: API, call: Call, obj: Object) -> Object:
+async def request_token(api: API, call: Call, obj: Object) -> Object:
     """The request with the token in its status. Raises NotFound, Invalid, BadRequest or Conflict."""
     account = (await api.loaded(call.kind)).get(call.key)
     if account is None:

@@ -136,7 +136,7 @@ def _schema(version: Object, path: str, preserve: bool) -> tuple[Object, list[No
         why = "there is none: every field is kept" if preserve else "there is none: every field is dropped"
         made = dict(_ANY) if preserve else {"type": "object"}
         return made, [Note(path, why, lost=not preserve)]
-    malformed = shape.check(given, path)
+    malformed = shape.check_shape(given, path)
     if malformed:
         raise BadManifest(str(malformed[0]))
     status = "status" in (version.get("subresources") or {})

@@ -26,4 +26,4 @@ class LoadBalancers(Controller):
         if spec.get("type") != "LoadBalancer" or spec.get("loadBalancerClass") or known.get("ingress"):
             return
         given: Object = {"ip": spec.get("loadBalancerIP") or spec["clusterIP"], "ipMode": "VIP"}
-        await ask.report(self.api, SERVICES, service, {"loadBalancer": {"ingress": [given]}})
+        await ask.report_status(self.api, SERVICES, service, {"loadBalancer": {"ingress": [given]}})

@@ -120,17 +120,19 @@ class OwnerController(Controller):
                 raise Forbidden(PODS.plural, "", "", f"the stand-ins for controllers make at most {MOST_PODS} pods")
             self._making += 1
             try:
-                made = await ask.make(self.api, self.things, {**obj, "metadata": head})
+                made = await ask.create_object(self.api, self.things, {**obj, "metadata": head})
             finally:
                 self._making -= 1
         except APIError as error:
-            await ask.warn(self.api, kind, owner, "FailedCreate", f"Error creating: {error.message}", self.name)
+            await ask.record_warning(
+                self.api, kind, owner, "FailedCreate", f"Error creating: {error.message}", self.name
+            )
             raise CannotMake(error.message) from None
         self._put(self.things.key(metadata["namespace"], made["metadata"]["name"]), made)
 
     async def drop(self, obj: Object) -> None:
         """Delete a thing."""
-        await ask.drop(self.api, self.things, obj)
+        await ask.drop_object(self.api, self.things, obj)
 
 
 def pod_of(template: Object, **metadata: Any) -> Object:

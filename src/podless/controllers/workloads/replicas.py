@@ -22,13 +22,13 @@ class ReplicaSets(OwnerController):
     async def look(self, key: str, obj: Object, made: list[Object]) -> None:
         """Make what is missing, drop what is too much: first what is not ready, then the newest."""
         spec, metadata = obj["spec"], obj["metadata"]
-        active = [pod for pod in made if pods.active(pod)]
+        active = [pod for pod in made if pods.is_active(pod)]
         missing = (spec.get("replicas") or 0) - len(active)
         pod = pod_of(spec["template"], generateName=f"{metadata['name']}-")
         failure = await self._make(obj, pod, min(missing, _BURST))
         if missing < 0:
             active.sort(key=lambda one: one["metadata"].get("creationTimestamp") or "")
-            active.sort(key=pods.ready, reverse=True)
+            active.sort(key=pods.is_ready, reverse=True)
             for one in active[missing:]:
                 await self.drop(one)
             del active[missing:]
@@ -48,12 +48,12 @@ class ReplicaSets(OwnerController):
         return ""
 
     async def _report(self, key: str, obj: Object, active: list[Object], failure: str) -> None:
-        ready, available, rest = pods.counts(active, obj["spec"].get("minReadySeconds") or 0)
+        ready, available, rest = pods.count_ready(active, obj["spec"].get("minReadySeconds") or 0)
         if rest:
             self.rest(key, rest)
         labels = (obj["spec"]["template"].get("metadata") or {}).get("labels") or {}
         whole = sum(labels.items() <= (pod["metadata"].get("labels") or {}).items() for pod in active)
-        found = ask.conditions(obj, (_FAILURE, bool(failure), "FailedCreate", failure))
+        found = ask.with_conditions(obj, (_FAILURE, bool(failure), "FailedCreate", failure))
         status: Object = {
             "replicas": len(active),
             "fullyLabeledReplicas": whole or None,
@@ -62,4 +62,4 @@ class ReplicaSets(OwnerController):
             "observedGeneration": obj["metadata"]["generation"],
             "conditions": [one for one in found if one["type"] != _FAILURE or failure] or None,
         }
-        await ask.report(self.api, REPLICA_SETS, obj, status)
+        await ask.report_status(self.api, REPLICA_SETS, obj, status)

@@ -14,7 +14,7 @@ from typing import Any
 from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
-from podless.controllers.write import report
+from podless.controllers.write import report_status
 from podless.http.faults.definition import kind
 from podless.http.faults.fault import BadFault, InjectedFault
 from podless.http.faults.scripted import Faults
@@ -129,7 +129,7 @@ class FaultObjects(Controller):
 
         known.writing = True
         try:
-            obj = await report(self.api, self._kind, key, count, _MANAGER)
+            obj = await report_status(self.api, self._kind, key, count, _MANAGER)
         finally:
             known.writing = False
         if obj is not None and self._known.get(key) is known:

@@ -16,7 +16,7 @@ from podless.publish.openapi.builtin import described, type_meta
 from podless.publish.openapi.standard import META, REF
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.meter import charge, each
-from podless.schema.plain import mentions
+from podless.schema.plain import make_mention_search
 
 Schema = dict[str, Any]
 
@@ -316,7 +316,7 @@ def root(schema: Schema | None, *, v2: bool = False) -> Schema:
     if v2 and schema.get("x-kubernetes-preserve-unknown-fields"):
         return {"type": "object"}
     shown = lossy(schema) if v2 else publish(schema)
-    if mentions(schema, b'"x-kubernetes-embedded-resource"'):
+    if make_mention_search(schema, b'"x-kubernetes-embedded-resource"'):
         _embed(shown, v2)
     properties = shown.get("properties", {}) | _TYPE_META | {"metadata": _metadata(v2)}
     shown["properties"] = dict(sorted(properties.items()))

@@ -13,7 +13,7 @@ from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.meter import each
 from podless.schema import Expressions, KeywordOptions, structural
-from podless.schema.definition import has_unpruned_defaults, is_structural, nodes
+from podless.schema.definition import has_unpruned_defaults, is_structural, walk_nodes
 
 Object = dict[str, Any]
 
@@ -82,7 +82,7 @@ def options(layout: Layout, before: Layout | None) -> KeywordOptions:
     return KeywordOptions(
         structural=strict or (not layout.legacy and all(map(is_structural, olds))),
         types=not layout.legacy
-        and all((node.get("type") or "string") in _TYPES for whole in each(olds) for node in nodes(whole)),
+        and all((node.get("type") or "string") in _TYPES for whole in each(olds) for node in walk_nodes(whole)),
         pruned_defaults=not any(map(has_unpruned_defaults, olds)),
         no_default=defaults,
     )
@@ -95,7 +95,7 @@ def _no_defaults(layout: Layout, before: Layout | None) -> str:
 
 def _extended(layout: Layout) -> bool:
     """Whether a schema says something that only structural schemas have."""
-    return any(node.get(name) for whole in layout.schemas for node in nodes(whole) for name in _EXTENSIONS)
+    return any(node.get(name) for whole in layout.schemas for node in walk_nodes(whole) for name in _EXTENSIONS)
 
 
 def check_given(layout: Layout, before: Layout | None) -> list[FieldError]:
@@ -121,4 +121,4 @@ def check_defaults(layout: Layout, before: Layout | None) -> list[FieldError]:
 
 def has_defaults(layout: Layout) -> bool:
     """Whether a schema has a default anywhere."""
-    return any("default" in node for whole in layout.schemas for node in nodes(whole))
+    return any("default" in node for whole in layout.schemas for node in walk_nodes(whole))
