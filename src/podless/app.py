@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from podless.admission import Admission
 from podless.auth.kubeconfig import by_token, make_kubeconfig
-from podless.cluster import Cluster, ClusterSettings, admin_token, engine
+from podless.cluster import Cluster, ClusterSettings, admin_token, make_store
 from podless.controllers.health import check_controller
 from podless.http import status
 from podless.http.api import APIHandler
 from podless.http.audit.settings import Audit
-from podless.http.chain import Filter, chain, filters
+from podless.http.chain import Filter, chain_filters, list_filters
 from podless.http.current import reads_wait
 from podless.http.flows import Flows
 from podless.http.held import Held
@@ -32,7 +32,7 @@ from podless.http.nonresource import NonResource
 from podless.http.operations import Operations
 from podless.http.rotation import Rotation
 from podless.http.selections import Selections
-from podless.http.tls import Certificates, names, own_names
+from podless.http.tls import Certificates, own_names, parse_names
 from podless.runtime.files import describe_fault, make_private, write_file
 from podless.runtime.heartbeat import Heartbeat
 from podless.runtime.option import StartError, option, parse_seed, section
@@ -97,7 +97,7 @@ class Settings(ClusterSettings):
         "more names and addresses that the server's own certificate is good for",
         value=(),
         metavar="NAME,...",
-        parse=names,
+        parse=parse_names,
         default="",
     )
     tls_cert: str | os.PathLike[str] | None = option(
@@ -279,10 +279,10 @@ class App:
         cache = cluster.api.cache
         held = Held(settings.limits.held, lambda: cache.replaced)
         self.handler = self._handler(cluster, held)
-        listens = chain(self._outside, self.handler)
+        listens = chain_filters(self._outside, self.handler)
         self._listener = Listener(
             listens,
-            status.refuse,
+            status.refuse_bytes,
             settings.limits,
             context,
             held,
@@ -315,7 +315,7 @@ class App:
 
     async def _share(self, settings: Settings, folder: Path, certificates: Certificates) -> None:
         """Have the authority and the administrator's token of all servers of a store."""
-        store = engine(settings, None)
+        store = make_store(settings, None)
         try:
             await store.open()
             files = [certificates.authority, certificates.authority_key, folder / "token"]
@@ -343,8 +343,8 @@ class App:
         )
         last = APIHandler(api, documents, Selections(held))
         faults, log = self.faults, self.settings.verbose
-        passed = filters(api, self.settings.limits, auditing, log=log, measured=measured, faults=faults)
-        return chain(passed, last.handle)
+        passed = list_filters(api, self.settings.limits, auditing, log=log, measured=measured, faults=faults)
+        return chain_filters(passed, last.handle)
 
     def _auditing(self) -> Filter | None:
         """The filter that tells the audit log, where one is wanted. Raises BadPolicy."""
@@ -355,7 +355,7 @@ class App:
         from podless.http.audit.auditor import Auditor
         from podless.http.audit.backend import Backend
 
-        rules = policy.read(wanted.policy) if wanted.policy is not None else policy.METADATA
+        rules = policy.read_policy(wanted.policy) if wanted.policy is not None else policy.METADATA
         self._backend = Backend(wanted.path, wanted.size, wanted.backups)
         self._backend.open()
         return Auditor(rules, self._backend).filter

@@ -251,7 +251,7 @@ class Cluster:
         """Bring everything up. Raises StartError, StoreError and OSError; `stop` is to be called then, too."""
         settings = self.settings
         tokens = self._tokens()
-        self.store = store = engine(settings, self._database)
+        self.store = store = make_store(settings, self._database)
         cache = Cache(store)
         await store.open()
         await backup.refuse_half(store)
@@ -374,7 +374,7 @@ class Cluster:
             self.store = None
 
 
-def engine(settings: ClusterSettings, database: Path | None, *, compacting: bool = True) -> Store:
+def make_store(settings: ClusterSettings, database: Path | None, *, compacting: bool = True) -> Store:
     """The store that is wanted, not opened yet; compacting: it takes part in the compaction of an etcd cluster.
 
     Raises StartError where what it needs is not installed.

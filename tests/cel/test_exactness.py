@@ -18,9 +18,9 @@ from podless.cel.policies import (
     Environment,
     ExpressionFailure,
     TypeMismatch,
-    applied,
-    operations,
-    parts,
+    apply_message,
+    collect_parts,
+    patch_operations,
 )
 from podless.codec import gotext
 from podless.codec.quantity import parse_quantity
@@ -29,7 +29,7 @@ VARIABLES = {"d": types.DYN, "i": types.INT, "s": types.STRING}
 
 
 def rule(source: str) -> Any:
-    return compile(source, VARIABLES, declarations=library.kubernetes())
+    return compile(source, VARIABLES, declarations=library.kubernetes_libraries())
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_constants_are_worked_out_when_a_program_is_made(source: str, text: str)
     ],
 )
 def test_errors_of_an_evaluation(source: str, text: str | None) -> None:
-    program = compile(source, VARIABLES, declarations=library.kubernetes())
+    program = compile(source, VARIABLES, declarations=library.kubernetes_libraries())
     given = {"d": {"i": 1, "n": None, "l": [1]}, "i": 1, "s": ""}
     if text is None:
         program.evaluate(given)
@@ -204,7 +204,9 @@ def mutated(source: str, kind: Any, **object_: Any) -> Any:
     assert not made.error
     given = {"object": object_}
     value = Activation(given).evaluate(made)
-    return operations(value)[0]["value"] if kind is JSON_PATCHES else applied(value, parts(given))["a"]
+    return (
+        patch_operations(value)[0]["value"] if kind is JSON_PATCHES else apply_message(value, collect_parts(given))["a"]
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from podless import check
 from podless.check import CannotCheck, CheckOptions, Report, SourceFile, Strictness
-from podless.check.openapi import kinds
-from podless.check.output import FORMS, render
+from podless.check.openapi import read_kinds
+from podless.check.output import FORMS, render_report
 from tests.apis.test_offline import definition
 from tests.conftest import tries
 
@@ -28,7 +28,7 @@ def report(*texts: str, options: CheckOptions | None = None, old: str = "", know
     given = [SourceFile.of(f"{place}.yaml", textwrap.dedent(text).encode()) for place, text in enumerate(texts)]
     before = [SourceFile.of("old.yaml", old.encode())] if old else []
     others = [SourceFile.of("known.json", known.encode())] if known else []
-    return check.check(given, old=before, known=others, options=options)
+    return check.check_files(given, old=before, known=others, options=options)
 
 
 def said(*texts: str, **more: Any) -> list[str]:
@@ -134,7 +134,7 @@ def test_kinds_of_an_openapi_document(tmp_path: Path) -> None:
     odd = {"type": "object", "properties": {**properties, "kind": {"type": "string"}}}
     file = tmp_path / "openapi.json"
     file.write_text(json.dumps({"definitions": {"Odd": {**odd, "x-kubernetes-group-version-kind": gvk}}}))
-    options = CheckOptions(schemas=kinds([str(file)]))
+    options = CheckOptions(schemas=read_kinds([str(file)]))
     text = "apiVersion: odd.io/v1\nkind: Odd\nmetadata: {name: a}\nspec: {size: x, more: 1}\n"
     assert [line.partition("error: ")[2] for line in said(text, options=options)] == [
         'spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"',
@@ -142,14 +142,14 @@ def test_kinds_of_an_openapi_document(tmp_path: Path) -> None:
     ]
     file.write_text("[")
     with pytest.raises(CannotCheck, match=r"openapi\.json: "):
-        kinds([str(file)])
+        read_kinds([str(file)])
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_tells_of_every_finding(form: str) -> None:
     text = HEAD + "spec: {size: 0, odd: 1}\n"
     found = report(CRD, text)
-    shown = render(found, form, lambda name: text.encode())
+    shown = render_report(found, form, lambda name: text.encode())
     assert shown.count("greater than or equal to 1") >= 1
     assert shown.count("spec.odd") >= 1
     if form in ("json", "sarif"):
@@ -160,7 +160,7 @@ def test_every_form_tells_of_every_finding(form: str) -> None:
 
 def test_the_line_is_shown_with_a_caret() -> None:
     text = HEAD + "spec: {size: 0}\n"
-    shown = render(report(text, CRD), "text", lambda name: text.encode(), color=True)
+    shown = render_report(report(text, CRD), "text", lambda name: text.encode(), color=True)
     plain = subprocess.run(
         ["sed", "s/\x1b\\[[0-9]*m//g"], input=shown, capture_output=True, text=True, check=True
     ).stdout
@@ -176,6 +176,6 @@ def test_damaged_files_are_findings_and_no_tracebacks(damage: list[tuple[int, by
     raw = bytearray(SOUND)
     for place, instead in damage:
         raw[place : place + len(instead)] = instead
-    found = check.check([SourceFile.of("a.yaml", bytes(raw))], options=CheckOptions(processes=1))
+    found = check.check_files([SourceFile.of("a.yaml", bytes(raw))], options=CheckOptions(processes=1))
     for finding in found.findings:
         assert 1 <= finding.line <= raw.count(b"\n") + 2

@@ -48,7 +48,7 @@ def gadget(**spec: Any) -> dict[str, Any]:
 
 def said(folder: Path, *tests: dict[str, Any], resources: list[str] | None = None) -> list[str]:
     text = yaml.safe_dump({"resources": ["crd.json"] if resources is None else resources, "tests": [*tests]})
-    found = suites.run([SourceFile.of(str(folder / "suite.yaml"), text.encode())])
+    found = suites.run_suites([SourceFile.of(str(folder / "suite.yaml"), text.encode())])
     assert found.objects == len(tests) or found.findings
     return [f"{finding.about or finding.path}: {finding.message}" for finding in found.findings]
 
@@ -147,7 +147,7 @@ def test_webhooks_of_services_are_asked_where_the_suite_says(tmp_path: Path) -> 
                 {"name": "moved", "old": gadget(size=1), "object": gadget(size=2)},
             ],
         }
-        report = suites.run([SourceFile.of(str(tmp_path / "suite.yaml"), yaml.safe_dump(suite).encode())])
+        report = suites.run_suites([SourceFile.of(str(tmp_path / "suite.yaml"), yaml.safe_dump(suite).encode())])
     assert {path.partition("?")[0] for path in running.paths} == {"/convert", "/admit"}
     assert len(report.findings) == 1
     assert "asked at the right place" in str(report.findings[0])
@@ -183,7 +183,7 @@ def test_a_first_suite_holds_and_states_every_bound(tmp_path: Path) -> None:
     schema = {"openAPIV3Schema": {"type": "object", "required": ["spec"], "properties": {"spec": RICH}}}
     crd = definition(versions=[{"name": "v1", "served": True, "storage": True, "schema": schema}])
     (tmp_path / "crd.json").write_text(json.dumps(crd))
-    text = initial.suite(str(tmp_path / "crd.json"))
+    text = initial.make_suite(str(tmp_path / "crd.json"))
     suite = yaml.safe_load(text)
     suite["resources"] = ["crd.json"]
     names = {test["name"] for test in suite["tests"]}
@@ -201,4 +201,4 @@ def test_a_first_suite_holds_and_states_every_bound(tmp_path: Path) -> None:
     }
     assert "no object was found" not in text
     raw = yaml.safe_dump(suite).encode()
-    assert not suites.run([SourceFile.of(str(tmp_path / "suite.yaml"), raw)]).findings
+    assert not suites.run_suites([SourceFile.of(str(tmp_path / "suite.yaml"), raw)]).findings

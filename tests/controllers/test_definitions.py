@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from podless.app import App, Settings
-from podless.http.message import Request, Response, settled
+from podless.http.message import Request, Response, settle_answer
 from podless.store import Change, Operation
 from tests.conftest import CRDS, definition
 
@@ -31,7 +31,7 @@ class Direct:
         request = Request(method, path, {"authorization": f"Bearer {self._token}", "content-type": "application/json"})
         request.body = orjson.dumps(body) if body is not None else b""
         answer = self._handler(request)
-        answer = await settled(answer)
+        answer = await settle_answer(answer)
         assert isinstance(answer, Response)
         return answer.status, orjson.loads(b"".join(answer.chunks))
 

@@ -286,7 +286,7 @@ PATHS = [".a", "[*]", "['a']", "..a", "[0]", "[?(@.a=='b')]", "{.a}", "[", "'", 
 @pytest.mark.parametrize("part", PATHS)
 def test_paths(part: str) -> None:
     def look(path: str) -> None:
-        jsonpath.parse(path)
+        jsonpath.parse_path(path)
 
     assert_linear(look, lambda size: part * size, 200, (ValueError,))
 

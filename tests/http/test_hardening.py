@@ -204,7 +204,7 @@ async def hello(port: int) -> int:
 async def test_connections_without_a_handshake_are_bounded_and_keep_nobody_out(
     context: ssl.SSLContext, limits: dict[str, int]
 ) -> None:
-    listener = Listener(echo, status.refuse, Limits(**limits), context)
+    listener = Listener(echo, status.refuse_bytes, Limits(**limits), context)
     port = await listener.open("127.0.0.1", 0)
     silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(8)]
     try:
@@ -218,7 +218,7 @@ async def test_connections_without_a_handshake_are_bounded_and_keep_nobody_out(
 
 
 async def test_a_handshake_has_a_time(context: ssl.SSLContext) -> None:
-    listener = Listener(echo, status.refuse, Limits(handshake_time=0.05), context)
+    listener = Listener(echo, status.refuse_bytes, Limits(handshake_time=0.05), context)
     port = await listener.open("127.0.0.1", 0)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:

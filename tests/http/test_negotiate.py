@@ -118,7 +118,7 @@ def test_aggregated_discovery_is_given_where_it_is_asked_for_at_all() -> None:
     ],
 )
 def test_people_get_indented_answers(query: dict[str, list[str]], agent: str, pretty: bool) -> None:
-    assert negotiate.readable(AnswerForm(), query, agent) == AnswerForm(pretty=pretty)
+    assert negotiate.make_readable(AnswerForm(), query, agent) == AnswerForm(pretty=pretty)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,9 @@ def served(count: int) -> Registry:
 
 
 @pytest.mark.parametrize(
-    "document", [discovery.groups, partial(discovery.aggregated, core=False)], ids=["groups", "aggregated"]
+    "document",
+    [discovery.groups_document, partial(discovery.aggregated_document, core=False)],
+    ids=["groups", "aggregated"],
 )
 def test_a_document_costs_what_is_in_it(document: Callable[[Registry], object]) -> None:
     assert_linear(document, served, size=50, charged=False)  # which is done on the loop
@@ -38,7 +40,7 @@ def test_a_built_in_kind_names_another_group_version_only() -> None:
     registry = Registry()
     for kind in builtin.ALL:
         registry.put(kind)
-    [core] = discovery.aggregated(registry, core=True)["items"]
+    [core] = discovery.aggregated_document(registry, core=True)["items"]
     pods = next(one for one in core["versions"][0]["resources"] if one["resource"] == "pods")
     assert pods["responseKind"] == {"group": "", "version": "", "kind": "Pod"}
     answers = {one["subresource"]: one["responseKind"] for one in pods["subresources"]}
@@ -46,7 +48,9 @@ def test_a_built_in_kind_names_another_group_version_only() -> None:
     assert answers["eviction"] == {"group": "policy", "version": "v1", "kind": "Eviction"}
     registry.put(compile_kind(crd := definition("a.example.com") | {"status": {}}, serializer.encode_json(crd)))
     custom = next(
-        one for one in discovery.aggregated(registry, core=False)["items"] if one["metadata"]["name"] == "a.example.com"
+        one
+        for one in discovery.aggregated_document(registry, core=False)["items"]
+        if one["metadata"]["name"] == "a.example.com"
     )
     assert custom["versions"][0]["resources"][0]["responseKind"]["group"] == "a.example.com"
 

@@ -52,10 +52,10 @@ async def overwritten(api: API, value: str) -> None:
 async def test_what_is_gone_back_to_is_shown_when_that_is_done(api: API) -> None:
     await storage.put_object(api, CONFIG_MAPS, KEY, stored("1"))
     collection = await api.loaded(CONFIG_MAPS)
-    before = await snapshot.snapshot(app(api))
+    before = await snapshot.take_snapshot(app(api))
     for value in "23456":
         await overwritten(api, value)
-        await snapshot.restore(app(api), before)
+        await snapshot.restore_state(app(api), before)
         entry = collection.get(KEY)
         assert entry is not None
         assert entry.decode()["data"] == {"a": "1"}
@@ -63,7 +63,7 @@ async def test_what_is_gone_back_to_is_shown_when_that_is_done(api: API) -> None
 
 async def test_where_others_write_all_the_time_that_is_said(api: API, monkeypatch: pytest.MonkeyPatch) -> None:
     await storage.put_object(api, CONFIG_MAPS, KEY, stored("1"))
-    before, commit = await snapshot.snapshot(app(api)), api.store.commit
+    before, commit = await snapshot.take_snapshot(app(api)), api.store.commit
 
     async def overtaken(operations: Sequence[Operation]) -> int:
         await commit([Operation(one.key, stored("2"), one.expect) for one in operations])
@@ -72,4 +72,4 @@ async def test_where_others_write_all_the_time_that_is_said(api: API, monkeypatc
     await overwritten(api, "3")
     monkeypatch.setattr(api.store, "commit", overtaken)
     with pytest.raises(Unavailable):
-        await snapshot.restore(app(api), before)
+        await snapshot.restore_state(app(api), before)

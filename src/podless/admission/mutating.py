@@ -162,9 +162,9 @@ async def _change(
         activation = policies.Activation(values, found.policy.environment.variables)
         made = activation.evaluate(mutation.expression)
         if mutation.patch:
-            changed = _patched(obj, policies.operations(made))
+            changed = _patched(obj, policies.patch_operations(made))
         else:
-            changed = _merged(attr, found, obj, policies.applied(made, policies.parts(values)))
+            changed = _merged(attr, found, obj, policies.apply_message(made, policies.collect_parts(values)))
         if attr.subresource == "scale" and attr.kind.custom:
             return "request to convert CR to an invalid group/version: autoscaling/v1"
         if changed is not obj:

@@ -66,11 +66,11 @@ _MESSAGES: dict[str, tuple[Type, Mapping[str, Type]]] = {
     "google.protobuf.ListValue": (types.LIST_DYN, {"values": types.LIST_DYN}),
     "google.protobuf.Struct": (types.MAP_STRING_DYN, {"fields": types.MAP_STRING_DYN}),
     "google.protobuf.Value": (DYN, _VALUES),
-    **{name: (types.wrapper(kind), {"value": kind}) for name, kind in _WRAPPERS.items()},
+    **{name: (types.wrapper_type(kind), {"value": kind}) for name, kind in _WRAPPERS.items()},
 }
 
 
-def check(
+def check_tree(
     source: str,
     tree: Expr,
     declarations: Declarations,
@@ -167,7 +167,7 @@ class _Checker(Pass[Type]):
 
     def selected(self, offset: int, operand: Expr, field: str, optional: bool) -> Type:
         """The type of a field."""
-        target, was = types.unwrap(self.bindings.resolve(self.visit(operand)))
+        target, was = types.unwrap_optional(self.bindings.resolve(self.visit(operand)))
         kind = target.kind
         if kind == "map":
             result = target.params[1]
@@ -271,7 +271,7 @@ class _Checker(Pass[Type]):
         found = self.visit(value)
         if not optional:
             return found
-        inner, was = types.unwrap(found)
+        inner, was = types.unwrap_optional(found)
         if not was and inner.kind != "dyn":
             self.mismatch(value, types.optional(inner), inner)
         return inner

@@ -36,7 +36,7 @@ Place = Decl | _Lost | None
 Entry = tuple[str, Range, Range]  # list or map, size of keys, size of values
 
 
-def estimate(tree: Expr, declarations: Declarations, root: Decl | None = None, name: str = "") -> Range:
+def estimate_cost(tree: Expr, declarations: Declarations, root: Decl | None = None, name: str = "") -> Range:
     """The cost of an expression. root: the declaration of the variables. name: the one that has it, "" for all."""
     return _Estimator(declarations, root, name).visit(tree)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from podless.cel import types
-from podless.cel.escape import escape, unescape
+from podless.cel.escape import escape_name, unescape_field
 from podless.cel.types import Type
 from podless.runtime.memo import fill_attribute, find_value, remember_value
 from podless.runtime.meter import charge
@@ -144,11 +144,11 @@ class Decl:
 
     def _declare(self, name: str) -> Decl | None:
         properties = self.schema.get("properties") or {}
-        real = unescape(name)
+        real = unescape_field(name)
         part = properties.get(real)
         if part is None or self.kind != "object":
             return None
-        usual = escape(real)
+        usual = escape_name(real)
         # a reserved word is understood without its escape, where the grammar lets it be a name
         if usual is None or usual not in (name, f"__{name}__"):
             return None
@@ -158,7 +158,7 @@ class Decl:
     def fields(self) -> Iterator[tuple[str, str, Decl]]:
         """All fields: the name in expressions, the name in JSON, the declaration."""
         for real in self.schema.get("properties") or {}:
-            name = escape(real)
+            name = escape_name(real)
             decl = self.field(name) if name is not None else None
             if name is not None and decl is not None:
                 yield name, real, decl
@@ -176,7 +176,7 @@ class Decl:
             if part is None or part.get("default") is not None:
                 continue
             embedded = bool(part.get("x-kubernetes-embedded-resource"))
-            decl = self.owner.declare(part, embedded, f"{self.type.name}.{escape(name) or name}")
+            decl = self.owner.declare(part, embedded, f"{self.type.name}.{escape_name(name) or name}")
             if decl is not None:
                 total += len(name.encode()) + decl.least + 4
         return total

@@ -14,7 +14,7 @@ from typing import Any
 from podless.cel.control import Control
 from podless.cel.declared import Decl
 from podless.cel.decls import Declarations
-from podless.cel.escape import unescape
+from podless.cel.escape import unescape_field
 from podless.cel.inline import ARITHMETIC, COMPARE, TESTS, Inline
 from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, MapExpr, MessageExpr, Select
 from podless.cel.types import Type
@@ -24,7 +24,7 @@ from podless.runtime.meter import charge
 _CHARACTERS = 8  # of Python that are compiled in a step
 
 
-def program(
+def generate_program(
     tree: Expr, declarations: Declarations, variables: Mapping[str, Decl | None], types: Mapping[str, Type], exact: bool
 ) -> Callable[..., tuple[Any, int]]:
     """A function of the variables, in their order, and the limit, that gives the value and what it cost.
@@ -86,7 +86,7 @@ class _Maker(Inline, Control):
         part = decl.field(node.field) if decl.kind == "object" else None
         if part is None:  # after dyn() a field need not be declared
             return Value(f"select({self.plain(operand)}, {node.field!r})", node.type)
-        real = unescape(node.field)
+        real = unescape_field(node.field)
         if self.exact or part.nullable:
             return self.leaf(self.writer.keep(f"field({operand.code}, {real!r}, {node.field!r})"), part)
         return self.leaf(f"{operand.code}[{real!r}]", part)
@@ -100,7 +100,7 @@ class _Maker(Inline, Control):
         elif decl.kind != "object" or decl.field(node.field) is None:
             code = f"has({self.plain(operand)}, {node.field!r}, {self.declarations.lenient})"
         else:
-            code = f"({operand.code}.get({unescape(node.field)!r}) is not None)"
+            code = f"({operand.code}.get({unescape_field(node.field)!r}) is not None)"
         return Value(code, node.type)
 
     def list(self, node: ListExpr) -> Value:

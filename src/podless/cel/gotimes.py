@@ -89,7 +89,7 @@ def _named(name: str, time: Timestamp) -> int:
     return int(offset.total_seconds())
 
 
-def local(time: Timestamp, name: str = "UTC") -> tuple[datetime, int]:
+def local_time(time: Timestamp, name: str = "UTC") -> tuple[datetime, int]:
     """A time on the clocks of a zone, by its name or its offset, cut off at microseconds; and years to add to it.
 
     Raises EvaluationError.

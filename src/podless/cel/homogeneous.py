@@ -16,7 +16,7 @@ from podless.cel.types import Type
 _EXEMPT = "format"
 
 
-def check(tree: Expr) -> list[Issue]:
+def check_homogeneous(tree: Expr) -> list[Issue]:
     """Items whose types differ from the first one's, in a tree whose types are known."""
     issues: list[Issue] = []
     todo = [tree]
@@ -35,11 +35,11 @@ def check(tree: Expr) -> list[Issue]:
 
 
 def _given(item: Expr, optional: bool) -> Type:
-    return types.unwrap(item.type)[0] if optional else item.type
+    return types.unwrap_optional(item.type)[0] if optional else item.type
 
 
 def _mismatches(items: list[tuple[Expr, Type]]) -> Iterator[Issue]:
     for item, found in items[1:]:
         wanted = items[0][1]
-        if not types.equivalent(wanted, found):
+        if not types.are_equivalent(wanted, found):
             yield Issue(item.offset, f"expected type '{wanted}' but found '{found}'")

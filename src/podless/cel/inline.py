@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from podless.cel import patterns
-from podless.cel.escape import unescape
+from podless.cel.escape import unescape_field
 from podless.cel.maker import Maker
 from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, Select
 from podless.cel.values import INT_MAX, INT_MIN
@@ -152,7 +152,7 @@ class Inline(Maker):
         text, pattern = args
         if text.type.kind != "string" or not isinstance(pattern, LiteralExpr) or pattern.kind.kind != "string":
             return None
-        found = self.writer.constant(patterns.matcher(pattern.value))
+        found = self.writer.constant(patterns.make_matcher(pattern.value))
         left = self.named(self.value(text))
         # the global function has a cost of its own in cel-go: that of any function
         self.writer.spend(f"-(-(len({left}) + 1) // 10) * {-(-len(pattern.value) // 4)}" if node.target else 1)
@@ -195,7 +195,7 @@ class Inline(Maker):
         if part is None:
             lenient = self.declarations.lenient
             return Value(f"optional_index({self.plain(operand)}, {field.value!r}, {lenient})", node.type)
-        name = self.writer.keep(f"{operand.code}.get({unescape(field.value)!r})")
+        name = self.writer.keep(f"{operand.code}.get({unescape_field(field.value)!r})")
         return Value(f"(NONE if {name} is None else Optional({self.plain(self.leaf(name, part))}))", node.type)
 
     def otherwise(self, node: CallExpr) -> Value:

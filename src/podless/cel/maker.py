@@ -9,7 +9,7 @@ from typing import Any
 from podless.cel.convert import convert, holder
 from podless.cel.declared import Decl
 from podless.cel.decls import Declarations, Overload
-from podless.cel.dispatch import guarded
+from podless.cel.dispatch import guard_overloads
 from podless.cel.syntax import CallExpr, Expr, Ident, LiteralExpr, Pass
 from podless.cel.types import Type
 from podless.cel.writer import DEEPEST, LONGEST, CodeWriter, Value
@@ -156,13 +156,13 @@ class Maker(Pass[Value]):
     def callee(self, node: CallExpr, overloads: list[Overload], given: list[Type]) -> Callable[..., Any]:
         """What is called: the function itself, or something that looks at the arguments first."""
         if not overloads:
-            return guarded(node.function, [])
+            return guard_overloads(node.function, [])
         sure = all(_sure(one, wanted) for one, wanted in zip(given, overloads[0].args, strict=True))
         if (len(overloads) == 1 and sure) or (len({id(each.call) for each in overloads}) == 1 and sure):
             call = overloads[0].call
             assert call is not None
             return call
-        return guarded(node.function, overloads)
+        return guard_overloads(node.function, overloads)
 
     def charge(self, overloads: list[Overload], nodes: list[Expr], args: list[str], result: str) -> None:
         """Count what a call cost."""

@@ -115,7 +115,7 @@ class Pair:
             return len(new) == len(old) and all(_unchanged(self.key(name)) for name in each(new))
         if isinstance(new, list) and isinstance(old, list) and self.node.map_keys:
             return len(new) == len(old) and all(_unchanged(self.index(place)) for place in range(len(new)))
-        return equal(new, old)
+        return equal_json(new, old)
 
 
 def _unchanged(pair: Pair | None) -> bool:
@@ -160,7 +160,7 @@ def _text(part: Any) -> str:
     return f"{part:f}" if part.__class__ is float else gotext.format_value(part)
 
 
-def equal(one: Any, other: Any) -> bool:
+def equal_json(one: Any, other: Any) -> bool:
     """Deep equality of JSON values with Go's types: 1, 1.0 and true are three different things."""
     todo = [(one, other)]
     while todo:

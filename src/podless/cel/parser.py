@@ -11,7 +11,7 @@ from collections.abc import Callable
 from podless.cel import literals, macros
 from podless.cel.errors import CompileError, Issue
 from podless.cel.escape import RESERVED
-from podless.cel.expected import START, shown
+from podless.cel.expected import START, format_wanted
 from podless.cel.lexer import Token
 from podless.cel.macros import Macro
 from podless.cel.recovery import Stop, SyntaxFault, TokenStream
@@ -46,7 +46,7 @@ class _TooDeep(Exception):
     """Rules of the grammar are too deep within each other."""
 
 
-def parse(source: str, known: dict[tuple[str, int, bool], Macro]) -> Expr:
+def parse_expression(source: str, known: dict[tuple[str, int, bool], Macro]) -> Expr:
     """The tree of an expression. known: the macros. Raises CompileError."""
     issues: list[Issue] = []
     if len(source) > MAX_SIZE:
@@ -356,7 +356,7 @@ class _Parser(TokenStream):
         if optional:
             self.advance()
         if self.token.kind not in ("IDENTIFIER", "ESC_IDENTIFIER"):
-            raise SyntaxFault(self.token, f"mismatched input {self.text()} expecting {shown(_NAME)}")
+            raise SyntaxFault(self.token, f"mismatched input {self.text()} expecting {format_wanted(_NAME)}")
         name = self.advance()
         colon = self.match(":", START)
         value = self.part(_PART)

@@ -122,12 +122,12 @@ def _make(text: str, price: float) -> Pattern:
     return made
 
 
-def compile(text: str) -> Any:
+def compile_pattern(text: str) -> Any:
     """The compiled pattern of an expression's author. Raises PatternError."""
     return _sound(text).compiled
 
 
-def matcher(text: str) -> Callable[[str], bool]:
+def make_matcher(text: str) -> Callable[[str], bool]:
     """A function that says whether a text has a part that the pattern of an author matches. Raises PatternError."""
     return _sound(text).contains
 
@@ -163,14 +163,14 @@ def matches(text: str, pattern: str) -> bool:
     return _given(pattern, text).contains(text)
 
 
-def find(text: str, pattern: str) -> str:
+def find_match(text: str, pattern: str) -> str:
     """The first part of a text that a pattern matches, or "". Raises EvaluationError and CostExceeded."""
     match = _legal(text, pattern).search(text)
     return "" if match is None else match.group()
 
 
 def find_all(text: str, pattern: str, most: int = -1) -> list[str]:
-    """The parts of a text that a pattern matches, at most so many; any number for a negative one. Raises as `find`."""
+    """The parts of a text that a pattern matches, at most so many; all for a negative one. Raises as `find_match`."""
     found = Strings()
     for match in _legal(text, pattern).finditer(text):
         if 0 <= most <= len(found):

@@ -9,7 +9,7 @@ from podless.cel import checker, cost, generate, library, macros, parser, syntax
 from podless.cel.declared import Decl, Declared
 from podless.cel.decls import Declarations
 from podless.cel.errors import CompileError, CostExceeded, EvaluationError, Issue, NoOverload
-from podless.cel.room import roomy
+from podless.cel.room import run_with_room
 from podless.cel.sizes import Range
 from podless.cel.syntax import Expr
 from podless.cel.types import Type
@@ -91,7 +91,9 @@ class Program:
         return result
 
     def _make(self, exact: bool) -> _Run:
-        return roomy(lambda: generate.program(self._tree, self._declarations, self._variables, self._types, exact))
+        return run_with_room(
+            lambda: generate.generate_program(self._tree, self._declarations, self._variables, self._types, exact)
+        )
 
     def complete(self) -> None:
         """Make all that evaluations can need."""
@@ -113,15 +115,15 @@ class Program:
     def estimate(self) -> Range:
         """What an evaluation costs, at least and at most."""
         roots = [decl for decl in self._variables.values() if decl is not None]
-        return roomy(lambda: cost.estimate(self._tree, self._declarations, roots[0] if roots else None))
+        return run_with_room(lambda: cost.estimate_cost(self._tree, self._declarations, roots[0] if roots else None))
 
     def uses(self, name: str) -> bool:
         """Whether the expression names a variable."""
-        return syntax.names(self._tree, name)
+        return syntax.names_variable(self._tree, name)
 
     def check_constants(self) -> None:
         """Find constants that can never be used. Raises ProgramError."""
-        validate.constants(self._tree, self._declarations)
+        validate.check_constants(self._tree, self._declarations)
 
 
 def exceeded(spent: int) -> CostExceeded:
@@ -148,11 +150,11 @@ def compile(
     names are looked up first. typed: False leaves types to the evaluation. Raises CompileError with the places of all
     that is wrong, ProgramError for constants that cannot be used.
     """
-    declarations = declarations or library.every()
+    declarations = declarations or library.all_libraries()
     given = variables or {}
     types = {name: part.type if isinstance(part, Decl) else part for name, part in given.items()}
     known = macros.EVERY if known is None else known
-    tree = analyze(source, types, declarations, schemas, known, container=container, typed=typed)
+    tree = analyze_source(source, types, declarations, schemas, known, container=container, typed=typed)
     decls = {name: part if isinstance(part, Decl) else None for name, part in given.items()}
     program = Program(source, tree, declarations, types, decls)
     if typed:
@@ -161,7 +163,7 @@ def compile(
     return program
 
 
-def analyze(
+def analyze_source(
     source: str,
     types: Mapping[str, Type],
     declarations: Declarations,
@@ -174,14 +176,14 @@ def analyze(
     """The checked tree of an expression. Raises CompileError."""
 
     def work() -> Expr:
-        tree = parser.parse(source, known)
-        checker.check(source, tree, declarations, types, schemas, container=container, typed=typed)
-        issues = validate.literals(tree, declarations) if typed else []
+        tree = parser.parse_expression(source, known)
+        checker.check_tree(source, tree, declarations, types, schemas, container=container, typed=typed)
+        issues = validate.check_literals(tree, declarations) if typed else []
         if issues:
             raise CompileError(source, issues)
         return tree
 
     try:
-        return roomy(work)
+        return run_with_room(work)
     except RecursionError:
         raise CompileError(source, [Issue(-1, parser.NESTED)]) from None

@@ -220,7 +220,7 @@ class Pass(Generic[T]):
         raise NotImplementedError
 
 
-def nodes(tree: Expr, *, backwards: bool = False) -> Iterator[Expr]:
+def walk_nodes(tree: Expr, *, backwards: bool = False) -> Iterator[Expr]:
     """All nodes, the tree's own first, in the order of the text, or with the last of each node's parts first."""
     todo = [tree]
     while todo:
@@ -229,9 +229,9 @@ def nodes(tree: Expr, *, backwards: bool = False) -> Iterator[Expr]:
         todo.extend(node.children() if backwards else reversed(node.children()))
 
 
-def names(tree: Expr, name: str) -> bool:
+def names_variable(tree: Expr, name: str) -> bool:
     """Whether a tree names a variable."""
-    return any(isinstance(node, Ident) and node.name == name and not node.constant for node in nodes(tree))
+    return any(isinstance(node, Ident) and node.name == name and not node.constant for node in walk_nodes(tree))
 
 
 ACCU = "@result"

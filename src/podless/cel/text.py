@@ -37,7 +37,7 @@ _QUANTIFIERS = ("all", "exists", "exists_one")
 _SORTED = "@sortByAssociatedKeys"
 
 
-def text(tree: Expr) -> str:
+def format_expression(tree: Expr) -> str:
     """The expression that a tree was made of."""
     return _Text().visit(tree)
 
@@ -80,7 +80,7 @@ class _Text(Pass[str]):
 
     def choice(self, node: CallExpr) -> str:
         condition, yes, no = node.args
-        if (bound := optional(node)) is not None:
+        if (bound := optional_name(node)) is not None:
             assert isinstance(condition, CallExpr)
             assert condition.target is not None
             word = "optFlatMap" if yes is bound else "optMap"
@@ -134,7 +134,7 @@ class _Text(Pass[str]):
         return f"cel.bind({node.accu}, {self.visit(node.init)}, {self.visit(node.result)})"
 
 
-def optional(node: CallExpr) -> Comprehension | None:
+def optional_name(node: CallExpr) -> Comprehension | None:
     """The bound name in a conditional that optMap or optFlatMap stands for; None for any other."""
     if node.function != "_?_:_":
         return None
@@ -157,7 +157,7 @@ def _level(node: Expr) -> int:
         if node.function in _PREFIX:
             return _UNARY
         if node.function == "_?_:_":
-            return _CHOICE if optional(node) is None else _MEMBER
+            return _CHOICE if optional_name(node) is None else _MEMBER
     if isinstance(node, LiteralExpr) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         return _UNARY if node.value < 0 else _MEMBER
     return _MEMBER

@@ -1,14 +1,14 @@
 """What the API would say of manifests, before it is asked: the server's own code on files, without a server.
 
-`check` reports on files, `sources` finds them, `output.render` writes the report.
+`check_files` reports on files, `find_sources` finds them, `output.render_report` writes the report.
 """
 
 from __future__ import annotations
 
 from podless.check.findings import Finding, Report, Severity
 from podless.check.judge import Strictness
-from podless.check.run import CheckOptions, check
-from podless.check.sources import CannotCheck, SourceFile, former, sources
+from podless.check.run import CheckOptions, check_files
+from podless.check.sources import CannotCheck, SourceFile, find_sources, former_files
 
 __all__ = [
     "CannotCheck",
@@ -18,7 +18,7 @@ __all__ = [
     "Severity",
     "SourceFile",
     "Strictness",
-    "check",
-    "former",
-    "sources",
+    "check_files",
+    "find_sources",
+    "former_files",
 ]

@@ -45,7 +45,7 @@ class SchemaChange:
         return f"{place}: {self.severity}: {self.what} ({self.advice})"
 
 
-def compare(old: Sequence[Object], new: Sequence[Object]) -> list[SchemaChange]:
+def compare_definitions(old: Sequence[Object], new: Sequence[Object]) -> list[SchemaChange]:
     """What has changed between CustomResourceDefinitions of v1, matched by name; what is only new breaks nothing."""
     given = {definition["metadata"]["name"]: definition for definition in new}
     found: list[SchemaChange] = []

@@ -37,14 +37,14 @@ class CheckSettings:
     def options(self) -> CheckOptions:
         """How to check. Raises CannotCheck where the running API or an OpenAPI document cannot be read."""
         from podless.check import remote
-        from podless.check.openapi import kinds
+        from podless.check.openapi import read_kinds
 
         return CheckOptions(
             rules=Strictness(self.field_validation, self.ignore_unknown),
             references=self.references,
             processes=self.processes,
-            definitions=() if self.context is None else remote.definitions(self.kubeconfig, self.context),
-            schemas=kinds(self.openapi),
+            definitions=() if self.context is None else remote.fetch_definitions(self.kubeconfig, self.context),
+            schemas=read_kinds(self.openapi),
         )
 
 
@@ -53,7 +53,7 @@ _LISTS = ("paths", "crds", "exclude", "openapi")
 _CHOICES = {"field_validation": VALIDATIONS, "output": FORMS}
 
 
-def settle(given: Mapping[str, Any]) -> CheckSettings:
+def settle_settings(given: Mapping[str, Any]) -> CheckSettings:
     """What the command line says, and for the rest what podless.toml says. Raises CannotCheck."""
     told = {name: value for name, value in given.items() if value not in (None, [])}
     chosen = _file(Path.cwd()) | {field.name: told[field.name] for field in fields(CheckSettings) if field.name in told}

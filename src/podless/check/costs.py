@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from podless.cel.rules.definitions import RULE_LIMIT, cardinality, children
-from podless.cel.rules.verdict import RULES, judge
+from podless.cel.rules.definitions import RULE_LIMIT, child_nodes, estimate_cardinality
+from podless.cel.rules.verdict import RULES, judge_node
 
 Schema = dict[str, Any]
 Steps = tuple[str, ...]
@@ -58,7 +58,7 @@ class RuleCost:
         return self.total / RULE_LIMIT
 
 
-def costs(definition: dict[str, Any]) -> Iterator[RuleCost]:
+def estimate_costs(definition: dict[str, Any]) -> Iterator[RuleCost]:
     """The rules of a CustomResourceDefinition of v1, in the order of its versions and fields."""
     name = definition["metadata"].get("name") or ""
     for version in definition["spec"]["versions"]:
@@ -78,7 +78,7 @@ def costs(definition: dict[str, Any]) -> Iterator[RuleCost]:
 def _nodes(schema: Schema, steps: Steps) -> Iterator[tuple[Steps, Schema]]:
     """The nodes of a structural schema, each with the way to it."""
     yield steps, schema
-    for suffix, part in children(schema):
+    for suffix, part in child_nodes(schema):
         yield from _nodes(part, (*steps, suffix.removeprefix(".")))
 
 
@@ -86,13 +86,13 @@ def _cost(schema: Schema, steps: Steps, place: int) -> tuple[int, int, str]:
     """What one evaluation of a rule costs, how often there is one, and why the rule is none."""
     above = [schema]
     for step in steps:
-        above.append(next(part for suffix, part in children(above[-1]) if suffix == f".{step}"))
+        above.append(next(part for suffix, part in child_nodes(above[-1]) if suffix == f".{step}"))
     node = above.pop()
-    verdict = judge(node, resource=not above or bool(node.get("x-kubernetes-embedded-resource")))
+    verdict = judge_node(node, resource=not above or bool(node.get("x-kubernetes-embedded-resource")))
     if not verdict.typed:
         return 0, 1, "the values there have no type"
     rule = verdict.rules[place]
-    return rule.cost, cardinality(tuple(above), verdict.least), rule.error
+    return rule.cost, estimate_cardinality(tuple(above), verdict.least), rule.error
 
 
 def _candidates(schema: Schema, steps: Steps) -> list[tuple[Steps, str]]:
@@ -138,13 +138,13 @@ def _under(schema: Schema, steps: Steps, place: int, bounds: list[tuple[Steps, s
     for at, word, most in bounds:
         node = changed
         for step in at:
-            node = next(part for suffix, part in children(node) if suffix == f".{step}")
+            node = next(part for suffix, part in child_nodes(node) if suffix == f".{step}")
         node[word] = most
     once, times, _ = _cost(changed, steps, place)
     return once * times <= RULE_LIMIT
 
 
-def shown(cost: RuleCost) -> str:
+def format_cost(cost: RuleCost) -> str:
     """A rule's cost for people: a line, and a line for each bound that would help."""
     where = f"{cost.definition} {cost.version} {cost.at or 'the root'}"
     if cost.error:

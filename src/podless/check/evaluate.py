@@ -12,7 +12,7 @@ from podless.cel.declared import Decl, Declared
 from podless.cel.errors import CelError
 from podless.cel.program import LIMIT, Program
 from podless.cel.syntax import CallExpr, Comprehension, Expr, Ident, LiteralExpr, Select
-from podless.cel.text import optional, text
+from podless.cel.text import format_expression, optional_name
 from podless.cel.types import Type
 from podless.cel.values import Duration, Optional, Timestamp
 
@@ -45,7 +45,9 @@ class Evaluation:
     steps: tuple[EvaluationStep, ...]
 
 
-def evaluate(rule: str, obj: Any, old: Any = None, schema: Object | None = None, *, whole: bool = True) -> Evaluation:
+def evaluate_rule(
+    rule: str, obj: Any, old: Any = None, schema: Object | None = None, *, whole: bool = True
+) -> Evaluation:
     """Evaluate a rule with an object as self, and oldSelf where there is one.
 
     schema: the openAPIV3Schema of the object; without one nothing is known of types. whole: it is a whole object, with
@@ -59,8 +61,8 @@ def evaluate(rule: str, obj: Any, old: Any = None, schema: Object | None = None,
     if old is not None:
         names["oldSelf"], values["oldSelf"] = names["self"], old
     decls: dict[str, Decl | None] = dict.fromkeys(names, root)
-    tree = program.analyze(rule, names, library.kubernetes(), declared, macros.KUBERNETES)
-    made = Program(rule, tree, library.kubernetes(), names, decls)
+    tree = program.analyze_source(rule, names, library.kubernetes_libraries(), declared, macros.KUBERNETES)
+    made = Program(rule, tree, library.kubernetes_libraries(), names, decls)
     made.check_constants()
     scope = _Scope(names, decls, values)
     steps = tuple(_Trace(scope).steps(tree, 0))
@@ -82,7 +84,7 @@ class _Scope:
 
     def run(self, node: Expr) -> Any:
         """The value of a part. Raises CelError."""
-        made = Program("", node, library.kubernetes(), self.names, self.decls)
+        made = Program("", node, library.kubernetes_libraries(), self.names, self.decls)
         return made.run(*self.values.values(), limit=LIMIT)[0]
 
     def with_variable(self, name: str, type_: Type, value: Any) -> _Scope:
@@ -99,7 +101,7 @@ class _Trace:
 
     def steps(self, node: Expr, depth: int) -> Iterator[EvaluationStep]:
         """An expression and its parts."""
-        said = text(node)
+        said = format_expression(node)
         if isinstance(node, LiteralExpr) or said in self.told:
             return
         self.told.add(said)
@@ -107,7 +109,7 @@ class _Trace:
         yield step
         if isinstance(node, Comprehension):
             yield from self.loop(node, depth)
-        elif isinstance(node, CallExpr) and (bound := optional(node)) is not None:
+        elif isinstance(node, CallExpr) and (bound := optional_name(node)) is not None:
             yield from self.loop(bound, depth)
         elif step.error or not _path(node):
             for part in _links(node, node) if isinstance(node, CallExpr) else node.children():
@@ -132,7 +134,7 @@ class _Trace:
             scope = self.scope
             for name, type_, value in _variables(node, found, place, item):
                 scope = scope.with_variable(name, type_, value)
-                yield EvaluationStep(depth + 1, name, shown(value))
+                yield EvaluationStep(depth + 1, name, format_value(value))
             inner = _Trace(scope, frozenset(self.told) | {node.var, node.var2})
             if node.guard is not None:
                 yield from inner.steps(node.guard, depth + 2)
@@ -140,7 +142,7 @@ class _Trace:
 
     def step(self, said: str, node: Expr, depth: int) -> EvaluationStep:
         try:
-            return EvaluationStep(depth, said, shown(self.scope.run(node)))
+            return EvaluationStep(depth, said, format_value(self.scope.run(node)))
         except CelError as error:
             return EvaluationStep(depth, said, "", str(error))
 
@@ -172,7 +174,7 @@ def _variables(node: Comprehension, over: Any, place: int, item: Any) -> list[tu
     return [(node.var, types.INT, place), (node.var2, first, item)]
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value as JSON, shortened; what JSON has no form for as the language writes it."""
     made = _written(value)
     return made if len(made) <= _LONGEST else made[: _LONGEST - 3] + "..."

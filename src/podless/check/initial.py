@@ -14,8 +14,8 @@ from typing import Any
 import yaml
 
 from podless.apis import offline
-from podless.check.run import definitions
-from podless.check.sources import CannotCheck, sources
+from podless.check.run import read_definitions
+from podless.check.sources import CannotCheck, find_sources
 from podless.codec import serializer
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind, Version
@@ -39,9 +39,9 @@ _FORMATS = {
 }  # fmt: skip
 
 
-def suite(path: str) -> str:
+def make_suite(path: str) -> str:
     """The suite, as YAML. path: of the definition's file. Raises CannotCheck."""
-    found = [*definitions(sources([path]))]
+    found = [*read_definitions(find_sources([path]))]
     if len(found) != 1:
         raise CannotCheck(f"{path}: {len(found)} CustomResourceDefinitions are there, and one is needed")
     [definition] = found

@@ -107,7 +107,7 @@ class Judge:
         outcome, places = Outcome(), Places(document)
         repeated: list[str] = []
         try:
-            value, floats = read(document, repeated)
+            value, floats = read_document(document, repeated)
         except JSONError as error:
             where = places.fault(error.message)
             finding = Finding(document.file, *where, Severity.ERROR, "", error.message, "Syntax")
@@ -117,7 +117,7 @@ class Judge:
         if self._rules.validation != IGNORE and not again:
             for said in repeated:
                 found.unknown(said, (), self._unknown_severity)
-        for part in parts(value, floats):
+        for part in split_parts(value, floats):
             if _defines(part.value) is definitions:
                 self._part(part, found)
             else:
@@ -220,7 +220,7 @@ class Judge:
             outcome.unsound.add((str(spec.get("group")), str(names.get("kind"))))
 
 
-def read(document: Document, repeated: list[str]) -> tuple[Any, Floats]:
+def read_document(document: Document, repeated: list[str]) -> tuple[Any, Floats]:
     """The value in a document, and its whole numbers that are written as floats. Raises JSONError."""
     floats: Floats = []
     if document.yaml:
@@ -228,25 +228,25 @@ def read(document: Document, repeated: list[str]) -> tuple[Any, Floats]:
     return serializer.decode_json(document.raw, repeated, floats), floats
 
 
-def parts(value: Any, floats: Floats) -> Iterator[DocumentPart]:
+def split_parts(value: Any, floats: Floats) -> Iterator[DocumentPart]:
     """The objects in a document: itself, or the items of a list."""
     if isinstance(value, dict) and str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list):
         for place, item in enumerate(value["items"]):
             at = ("items", place)
             inner = [(path[2:], given) for path, given in floats if path[:2] == at]
-            for part in parts(item, inner):
+            for part in split_parts(item, inner):
                 yield part._replace(at=at + part.at)
     else:
         yield DocumentPart(value, (), floats)
 
 
-def indexed(document: Document) -> Iterator[tuple[Identity, bytes]]:
+def index_objects(document: Document) -> Iterator[tuple[Identity, bytes]]:
     """The objects in a document as JSON; one that cannot be read has none."""
     try:
-        value, floats = read(document, [])
+        value, floats = read_document(document, [])
     except JSONError:
         return
-    for part in parts(value, floats):
+    for part in split_parts(value, floats):
         named = _named(part.value)
         if not isinstance(named, str):
             yield identify(part.value, named[0], named[2]), serializer.encode_json(part.value)

@@ -51,7 +51,7 @@ class DescribedKind:
         )
 
 
-def kinds(files: Sequence[str]) -> list[DescribedKind]:
+def read_kinds(files: Sequence[str]) -> list[DescribedKind]:
     """The kinds in OpenAPI documents of v2 or v3. Raises CannotCheck."""
     found: list[DescribedKind] = []
     for file in files:

@@ -16,14 +16,14 @@ Object = dict[str, Any]
 _PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
-def definitions(config: Path | None, context: str) -> list[Object]:
+def fetch_definitions(config: Path | None, context: str) -> list[Object]:
     """All CustomResourceDefinitions behind a context of a kubeconfig, "" for the current one. Raises CannotCheck."""
     listed = _ask(config, context, [_PATH])[0]
     head = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
     return [head | item for item in listed["items"]]
 
 
-def objects(config: Path | None, context: str, definitions: Sequence[Object]) -> list[SourceFile]:
+def fetch_objects(config: Path | None, context: str, definitions: Sequence[Object]) -> list[SourceFile]:
     """The objects of definitions in a running API, each kind as a file. Raises CannotCheck."""
     paths = []
     for definition in definitions:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from podless.check import references
 from podless.check.catalog import Catalog
 from podless.check.findings import Finding, Report, Severity
-from podless.check.judge import Identity, Judge, Strictness, indexed
+from podless.check.judge import Identity, Judge, Strictness, index_objects
 from podless.check.openapi import DescribedKind
 from podless.check.places import Places
 from podless.check.references import Reference
@@ -74,7 +74,7 @@ class _Done(NamedTuple):
     references: list[Reference]
 
 
-def check(
+def check_files(
     sources: Sequence[SourceFile],
     *,
     known: Sequence[SourceFile] = (),
@@ -122,7 +122,7 @@ def check(
     return report
 
 
-def definitions(sources: Sequence[SourceFile]) -> Iterator[Object]:
+def read_definitions(sources: Sequence[SourceFile]) -> Iterator[Object]:
     """The CustomResourceDefinitions in files, in v1, as far as they can be read; sound or not. Raises CannotCheck."""
     judge = Judge(Catalog(), Strictness("ignore"))
     for source in sources:
@@ -246,7 +246,7 @@ def _work(given: _Prepared | str, batch: list[Document], *, definitions: bool) -
         done.known.extend(found.identity for found in outcome.objects)
         if state.references:
             for found in outcome.objects:
-                done.references.extend(references.of(found.identity, found.obj, document, found.at))
+                done.references.extend(references.find_references(found.identity, found.obj, document, found.at))
     return done
 
 
@@ -259,7 +259,7 @@ def _index(work: _Work, old: Sequence[SourceFile]) -> dict[Identity, bytes]:
 
 
 def _indexed(_: Any, batch: list[Document]) -> dict[Identity, bytes]:
-    return {identity: raw for document in batch for identity, raw in indexed(document)}
+    return {identity: raw for document in batch for identity, raw in index_objects(document)}
 
 
 def _missing(sources: Sequence[SourceFile], named: list[Reference], every: list[Identity]) -> Iterator[Finding]:
@@ -267,7 +267,7 @@ def _missing(sources: Sequence[SourceFile], named: list[Reference], every: list[
     known = frozenset(every)
     kinds = {(identity.group, identity.kind) for identity in every}
     by_file: dict[str, list[Reference]] = {}
-    for reference in references.missing(named, known, kinds):
+    for reference in references.find_missing(named, known, kinds):
         by_file.setdefault(reference.file, []).append(reference)
     for source in sources:
         wanted = by_file.get(source.name)

@@ -36,7 +36,7 @@ class SourceFile:
         return cls(name, len(raw), lambda: raw)
 
 
-def sources(paths: Sequence[str], exclude: Sequence[str] = ()) -> list[SourceFile]:
+def find_sources(paths: Sequence[str], exclude: Sequence[str] = ()) -> list[SourceFile]:
     """The files behind paths, each once, in order. exclude: patterns of names that folders are searched without.
 
     Raises CannotCheck for a path with nothing behind it.
@@ -87,13 +87,13 @@ def _reader(file: Path) -> Callable[[], bytes]:
     return read
 
 
-def former(given: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> list[SourceFile]:
+def former_files(given: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> list[SourceFile]:
     """The files that objects were in before: behind a path, or of `git:REVISION` those behind `paths`.
 
     Raises CannotCheck.
     """
     if not given.startswith(_GIT):
-        return sources([given], exclude)
+        return find_sources([given], exclude)
     revision = given.removeprefix(_GIT)
     if not revision or revision.startswith("-"):
         raise CannotCheck(f"{given}: no revision")

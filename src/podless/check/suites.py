@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from podless.check.findings import Finding, Report, Severity
-from podless.check.judge import parts, read
+from podless.check.judge import read_document, split_parts
 from podless.check.places import Places
-from podless.check.sources import CannotCheck, SourceFile, sources
+from podless.check.sources import CannotCheck, SourceFile, find_sources
 from podless.codec.documents import Document, split_documents
 from podless.codec.jsontext import JSONError
 from podless.meta import field
@@ -96,7 +96,7 @@ _GRANT = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 _FIRST = ("CustomResourceDefinition", "Namespace")
 
 
-def run(given: Sequence[SourceFile]) -> Report:
+def run_suites(given: Sequence[SourceFile]) -> Report:
     """Run suites. Each statement that does not hold is an error where its name stands. Raises CannotCheck."""
     report = Report(files=len(given))
     for source in given:
@@ -117,7 +117,7 @@ class _Suite:
         self.file = source.name
         self.folder = Path(source.name).parent
         try:
-            self.value, _ = read(document, [])
+            self.value, _ = read_document(document, [])
         except JSONError as error:
             raise CannotCheck(f"{source.name}: {error.message}") from None
         self.unknown: list[str] = []
@@ -184,13 +184,13 @@ class _Suite:
         return _Webhooks(given["url"].rstrip("/"), base64.b64encode(bundle).decode())
 
     def _objects(self, path: str) -> Iterator[Object]:
-        for source in sources([str(self.folder / path)]):
+        for source in find_sources([str(self.folder / path)]):
             for document in split_documents(source.name, source.read()):
                 try:
-                    value, floats = read(document, [])
+                    value, floats = read_document(document, [])
                 except JSONError as error:
                     raise CannotCheck(f"{source.name}: {error.message}") from None
-                yield from (part.value for part in parts(value, floats) if isinstance(part.value, dict))
+                yield from (part.value for part in split_parts(value, floats) if isinstance(part.value, dict))
 
     def _object(self, test: Object, name: str, file: str) -> Object | None:
         """The object of a test, written down or in a file."""

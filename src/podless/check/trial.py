@@ -36,7 +36,7 @@ class Trial:
         return "\n".join([said, *(f"  {example}" for example in self.examples)])
 
 
-def trials(old: Sequence[Object], new: Sequence[Object], sources: Sequence[SourceFile]) -> list[Trial]:
+def try_objects(old: Sequence[Object], new: Sequence[Object], sources: Sequence[SourceFile]) -> list[Trial]:
     """What becomes of the objects in files of the kinds that are defined in both. Raises CannotCheck."""
     before, after = (Judge(Catalog((), definitions), Strictness(WARN)) for definitions in (old, new))
     kinds = {(one["spec"]["group"], one["spec"]["names"]["kind"]) for one in old}

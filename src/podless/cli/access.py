@@ -10,8 +10,8 @@ from podless.remote import kubeconfig as configs
 from podless.remote.kubeconfig import Access, BadKubeconfig
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the options; `read` raises BadKubeconfig for what they cannot be."""
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options; `read_access` raises BadKubeconfig for what they cannot be."""
     group = parser.add_argument_group("the server", "any server of the Kubernetes API")
     group.add_argument(
         "--kubeconfig", metavar="FILE", type=Path, help="$KUBECONFIG or ~/.kube/config if left out, as with kubectl"
@@ -25,7 +25,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--insecure-skip-tls-verify", action="store_true", help="trust any certificate, with --server")
 
 
-def read(options: argparse.Namespace) -> Access:
+def read_access(options: argparse.Namespace) -> Access:
     """How to reach the server. Raises BadKubeconfig."""
     if not options.server:
         if options.token or options.certificate_authority or options.insecure_skip_tls_verify:

@@ -35,7 +35,7 @@ def add(commands: Any) -> None:
         "Secrets are in the file as they are.",
     )
     parser.add_argument("file", metavar="FILE", type=Path)
-    engine.add(parser)
+    engine.add_options(parser)
     parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="how to reach a server elsewhere")
     parser.set_defaults(run=run)
 
@@ -64,9 +64,9 @@ async def _run(options: argparse.Namespace, new: Path) -> None:
         if options.kubeconfig is not None:
             await _write(new, _online(options.kubeconfig))
         elif options.store == "etcd":
-            await _write(new, _store(engine.wanted(options), None))
+            await _write(new, _store(engine.store_of_options(options), None))
         elif database.exists():
-            await _write(new, _store(engine.wanted(options), kubeconfig))
+            await _write(new, _store(engine.store_of_options(options), kubeconfig))
         elif kubeconfig.exists():  # of a server on etcd
             await _write(new, _online(kubeconfig))
         else:

@@ -98,7 +98,7 @@ def run(given: argparse.Namespace) -> int:
     wanted = " --enable-faults" if given.enable_faults else ""
     if given.chaos is not False:
         seed = random.randrange(1 << 31) if given.chaos is True else given.chaos
-        print(f"podless: {options.chaotic(seed)}", file=sys.stderr)
+        print(f"podless: {options.chaos_notice(seed)}", file=sys.stderr)
         wanted += f" --chaos={seed}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -131,7 +131,7 @@ def _known() -> dict[str, argparse.Action]:
     from podless.cli import options
 
     parser = argparse.ArgumentParser(add_help=False)
-    options.add(parser)
+    options.add_options(parser)
     return {flag[2:]: action for action in parser._actions for flag in action.option_strings if flag[:2] == "--"}
 
 

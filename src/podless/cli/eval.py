@@ -40,14 +40,14 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Evaluate, and print the parts."""
     from podless.cel.errors import CelError
-    from podless.check.evaluate import evaluate, shown
+    from podless.check.evaluate import evaluate_rule, format_value
 
     try:
         obj = _read(options.object)
         old = _read(options.old) if options.old else None
         schema = _schema(options, obj)
         this, before = (_part(value, options.at) if value is not None else None for value in (obj, old))
-        found = evaluate(options.rule, this, before, schema=_below(schema, options.at), whole=not options.at)
+        found = evaluate_rule(options.rule, this, before, schema=_below(schema, options.at), whole=not options.at)
     except (CannotCheck, CelError) as error:
         print(f"podless: {error}", file=sys.stderr)
         return 2
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
         steps = [
             {"depth": step.depth, "text": step.text, "value": step.value, "error": step.error} for step in found.steps
         ]
-        whole = {"value": shown(found.value), "error": found.error, "type": found.type}
+        whole = {"value": format_value(found.value), "error": found.error, "type": found.type}
         print(json.dumps({**whole, "cost": found.cost, "estimate": found.estimate, "steps": steps}, indent=2))
     else:
         for step in found.steps:
@@ -67,17 +67,17 @@ def run(options: argparse.Namespace) -> int:
 
 def _read(name: str) -> Object:
     """The first document of a file. Raises CannotCheck."""
-    from podless.check.judge import read
-    from podless.check.sources import sources
+    from podless.check.judge import read_document
+    from podless.check.sources import find_sources
     from podless.codec.documents import split_documents
     from podless.codec.jsontext import JSONError
 
-    [source] = sources([name])[:1]
+    [source] = find_sources([name])[:1]
     document = next(split_documents(source.name, source.read()), None)
     if document is None:
         raise CannotCheck(f"{source.name}: nothing in it")
     try:
-        value, _ = read(document, [])
+        value, _ = read_document(document, [])
     except JSONError as error:
         raise CannotCheck(f"{source.name}: {error.message}") from None
     if not isinstance(value, dict):

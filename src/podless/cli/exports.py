@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("-f", "--file", metavar="FILE", default="-", help="where to; standard output if left out")
     where.add_argument("--folder", metavar="DIR", type=Path, help="an empty folder, for a file for each object")
-    access.add(parser)
+    access.add_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
 
 async def _export(options: argparse.Namespace, choice: Choice, sink: ExportSink) -> int:
     progress = Progress()
-    async with RemoteCluster(access.read(options), f"podless-export/{__version__}") as cluster:
+    async with RemoteCluster(access.read_access(options), f"podless-export/{__version__}") as cluster:
         with sink:
             export = Export(cluster, choice, sink, progress.say, progress.line)
             await export.run()

@@ -44,7 +44,7 @@ def add(commands: Any) -> None:
         default=EXISTING[0],
         help="what becomes of an object that is there and differs: it is told and left, left, or written over",
     )
-    access.add(parser)
+    access.add_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -75,7 +75,7 @@ async def _import(options: argparse.Namespace, documents: Documents, wanted: Fil
         unread.append(text)
         progress.line(text)
 
-    access_ = access.read(options)
+    access_ = access.read_access(options)
     order = Order(documents, wanted, refuse)
     async with RemoteCluster(access_, f"podless-import/{__version__}") as cluster:
         one = Import(cluster, documents, order, progress.say, progress.line, existing=options.existing)

@@ -19,7 +19,7 @@ BEGIN, END = "<!-- options of podless serve -->\n", "<!-- end -->\n"
 _HEAD = "| option | what it does |\n|---|---|\n"
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
     """Add all options to a parser."""
     _add(parser, parser, Settings, "")
 
@@ -44,7 +44,7 @@ def read_some(given: argparse.Namespace, names: Collection[str]) -> dict[str, An
     return {name: _value(getattr(given, name), told) for name, told in found.items()}
 
 
-def chaotic(seed: int) -> str:
+def chaos_notice(seed: int) -> str:
     """What people are told of a seed."""
     return f"chaos with seed {seed}; the same again with --chaos {seed}"
 
@@ -111,7 +111,7 @@ def _typed(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     return typed
 
 
-def read(given: argparse.Namespace) -> Settings:
+def read_settings(given: argparse.Namespace) -> Settings:
     """What the options say. Raises StartError for what cannot work."""
     settings: Settings = _read(vars(given), Settings, "")
     return settings

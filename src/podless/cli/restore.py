@@ -39,7 +39,7 @@ def add(commands: Any) -> None:
         help="how many resourceVersions are left out behind those of the backup, at least as many as were given away "
         "since it was made; 1000000 by default, 20000 with --store etcd, where each takes a write",
     )
-    engine.add(parser)
+    engine.add_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     """Restore. Returns 1, with one line on standard error, where that cannot be done."""
     try:
         told = backup.check_backup(_lines(options.file))
-        store = engine.wanted(options)
+        store = engine.store_of_options(options)
         if options.store == "sqlite":
             options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
             make_private(options.data)

@@ -42,7 +42,7 @@ def run(given: argparse.Namespace) -> int:
     try:
         with Server(**options.read_some(given, _OPTIONS)) as server:
             if server.chaos is not None:
-                print(f"podless: {options.chaotic(server.chaos)}", file=sys.stderr)
+                print(f"podless: {options.chaos_notice(server.chaos)}", file=sys.stderr)
             server.apply([Path(path) for path in given.apply])
             return _run(given.command, str(server.kubeconfig))
     except (StartError, Refused, LookupError, ValueError, OSError) as error:

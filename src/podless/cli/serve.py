@@ -28,7 +28,7 @@ def add(commands: Any) -> None:
         description="Serve the Kubernetes API: CustomResourceDefinitions, their objects and namespaces.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    options.add(parser)
+    options.add_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -51,7 +51,7 @@ def run(given: argparse.Namespace) -> int:
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     gc.disable()  # until all is there: next to nothing is garbage before
     try:
-        settings = options.read(given)
+        settings = options.read_settings(given)
         _certify(settings)
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_serve(settings))
@@ -117,7 +117,7 @@ async def _serve(settings: Settings) -> None:
     print(f"podless serves {app.url}", flush=True)
     print(f"export KUBECONFIG={app.kubeconfig}", flush=True)
     if app.chaos is not None:
-        print(f"NOTE: {options.chaotic(app.chaos)}", flush=True)
+        print(f"NOTE: {options.chaos_notice(app.chaos)}", flush=True)
     if not settings.loopback and settings.authorization == "AlwaysAllow":
         print(
             f"WARNING: {settings.bind} can be reached from other machines, and whoever is known may do everything",

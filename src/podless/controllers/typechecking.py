@@ -16,7 +16,7 @@ from podless.controllers.controller import Controller
 from podless.controllers.write import apply_status
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
-from podless.publish.openapi.resolve import resolved
+from podless.publish.openapi.resolve import resolve_schema
 from podless.verbs.call import API
 
 if TYPE_CHECKING:
@@ -146,4 +146,4 @@ def _declared(kind: Kind, version: Version) -> Declared:
     from podless.cel.declared import Declared
 
     # to tell types apart, as a real server does by the nanoseconds of the time
-    return Declared(resolved(kind, version), resource=True, name=f"{kind.kind}{time.monotonic_ns() % 10**9}")
+    return Declared(resolve_schema(kind, version), resource=True, name=f"{kind.kind}{time.monotonic_ns() % 10**9}")

@@ -6,15 +6,15 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from podless.http import negotiate, place
-from podless.http.compress import DOCUMENT_THRESHOLDS, THRESHOLD, compress, shrink
+from podless.http.compress import DOCUMENT_THRESHOLDS, THRESHOLD, compress_answer, shrink_answer
 from podless.http.info import RequestInfo
 from podless.http.message import Answer, Pending, Request, Response
 from podless.http.negotiate import AnswerForm
 from podless.http.nonresource import NonResource
-from podless.http.render import is_quick, lay_out, ready, response
+from podless.http.render import is_quick, lay_out, prepare_list, render_response
 from podless.http.rows import Rows
 from podless.http.selections import Selections
-from podless.http.stream import WatchStream, error_line, media
+from podless.http.stream import WatchStream, error_line, watch_media
 from podless.kinds import conversion, view
 from podless.meta.errors import Expired, NoBackend, NotServed, PageNotFound, UnsupportedMediaType
 from podless.runtime.allowance import ALLOWANCE, Allowance
@@ -67,7 +67,7 @@ class APIHandler:
             document = self._nonresource.answer(request, accept)
             threshold = DOCUMENT_THRESHOLDS.get(request.path, THRESHOLD)
             if isinstance(document, Response):
-                return shrink(request, document, threshold)
+                return shrink_answer(request, document, threshold)
             return _shrunk(request, document, threshold) if request.path.startswith("/openapi") else document
         call, verb = self._call(request, info)
         if call.subresource and passed_on(call):
@@ -107,7 +107,7 @@ class APIHandler:
             audit.annotations if audit is not None else {},
             verb=asked.verb,
         )  # fmt: skip
-        place.check(call, info, request.method)
+        place.check_place(call, info, request.method)
         if asked.subresource:
             place.check_subresource(call, info)
         if info.prefix == "watch" and info.name:
@@ -121,7 +121,7 @@ class APIHandler:
         tables = not call.kind.virtual and (known is None or known.kind is None)
         many = verb in ("list", "watch")
         form = negotiate.of_resource(accept, builtin=not call.kind.custom, many=many, tables=tables)
-        return negotiate.readable(form, call.query, call.agent)
+        return negotiate.make_readable(form, call.query, call.agent)
 
     async def _connect(self, request: Request, call: Call, accept: str) -> Answer:
         if call.subresource == "log":
@@ -138,7 +138,7 @@ class APIHandler:
             if call.kind.webhook is not None and conversion.missing(call.kind, call.version, outcome_entries(outcome)):
                 return self._read_later(request, call, verb, form)
             if is_quick(call, outcome, form):
-                return shrink(request, response(call, outcome, form, self._rows))
+                return shrink_answer(request, render_response(call, outcome, form, self._rows))
             return self._show(request, call, outcome, form)
         return self._read_later(request, call, verb, form)
 
@@ -154,18 +154,18 @@ class APIHandler:
             plain = chosen.labels.empty and chosen.fields.empty
             outcome = await (listing if plain else self._api.off_loop.slices.drive(listing))
         await self._api.converter.ready(call.kind, call.version, outcome_entries(outcome))
-        await ready(self._api, call, outcome, form)
+        await prepare_list(self._api, call, outcome, form)
         return await self._show(request, call, outcome, form)
 
     async def _show(self, request: Request, call: Call, outcome: Outcome, form: AnswerForm) -> Answer:
         """The answer, made in slices."""
         run, entry = self._api.off_loop.slices.run, getattr(outcome, "entry", None)
         if entry is None:
-            answer = await run(response, call, outcome, form, self._rows)
+            answer = await run(render_response, call, outcome, form, self._rows)
         else:
             with view.resting(entry):
-                answer = await run(response, call, outcome, form, self._rows)
-        return await compress(request, answer)
+                answer = await run(render_response, call, outcome, form, self._rows)
+        return await compress_answer(request, answer)
 
     async def _write(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer:
         call.body = await request.read()
@@ -177,15 +177,15 @@ class APIHandler:
             outcome = await self._written(call, verb)
             if not is_quick(call, outcome, form):
                 return await self._show(request, call, outcome, form)
-            answer = response(call, outcome, form, self._rows)
-            return answer if 0 <= answer.size <= THRESHOLD else await compress(request, answer)
+            answer = render_response(call, outcome, form, self._rows)
+            return answer if 0 <= answer.size <= THRESHOLD else await compress_answer(request, answer)
         async with self._api.off_loop.turn(call.user.name, size):
             await make_ready(self._api, call.kind, call.subresource)
             outcome = await self._written(call, verb)
             lay_out(call, form)
             # rows belong to the loop: what is made here is shown once
-            answer = await self._api.off_loop.run(size, response, call, outcome, form, Rows())
-            return await compress(request, answer)
+            answer = await self._api.off_loop.run(size, render_response, call, outcome, form, Rows())
+            return await compress_answer(request, answer)
 
     def _size(self, call: Call) -> int:
         """Bytes of the object that is written, about: those that are sent, or those that are there."""
@@ -240,10 +240,10 @@ class APIHandler:
                 raise
             # a watch that comes too late, or cannot be shown, is answered in the stream, where clients look for it
             form = negotiate.of_stream(form)
-            return Response(200, [error_line(error.status(), form)], media(form))
+            return Response(200, [error_line(error.status(), form)], watch_media(form))
 
 
 async def _shrunk(request: Request, pending: Pending, threshold: int) -> Answer:
     """What is made first, compressed where it is big and the client takes that."""
     answer = await pending
-    return await compress(request, answer, threshold) if isinstance(answer, Response) else answer
+    return await compress_answer(request, answer, threshold) if isinstance(answer, Response) else answer

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from podless.auth import impersonation
 from podless.auth.authorizer import Authorizer
 from podless.auth.user import User
-from podless.http.message import Answer, Handler, Pending, Request, settled
+from podless.http.message import Answer, Handler, Pending, Request, settle_answer
 from podless.offload.offloop import OffLoop
 
 
@@ -25,7 +25,7 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
             user = await off_loop.slice(
                 impersonation.impersonate_user, authorizer, request.user, other, request.info.asked
             )
-            return await settled(go_on(request, user))
+            return await settle_answer(go_on(request, user))
 
         def handle(request: Request) -> Answer | Pending:
             other = impersonation.read_headers(request.headers)

@@ -35,12 +35,12 @@ _SHOWN = 64  # bytes that are decoded, encoded or moved in a step
 _MARK = b'\n    "@"\n'  # the place of the items in what is shown to people
 
 
-def long(page: Many) -> bool:
+def is_long(page: Many) -> bool:
     """Whether a list is so long that it is not made in one go."""
     return len(page.entries) > LONG or sum(len(entry.body) for entry in page.entries) > _BYTES
 
 
-def meta(page: Many) -> Object:
+def list_metadata(page: Many) -> Object:
     """A list's metadata, in the field order of ListMeta."""
     found: Object = {"resourceVersion": str(page.revision)} if page.revision else {}
     if page.token:
@@ -50,20 +50,20 @@ def meta(page: Many) -> Object:
     return found
 
 
-def pieces(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Pieces:
+def list_pieces(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Pieces:
     """The list in its form. kept: rows that were shown before. include: what comes with a table's rows."""
     if form.target == "Table":
-        head, tail = table.frame(table.layout(call.kind, call.version), meta(page), form.version)
+        head, tail = table.frame_table(table.layout(call.kind, call.version), list_metadata(page), form.version)
 
         def items() -> Iterator[bytes]:
-            return rows(call, page, form, kept, include)
+            return table_rows(call, page, form, kept, include)
     elif form.target:
-        head, tail = _frame("PartialObjectMetadataList", f"meta.k8s.io/{form.version}", meta(page))
+        head, tail = _frame("PartialObjectMetadataList", f"meta.k8s.io/{form.version}", list_metadata(page))
 
         def items() -> Iterator[bytes]:
             return (_partial(call, entry, form) for entry in page.entries)
     else:
-        head, tail = _frame(call.kind.list_kind, call.kind.api_version(call.version.name), meta(page))
+        head, tail = _frame(call.kind.list_kind, call.kind.api_version(call.version.name), list_metadata(page))
 
         def items() -> Iterator[bytes]:
             return (_item(call, entry) for entry in page.entries)
@@ -80,7 +80,7 @@ def pieces(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -
 
 def _partial(call: Call, entry: Entry, form: AnswerForm) -> bytes:
     with view.resting(entry):
-        return serializer.encode_json(table.partial(view.inner(call.kind, call.version, entry), form.version))
+        return serializer.encode_json(table.make_partial(view.inner(call.kind, call.version, entry), form.version))
 
 
 def _item(call: Call, entry: Entry) -> bytes:
@@ -88,7 +88,7 @@ def _item(call: Call, entry: Entry) -> bytes:
         return view.item(call.kind, call.version, entry)
 
 
-def rows(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Iterator[bytes]:
+def table_rows(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Iterator[bytes]:
     """A table's rows: no more than one object is decoded at a time."""
     ages = table.AgeFiller(clock.time())
     return (ages.fill(row) for row, _ in _made(call, page, form, kept, include))
@@ -111,7 +111,7 @@ def _together(made: Iterator[tuple[table.Row, int]]) -> Iterator[bytes]:
         yield ages.fill(held[:-1])
 
 
-def place(call: Call, order: Callable[[Object], Any], entry: Entry) -> Any:
+def sort_key(call: Call, order: Callable[[Object], Any], entry: Entry) -> Any:
     """What a row is sorted by, made once for each state of its object."""
     known = ("order", call.kind.group, call.version.name, call.kind.changed)
     found = entry.forms.get(known)
@@ -126,7 +126,7 @@ def _made(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) ->
     layout = table.layout(kind, version)
     shape = (layout, kind.changed, include, form.version)
     order = layout.order
-    for entry in page.entries if order is None else sorted(page.entries, key=partial(place, call, order)):
+    for entry in page.entries if order is None else sorted(page.entries, key=partial(sort_key, call, order)):
         if include == "Object":
             with view.resting(entry):
                 body = view.body(kind, version, entry)

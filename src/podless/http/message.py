@@ -270,6 +270,6 @@ Handler = Callable[[Request], Answer | Pending]
 Gate = Callable[[Request, Callable[[Request], None]], bool]
 
 
-async def settled(answer: Answer | Pending) -> Answer:
+async def settle_answer(answer: Answer | Pending) -> Answer:
     """The answer of a handler, now or later."""
     return answer if isinstance(answer, (Response, Stream)) else await answer

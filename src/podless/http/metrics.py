@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from podless.cache.cache import Cache
-from podless.http.families import Sample, render
+from podless.http.families import Sample, render_family
 from podless.http.held import Held
 from podless.http.measured import Measured
 from podless.kinds.registry import Registry
@@ -77,7 +77,7 @@ class Metrics:
         return partial(self._joined, families)
 
     def _joined(self, families: Samples) -> Iterator[bytes]:
-        lines = (line for name, samples in families.items() for line in render(name, samples))
+        lines = (line for name, samples in families.items() for line in render_family(name, samples))
         held: list[str] = []
         for line in chain(lines, self._measured.lines()):
             held.append(line)

@@ -144,7 +144,7 @@ def of_discovery(accept: str, *, aggregated: bool) -> AnswerForm:
     return form
 
 
-def readable(form: AnswerForm, query: Mapping[str, Sequence[str]], agent: str) -> AnswerForm:
+def make_readable(form: AnswerForm, query: Mapping[str, Sequence[str]], agent: str) -> AnswerForm:
     """The form, indented where the client is a person."""
     return form if form.pretty or not for_people(query, agent) else form._replace(pretty=True)
 

@@ -60,7 +60,7 @@ class OpenAPI:
         if not self._making.locked():
             self._look()
         if self._generation == self._registry.generation and self._library.ready(parts[1], ask):
-            return _response(serve.complete(lambda: self._library.answer(parts[1], ask)))
+            return _response(serve.complete_answer(lambda: self._library.answer(parts[1], ask)))
         return self._made(parts[1], ask, request.user.name)
 
     def _look(self) -> None:

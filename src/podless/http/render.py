@@ -39,7 +39,7 @@ _TREE = 8  # times as much memory as its JSON takes, about, that a decoded objec
 _MOVED = 64  # bytes that are decoded or encoded in a step
 
 
-def response(call: Call, outcome: Outcome, form: AnswerForm, kept: Rows) -> Response:
+def render_response(call: Call, outcome: Outcome, form: AnswerForm, kept: Rows) -> Response:
     """The answer of a verb. kept: the rows of tables that were shown before.
 
     Raises NotAcceptable or BadRequest for forms that do not fit it.
@@ -52,7 +52,7 @@ def response(call: Call, outcome: Outcome, form: AnswerForm, kept: Rows) -> Resp
             answer.own = 0
         return answer
     body: Sequence[bytes] | Listing | Pieces
-    if isinstance(outcome, Many) and (form.target or form.pretty or form.media == YAML) and lists.long(outcome):
+    if isinstance(outcome, Many) and (form.target or form.pretty or form.media == YAML) and lists.is_long(outcome):
         return Response(200, _pieces(call, outcome, form, kept), form.media.encode())
     if isinstance(outcome, AnswerDocument):
         body, code = _document(call, outcome, form), outcome.code
@@ -75,7 +75,7 @@ def response(call: Call, outcome: Outcome, form: AnswerForm, kept: Rows) -> Resp
         charge(len(whole) // _MOVED)
         obj = serializer.decode_own(whole)
         charge(len(whole) // _MOVED)
-        body = [pretty(obj)]
+        body = [encode_pretty(obj)]
     elif not isinstance(body, Listing):
         body = [*body, b"\n"]  # each JSON object ends its line, as Go's encoder has it; what is indented does not
     return Response(code, body, form.media.encode())
@@ -91,7 +91,7 @@ def is_quick(call: Call, outcome: Outcome, form: AnswerForm) -> bool:
     return form is PLAIN and view.known(call.kind, call.version, entry) is not None
 
 
-async def ready(api: API, call: Call, outcome: Outcome, form: AnswerForm) -> None:
+async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm) -> None:
     """Make what a long list needs of each object before it can be told how long it is, a few at a time."""
     if not isinstance(outcome, Many) or len(outcome.entries) <= lists.LONG:
         return
@@ -117,7 +117,7 @@ async def ready(api: API, call: Call, outcome: Outcome, form: AnswerForm) -> Non
 
         def find(some: Sequence[Entry]) -> None:
             for entry in some:
-                lists.place(call, look, entry)
+                lists.sort_key(call, look, entry)
 
         async for some in api.pace.slices(call.user.name, outcome.entries):
             await api.off_loop.slices.run(find, some)
@@ -138,7 +138,7 @@ def _protobuf(call: Call, outcome: Outcome, form: AnswerForm) -> list[bytes]:
         return [protobuf.write_object(_DOCUMENTS.get(outcome.obj["kind"]) or _asked(call), outcome.obj)]
     if struct is not None and not form.target and isinstance(outcome, Many):
         items = [_message(call, struct, entry) for entry in outcome.entries]
-        return protobuf.pack_list(call.api_version, call.kind.list_kind, lists.meta(outcome), items)
+        return protobuf.pack_list(call.api_version, call.kind.list_kind, lists.list_metadata(outcome), items)
     if struct is not None and not form.target and isinstance(outcome, Single):
         if outcome.entry is None:
             return [protobuf.write_object(struct, outcome.obj or {})]
@@ -147,7 +147,7 @@ def _protobuf(call: Call, outcome: Outcome, form: AnswerForm) -> list[bytes]:
         _refuse_partial(call, form)
         items = [_partial_message(call, form, entry) for entry in outcome.entries]
         return protobuf.pack_list(
-            f"meta.k8s.io/{form.version}", "PartialObjectMetadataList", lists.meta(outcome), items
+            f"meta.k8s.io/{form.version}", "PartialObjectMetadataList", lists.list_metadata(outcome), items
         )
     made = _single(call, outcome, form) if isinstance(outcome, Single) else _document(call, outcome, form)
     return [protobuf.write_object(PARTIAL_OBJECT_METADATA, serializer.decode_own(b"".join(made)))]
@@ -177,7 +177,7 @@ def _partial_message(call: Call, form: AnswerForm, entry: Entry) -> bytes:
     kind, version = call.kind, call.version
 
     def make() -> bytes:
-        shown = table.partial(view.inner(kind, version, entry), form.version)
+        shown = table.make_partial(view.inner(kind, version, entry), form.version)
         return protobuf.encode_message(PARTIAL_OBJECT_METADATA, shown)
 
     return remember_value(
@@ -198,7 +198,7 @@ def _document(call: Call, outcome: AnswerDocument, form: AnswerForm) -> list[byt
 def _review(obj: Object, form: AnswerForm) -> Object:
     """The metadata of a review. Raises NotAcceptable for a list of it."""
     if form.target == "PartialObjectMetadata":
-        return table.partial(obj, form.version)
+        return table.make_partial(obj, form.version)
     raise _not_a_list(form, obj["apiVersion"].partition("/")[0], obj["kind"])
 
 
@@ -230,10 +230,10 @@ def _single(call: Call, outcome: Single, form: AnswerForm) -> list[bytes]:
             else _not_a_list(form, call.kind.group, call.kind.kind)
         )
     if form.target == "PartialObjectMetadata":
-        return [serializer.encode_json(table.partial(obj, form.version))]
+        return [serializer.encode_json(table.make_partial(obj, form.version))]
     revision = {"resourceVersion": obj["metadata"].get("resourceVersion", "")}
     shown = _transform(call, [obj], revision, form)
-    if include(call) == "Object" and outcome.entry is not None:
+    if included_part(call) == "Object" and outcome.entry is not None:
         shown["rows"][0]["object"] = view.load(call.kind, call.version, outcome.entry)
     return [serializer.encode_json(shown)]
 
@@ -241,7 +241,7 @@ def _single(call: Call, outcome: Single, form: AnswerForm) -> list[bytes]:
 def _pieces(call: Call, page: Many, form: AnswerForm, kept: Rows) -> Pieces:
     """A long list that is not sent as it is stored. Raises NotAcceptable or BadRequest."""
     _refuse_partial(call, form)
-    return lists.pieces(call, page, form, kept, include(call) if form.target == "Table" else "")
+    return lists.list_pieces(call, page, form, kept, included_part(call) if form.target == "Table" else "")
 
 
 def _refuse_partial(call: Call, form: AnswerForm) -> None:
@@ -261,15 +261,15 @@ def _many(call: Call, page: Many, form: AnswerForm, kept: Rows) -> list[bytes] |
     api_version = kind.api_version(version.name)
     items = view.bodies(kind, version, page.entries)
     if kind.strategy.ordered:
-        meta = serializer.encode_json(lists.meta(page))
+        meta = serializer.encode_json(lists.list_metadata(page))
         head = f'{{"kind":"{kind.list_kind}","apiVersion":"{api_version}","metadata":'.encode()
         return Listing(b'%b%b,"items":[' % (head, meta), items, b"]}\n", view.lead(kind, version))
-    meta = serializer.encode_sorted({"continue": ""} | lists.meta(page))
+    meta = serializer.encode_sorted({"continue": ""} | lists.list_metadata(page))
     head = f'{{"apiVersion":"{api_version}","items":['.encode()
     return Listing(head, items, b'],"kind":"%b","metadata":%b}\n' % (kind.list_kind.encode(), meta))
 
 
-def pretty(obj: Any) -> bytes:
+def encode_pretty(obj: Any) -> bytes:
     """JSON for people."""
     return orjson.dumps(obj, option=orjson.OPT_INDENT_2)
 
@@ -281,19 +281,21 @@ def _partials(call: Call, page: Many, form: AnswerForm) -> Object:
     return {
         "kind": "PartialObjectMetadataList",
         "apiVersion": f"meta.k8s.io/{form.version}",
-        "metadata": lists.meta(page),
-        "items": [table.partial(obj, form.version) for obj in loaded] or None,
+        "metadata": lists.list_metadata(page),
+        "items": [table.make_partial(obj, form.version) for obj in loaded] or None,
     }
 
 
 def _table(call: Call, page: Many, form: AnswerForm, kept: Rows) -> Listing:
     """A list as a Table."""
-    rows = list(lists.rows(call, page, form, kept, include(call)))
-    head, tail = table.frame(table.layout(call.kind, call.version), lists.meta(page), form.version, bare=not rows)
+    rows = list(lists.table_rows(call, page, form, kept, included_part(call)))
+    head, tail = table.frame_table(
+        table.layout(call.kind, call.version), lists.list_metadata(page), form.version, bare=not rows
+    )
     return Listing(head, rows, tail + b"\n")
 
 
-def include(call: Call) -> str:
+def included_part(call: Call) -> str:
     """What comes with a table's rows. Raises BadRequest."""
     values = call.query.get("includeObject")
     return table.check_include(values[0] if values else "")
@@ -301,6 +303,6 @@ def include(call: Call) -> str:
 
 def _transform(call: Call, objects: list[Object], meta: Object, form: AnswerForm, *, scale: bool = False) -> Object:
     if scale and form.target == "PartialObjectMetadata":
-        return table.partial(objects[0], form.version)
+        return table.make_partial(objects[0], form.version)
     layout = table.SCALE if scale else table.layout(call.kind, call.version)
-    return table.table(layout, objects, meta, include(call), form.version)
+    return table.make_table(layout, objects, meta, included_part(call), form.version)

@@ -109,7 +109,7 @@ PLAIN = Framing(lambda piece: piece, b"")
 CHUNKED = Framing(chunk, b"0\r\n\r\n")
 
 
-def slices(chunks: Iterable[bytes]) -> Iterator[bytes | memoryview]:
+def slice_chunks(chunks: Iterable[bytes]) -> Iterator[bytes | memoryview]:
     """The same bytes in pieces of about a slice each."""
     small: list[bytes] = []
     size = 0

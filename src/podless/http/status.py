@@ -73,10 +73,10 @@ def _render(error: Exception, request: Request) -> Response:
     answer = render(error, request.headers.get("accept", ""))
     if answer.media != JSON or not negotiate.for_people(request.query, request.headers.get("user-agent", "")):
         return answer
-    from podless.http.render import pretty
+    from podless.http.render import encode_pretty
 
     whole = b"".join(bytes(chunk) for chunk in answer.chunks)
-    return Response(answer.status, [pretty(serializer.decode_own(whole))], JSON, answer.headers)
+    return Response(answer.status, [encode_pretty(serializer.decode_own(whole))], JSON, answer.headers)
 
 
 async def _render_long(error: APIError, request: Request) -> Response:
@@ -123,12 +123,12 @@ def render(error: Exception, accept: str = "") -> Response:
         log.error("%s", error)
         failure = APIError(f"Internal error occurred: {error}", {"causes": [{"message": str(error)}]})
         return document(failure.status(), 500, accept)
-    log.error("a request failed: %s", trace(error))
+    log.error("a request failed: %s", trace_error(error))
     unknown = APIError("Internal error occurred: see the server's log")
     return document(unknown.status(), 500, accept)
 
 
-def trace(error: BaseException) -> str:
+def trace_error(error: BaseException) -> str:
     """Where an error happened and of what type it is, without its text, which may have parts of a secret in it."""
     parts: list[str] = []
     seen: BaseException | None = error
@@ -139,7 +139,7 @@ def trace(error: BaseException) -> str:
     return "\nthen\n".join(parts)
 
 
-def refuse(code: int, text: str) -> Response:
+def refuse_bytes(code: int, text: str) -> Response:
     """The answer to bytes that never became a request."""
     error = APIError(text)
     error.code, error.reason = code, _REASONS.get(code, "BadRequest")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from podless.codec import serializer
 from podless.http.message import JSON, Sink, Stream
 from podless.http.negotiate import PROTOBUF, AnswerForm
-from podless.http.render import include
+from podless.http.render import included_part
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import APIError
@@ -46,7 +46,7 @@ class WatchStream:
         self._call = call
         self._watch = watch
         self._form = form
-        self._include = include(call) if form.target == "Table" else ""
+        self._include = included_part(call) if form.target == "Table" else ""
         watch.looks = watch.looks or bool(self._include)
         self._columns_sent = False
         # the kind and version that were shown last, and what is known of a batch that shows them so
@@ -57,7 +57,7 @@ class WatchStream:
 
     def stream(self) -> Stream:
         """The answer for the connection."""
-        return Stream(self._start, media(self._form))
+        return Stream(self._start, watch_media(self._form))
 
     def _start(self, sink: Sink) -> Callable[[], None]:
         self._sink = sink
@@ -203,7 +203,7 @@ def _partial(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> byte
     key = (item.type, kind.group, version.name, kind.changed, "partial", form.version)
     line = item.event.frames.get(key) if item.event is not None else None
     if line is None:
-        obj = table.partial(view.inner(kind, version, item.entry), form.version)
+        obj = table.make_partial(view.inner(kind, version, item.entry), form.version)
         line = _line(item.type.encode(), serializer.encode_json(obj))
         if item.event is not None:
             item.event.frames[key] = line
@@ -216,7 +216,7 @@ def _protobuf(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> byt
     if frame is None:
         load = view.inner if form.target else view.load
         obj = load(kind, version, item.entry)
-        shown = table.partial(obj, form.version) if form.target else obj
+        shown = table.make_partial(obj, form.version) if form.target else obj
         frame = _event(item.type, shown, kind.struct_of(version), form)
         if item.event is not None:
             item.event.frames[key] = frame
@@ -234,7 +234,7 @@ def _event(type_: str, obj: Object, struct: Struct | None, form: AnswerForm) -> 
     return protobuf.frame_event(type_, protobuf.write_object(whole, obj))
 
 
-def media(form: AnswerForm) -> bytes:
+def watch_media(form: AnswerForm) -> bytes:
     """The Content-Type of a watch."""
     return protobuf.STREAM.encode() if form.media == PROTOBUF else JSON
 

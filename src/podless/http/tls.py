@@ -162,7 +162,7 @@ class Certificates:
         # the names it was made for stand beside it
         try:
             names = self._names_file().read_text().split()
-            begins, ends = validity.read(self._server.read_text())
+            begins, ends = validity.read_validity(self._server.read_text())
         except OSError:
             return True
         except ValueError:
@@ -263,7 +263,7 @@ _INET6 = Path("/proc/net/if_inet6")
 _LINK_LOCAL = "20"
 
 
-def names(text: str) -> tuple[str, ...]:
+def parse_names(text: str) -> tuple[str, ...]:
     """DNS names and addresses, with commas between. Raises ValueError."""
     return tuple(_checked(part.strip()) for part in text.split(",") if part.strip())
 

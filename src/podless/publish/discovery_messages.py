@@ -72,7 +72,7 @@ MESSAGES = {
 }
 
 
-def encode(document: Document) -> bytes:
+def encode_discovery(document: Document) -> bytes:
     """A discovery document in its envelope."""
     if document["kind"] == "APIResourceList":
         resources = [{**resource, "verbs": {"items": resource["verbs"]}} for resource in document["resources"]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from podless.cel.pairs import equal
+from podless.cel.pairs import equal_json
 from podless.meta import field
 from podless.meta.field import FieldError, Key, Path
 from podless.runtime.meter import charge, each
@@ -55,7 +55,7 @@ class _Walk:
         errors = []
         if self.pruned:
             prune.prune_value(value, node, embedded=node.embedded)
-            if not equal(value, node.raw["default"]):
+            if not equal_json(value, node.raw["default"]):
                 errors.append(field.invalid(path, show_value(node.raw["default"]), "must not have unknown fields"))
                 value = copy_value(node.raw["default"])
         try:

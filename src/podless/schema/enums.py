@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from podless.cel.pairs import equal
+from podless.cel.pairs import equal_json
 from podless.codec import gotext
 from podless.meta import field
 from podless.runtime.memo import fill_attribute
@@ -73,16 +73,16 @@ class Enum:
         if value is None or (kind, len(value)) not in self._sizes:
             return False
         if len(self._boxes) <= _FEW:
-            return any(equal(value, item) for item in self._boxes)
+            return any(equal_json(value, item) for item in self._boxes)
         index = self._index if self._index is not None else fill_attribute(self, "_index", self._indexed, needed=False)
-        return any(equal(value, item) for item in index.get(_key(value), ()))
+        return any(equal_json(value, item) for item in index.get(_key(value), ()))
 
     def _indexed(self) -> dict[Any, list[Any]]:
         """The objects and lists by what equal ones have in common."""
         index: dict[Any, list[Any]] = {}
         for item in self._boxes:
             same = index.setdefault(_key(item), [])
-            if not any(equal(item, other) for other in same):
+            if not any(equal_json(item, other) for other in same):
                 same.append(item)
         return index
 

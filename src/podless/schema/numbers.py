@@ -10,7 +10,7 @@ import math
 from decimal import Decimal
 from typing import Any
 
-from podless.cel.pairs import equal
+from podless.cel.pairs import equal_json
 from podless.codec import gotext
 
 _MOST = float(2**53 - 1)
@@ -88,4 +88,4 @@ def same(value: Any, allowed: Any) -> bool:
         return isinstance(value, int) and value == allowed
     if isinstance(allowed, float):
         return isinstance(value, int | float) and float(value) == allowed
-    return allowed is not None and equal(value, allowed)
+    return allowed is not None and equal_json(value, allowed)

@@ -17,7 +17,7 @@ Manifests = Object | str | os.PathLike[str] | Iterable[Any]
 _FIRST = ("Namespace", "CustomResourceDefinition")  # what others of the same call need
 
 
-def objects(given: Manifests) -> list[Object]:
+def read_manifests(given: Manifests) -> list[Object]:
     """The objects in what is given, namespaces and definitions first.
 
     A text with a line end or a brace is a manifest, every other one the path of a file, of a folder or a pattern.

@@ -18,8 +18,8 @@ from podless.cel.policies import (
     ExpressionFailure,
     OutOfBudget,
     TypeMismatch,
-    applied,
-    operations,
+    apply_message,
+    patch_operations,
 )
 
 
@@ -41,25 +41,25 @@ def test_an_error_names_its_expression() -> None:
 
 def test_an_object_is_made_of_messages() -> None:
     source = "Object{spec: Object.spec{n: object.n + 1, tags: ['a']}, metadata: Object.metadata{labels: {'a': 'b'}}}"
-    made = applied(value(source, OBJECT, patches=True, object={"n": 1}), ())
+    made = apply_message(value(source, OBJECT, patches=True, object={"n": 1}), ())
     assert made == {"spec": {"n": 2, "tags": ["a"]}, "metadata": {"labels": {"a": "b"}}}
 
 
 def test_a_field_that_is_absent_is_not_set() -> None:
     source = "Object{spec: Object.spec{?color: object.?color, ?size: object.?size}}"
-    assert applied(value(source, OBJECT, patches=True, object={"size": 3}), ()) == {"spec": {"size": 3}}
+    assert apply_message(value(source, OBJECT, patches=True, object={"size": 3}), ()) == {"spec": {"size": 3}}
 
 
 def test_a_message_stands_where_its_name_says() -> None:
     made = value("Object{spec: Object.spec{inner: Object.spec.other{}}}", OBJECT, patches=True)
     with pytest.raises(TypeMismatch, match=r'unexpected type name "Object.spec.other", expected "Object.spec.inner"'):
-        applied(made, ())
+        apply_message(made, ())
 
 
 def test_patches_are_made_of_values_of_the_object() -> None:
     source = "[JSONPatch{op: 'add', path: '/metadata/labels/' + jsonpatch.escapeKey('a/b~c'), value: object.color}]"
     made = value(source, JSON_PATCHES, patches=True, object={"color": "red"})
-    assert operations(made) == [{"op": "add", "path": "/metadata/labels/a~1b~0c", "value": "red"}]
+    assert patch_operations(made) == [{"op": "add", "path": "/metadata/labels/a~1b~0c", "value": "red"}]
 
 
 def composed(*variables: tuple[str, str]) -> Environment:

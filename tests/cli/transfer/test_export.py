@@ -52,7 +52,7 @@ async def test_a_page_has_few_bytes(sizes: list[int], monkeypatch: pytest.Monkey
     async def found(cluster: object, refuse: object) -> list[Resource]:
         return [_MAPS]
 
-    monkeypatch.setattr(module, "discover", found)
+    monkeypatch.setattr(module, "discover_resources", found)
     server, sink = Server(sizes), Kept()
     made = Export(
         cast(RemoteCluster, server),

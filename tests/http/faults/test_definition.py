@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from podless.apis import offline
 from podless.http.faults import BadFault, InjectedFault
-from podless.http.faults.definition import definition, kind
+from podless.http.faults.definition import definition, fault_kind
 from podless.http.faults.fault import TERMS, Term
 
-KIND = kind()
+KIND = fault_kind()
 
 
 def test_the_definition_is_one_that_a_server_takes() -> None:

@@ -23,7 +23,7 @@ from podless.publish.openapi.serve import (
     DocumentRequest,
     Reply,
     accepted,
-    complete,
+    complete_answer,
 )
 
 NO_RULES: Any = None
@@ -50,7 +50,7 @@ class Library(serve.DocumentLibrary):
         return self.full(partial(super().swagger, request))
 
     def full(self, work: Callable[[], Reply]) -> Reply:
-        reply = complete(work)
+        reply = complete_answer(work)
         assert len(bytes(reply.body)) == (reply.body.size if isinstance(reply.body, DocumentBody) else len(reply.body))
         return replace(reply, body=bytes(reply.body))
 
@@ -213,7 +213,7 @@ def test_the_same_definition_has_the_same_hash() -> None:
 def test_versions_that_are_not_served_are_not_shown() -> None:
     one = kind()
     one = replace(one, unserved=(replace(one.versions[0], name="v2"),))
-    assert v3.document("g.example.com", "v2", [one])["paths"] == {}
+    assert v3.group_version_document("g.example.com", "v2", [one])["paths"] == {}
 
 
 def test_numbers_past_64_bits(kinds: list[Kind], library: Library) -> None:
@@ -227,12 +227,12 @@ def test_numbers_past_64_bits(kinds: list[Kind], library: Library) -> None:
 
 def test_swagger_is_put_together_once(kinds: list[Kind]) -> None:
     library = serve.DocumentLibrary(lambda: kinds)
-    first = complete(lambda: library.swagger(DocumentRequest()))
+    first = complete_answer(lambda: library.swagger(DocumentRequest()))
     assert first.status == 200
     assert library.swagger(DocumentRequest()).body is first.body
     assert library.swagger(DocumentRequest(if_none_match=first.headers["Etag"])).status == 304
     kinds.append(kind("others"))
-    assert b"/others" in bytes(complete(lambda: library.swagger(DocumentRequest())).body)
+    assert b"/others" in bytes(complete_answer(lambda: library.swagger(DocumentRequest())).body)
 
 
 def test_only_what_has_changed_is_made_again(kinds: list[Kind]) -> None:
@@ -278,10 +278,10 @@ def test_documents_are_what_they_are_as_a_whole(group: str) -> None:
     library = Library(lambda: KINDS)
     for version in ("v1", "v1beta1") if group == "g.example.com" else ("v1",):
         chosen = [one for one in KINDS if any(known.name == version for known in one.versions)]
-        whole = v3.document(group, version, chosen)
+        whole = v3.group_version_document(group, version, chosen)
         path = f"apis/{group}/{version}"
         assert library.document(DocumentRequest(path)).body == serializer.encode_json(whole)
-        assert library.document(DocumentRequest(path, accept=V3_PROTOBUF)).body == v3pb.document(whole)
+        assert library.document(DocumentRequest(path, accept=V3_PROTOBUF)).body == v3pb.encode_document(whole)
 
 
 def test_version_2_is_what_it_is_as_a_whole() -> None:

@@ -216,7 +216,7 @@ def load() -> None:
     """Import what selectors are compiled with, and all that this imports when it is first used."""
     from podless.cel import devices
 
-    devices.errors('device.driver == ""', "")
+    devices.validate_device_selector('device.driver == ""', "")
 
 
 def selector(given: Object, path: str) -> Errors:
@@ -226,7 +226,7 @@ def selector(given: Object, path: str) -> Errors:
         return
     from podless.cel import devices
 
-    yield from devices.errors(cel["expression"], f"{path}.cel.expression")
+    yield from devices.validate_device_selector(cel["expression"], f"{path}.cel.expression")
 
 
 def selectors(given: Iterable[Object] | None, path: str) -> Errors:

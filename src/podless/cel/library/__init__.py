@@ -47,19 +47,19 @@ _RULES = (
 
 
 @lru_cache(maxsize=1)
-def kubernetes() -> Declarations:
+def kubernetes_libraries() -> Declarations:
     """What the rules of a definition and the validations of a policy may use."""
     return Declarations((module.LIBRARY for module in _RULES), homogeneous=True, lenient=True)
 
 
 @lru_cache(maxsize=1)
-def patches() -> Declarations:
+def patch_libraries() -> Declarations:
     """What the mutations of a policy may use."""
     return Declarations((module.LIBRARY for module in (*_RULES, jsonpatch)), homogeneous=True, lenient=True)
 
 
 @lru_cache(maxsize=1)
-def every() -> Declarations:
+def all_libraries() -> Declarations:
     """All there is, each library in its newest version."""
     modules = [printing if module is formatting else module for module in _RULES]
     return Declarations([module.LIBRARY for module in (*modules, jsonpatch, math, encoders)] + [strings.REVERSE])

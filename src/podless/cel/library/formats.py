@@ -47,7 +47,7 @@ def _datetime(text: str) -> bool:
 
 def _uri(text: str) -> list[str]:
     try:
-        urls.parse(text, True)
+        urls.parse_url(text, True)
     except EvaluationError as error:
         return [str(error)]
     return []

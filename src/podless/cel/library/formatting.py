@@ -140,7 +140,7 @@ class Clauses:
                 except BadClause as error:
                     raise EvaluationError(f"error during formatting: {error}") from None
             size += sum(map(len, out[-2:]))
-            bounds.afford(size)
+            bounds.afford_work(size)
         return "".join(out)
 
     def problem(self, text: str, args: list[Expr]) -> tuple[Expr | None, str] | None:
@@ -178,7 +178,7 @@ def _shown(kind: Type) -> str:
     return kind.name if kind.kind in ("struct", "opaque") else _NAMES.get(kind.kind, kind.kind)
 
 
-def refusal(letter: str, value: Any, texts: Mapping[str, str] | None = None) -> BadClause:
+def clause_error(letter: str, value: Any, texts: Mapping[str, str] | None = None) -> BadClause:
     """The error of a value that a clause cannot show."""
     return BadClause((texts or REFUSED)[letter.lower()].format(name_of(value)))
 
@@ -189,26 +189,26 @@ def _string(value: Any, precision: int | None = None) -> str:
     if value is None:
         return "null"
     if isinstance(value, list):
-        return f"[{together(map(_inner, bounds.stepwise(value)))}]"
+        return f"[{join_parts(map(_inner, bounds.stepwise(value)))}]"
     if value.__class__ is dict:
         entries = sorted((_quoted(key, _key(key)), _inner(item)) for key, item in bounds.stepwise(value.items()))
-        return f"{{{together(f'{key}:{item}' for key, item in entries)}}}"
+        return f"{{{join_parts(f'{key}:{item}' for key, item in entries)}}}"
     if name_of(value) not in TAKES["s"]:
-        raise refusal("s", value)
+        raise clause_error("s", value)
     try:
         return to_string(value)
     except EvaluationError as error:
         raise BadClause(f"could not convert argument {gotext.quote(str(error))} to string") from None
 
 
-def together(parts: Iterable[str]) -> str:
+def join_parts(parts: Iterable[str]) -> str:
     """Parts with commas between; the length is paid for as it grows."""
     out, size = [], 0
     for part in parts:
         charge(_VALUE)
         out.append(part)
         size += len(part) + 2
-        bounds.afford(size)
+        bounds.afford_work(size)
     return ", ".join(out)
 
 
@@ -248,7 +248,7 @@ def _number(value: Any, letter: str) -> float:
     if value.__class__ is str and value in _WORDS:
         return float(value.replace("Infinity", "inf"))
     if value.__class__ is not float:
-        raise refusal(letter, value)
+        raise clause_error(letter, value)
     return float(value)
 
 
@@ -276,7 +276,7 @@ def _scientific(value: Any, precision: int | None) -> str:
 
 def _decimal(value: Any, precision: int | None) -> str:
     if value.__class__ not in (int, Uint):
-        raise refusal("d", value)
+        raise clause_error("d", value)
     return str(int(value))
 
 
@@ -286,7 +286,7 @@ def shown_whole(letter: str) -> Callable[[Any, int | None], str]:
 
     def show(value: Any, precision: int | None) -> str:
         if value.__class__ not in classes:
-            raise refusal(letter, value)
+            raise clause_error(letter, value)
         return f"{int(value):{letter}}"
 
     return show
@@ -302,7 +302,7 @@ def shown_hex(upper: bool) -> Callable[[Any, int | None], str]:
         elif kind is int or kind is Uint:
             text = f"{int(value):x}"
         else:
-            raise refusal("x", value)
+            raise clause_error("x", value)
         return str(text.upper()) if upper else str(text)
 
     return show

@@ -7,7 +7,7 @@ budget. Objects are plain decoded JSON. Source: k8s.io/apiserver pkg/admission/p
 from podless.cel.policies.activation import BUDGET, Activation, ExpressionFailure, OutOfBudget
 from podless.cel.policies.asking import AccessQuestion, Answer, AuthorizerValue
 from podless.cel.policies.environment import BOOL, JSON_PATCHES, OBJECT, STRING, TEXT_OR_NULL, Environment, Expression
-from podless.cel.policies.made import TypeMismatch, applied, operations, parts
+from podless.cel.policies.made import TypeMismatch, apply_message, collect_parts, patch_operations
 from podless.cel.policies.typed import TypedEnvironment
 
 __all__ = [
@@ -27,7 +27,7 @@ __all__ = [
     "OutOfBudget",
     "TypeMismatch",
     "TypedEnvironment",
-    "applied",
-    "operations",
-    "parts",
+    "apply_message",
+    "collect_parts",
+    "patch_operations",
 ]

@@ -48,7 +48,7 @@ class TypeMismatch(Exception):
     """An object or a patch is not what it should be; the text says why."""
 
 
-def operations(patches: list[Message]) -> list[dict[str, Any]]:
+def patch_operations(patches: list[Message]) -> list[dict[str, Any]]:
     """JSON patch operations of JSONPatch messages. Raises TypeMismatch for a value that has no form in JSON."""
     made = []
     for patch in patches:
@@ -168,7 +168,7 @@ def _object_value(value: Any) -> Any:
 # an object that is applied: what Go holds for the values of the language
 
 
-def applied(value: Message, data: Container[int]) -> dict[str, Any]:
+def apply_message(value: Message, data: Container[int]) -> dict[str, Any]:
     """The object of an Object message. Raises TypeMismatch.
 
     data: the ids of the lists and maps that are parts of the request. What an expression made itself is converted one
@@ -179,7 +179,7 @@ def applied(value: Message, data: Container[int]) -> dict[str, Any]:
     return made
 
 
-def parts(values: dict[str, Any]) -> set[int]:
+def collect_parts(values: dict[str, Any]) -> set[int]:
     """The ids of all lists and maps that some values have."""
     found: set[int] = set()
     todo: list[Any] = [value for value in values.values() if isinstance(value, dict | list)]

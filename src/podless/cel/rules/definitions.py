@@ -8,7 +8,7 @@ from typing import Any
 from podless.cel.declared import MAX_REQUEST
 from podless.cel.rules.objects import NodeRules
 from podless.cel.rules.rule import RuleError, shown_rule
-from podless.cel.rules.verdict import RULES, Judged, NodeVerdict, judge
+from podless.cel.rules.verdict import RULES, Judged, NodeVerdict, judge_node
 from podless.meta import field
 from podless.meta.field import FieldError
 
@@ -45,7 +45,7 @@ class DefinitionRules:
         verdict = self._judge(schema, above)
         if not verdict.typed:
             return [field.internal(at, _UNTYPED)]
-        times = cardinality(above, verdict.least)
+        times = estimate_cardinality(above, verdict.least)
         fixed = _uncorrelatable(schema, path, above)
         errors: list[FieldError] = []
         for place, (given, judged) in enumerate(zip(schema[RULES], verdict.rules, strict=True)):
@@ -88,7 +88,7 @@ class DefinitionRules:
         known = self._verdicts.get(id(node))
         if known is None:
             resource = root or bool(node.get("x-kubernetes-embedded-resource"))
-            known = self._verdicts[id(node)] = (node, judge(node, resource=resource))
+            known = self._verdicts[id(node)] = (node, judge_node(node, resource=resource))
         return known[1]
 
     def _rule(self, given: Schema, rule: Judged, at: str, times: int, fixed: str) -> list[FieldError]:
@@ -129,11 +129,11 @@ def check(schema: Schema, path: str, old: Iterable[Schema] = ()) -> list[FieldEr
         node, at, above = todo.pop()
         if node.get(RULES):
             errors += checker.declared(node, at, above)
-        todo += [(part, f"{at}{suffix}", (*above, node)) for suffix, part in children(node)]
+        todo += [(part, f"{at}{suffix}", (*above, node)) for suffix, part in child_nodes(node)]
     return errors + checker.total(schema, path)
 
 
-def children(node: Schema) -> Iterable[tuple[str, Schema]]:
+def child_nodes(node: Schema) -> Iterable[tuple[str, Schema]]:
     """The nodes of a structural schema directly below one, each with what it adds to the path."""
     for keyword in ("additionalProperties", "items"):
         if isinstance(node.get(keyword), dict):
@@ -142,7 +142,7 @@ def children(node: Schema) -> Iterable[tuple[str, Schema]]:
         yield f".properties[{name}]", part or {}
 
 
-def cardinality(above: tuple[Schema, ...], least: int) -> int:
+def estimate_cardinality(above: tuple[Schema, ...], least: int) -> int:
     """How many values there can be for a node below others, of so many bytes at least, in one request."""
     total = 1
     for node in above:
@@ -162,7 +162,7 @@ def _uncorrelatable(schema: Schema, path: str, above: tuple[Schema, ...]) -> str
     """The path of the highest list over a node whose items have no identity, or ""."""
     steps = []
     for node, below in zip(above, (*above, schema)[1:], strict=True):
-        step = next((suffix for suffix, part in children(node) if part is below), "")
+        step = next((suffix for suffix, part in child_nodes(node) if part is below), "")
         steps.append(step)
     for place, node in enumerate(above):
         if node.get("type") == "array" and node.get("x-kubernetes-list-type") != "map" and steps[place] == ".items":

@@ -107,8 +107,8 @@ class _Unfit(Exception):
 def _program(source: str, root: Decl, declared: Declared, given: Given, wanted: str = "bool") -> Program:
     old = types.optional(root.type) if given.get("optionalOldSelf") else root.type
     kinds = {"self": root.type, "oldSelf": old}
-    functions = library.kubernetes()
-    tree = program.analyze(source, kinds, functions, declared, macros.KUBERNETES)
+    functions = library.kubernetes_libraries()
+    tree = program.analyze_source(source, kinds, functions, declared, macros.KUBERNETES)
     if tree.type.kind != wanted or tree.type.name == "wrapper":
         raise _Unfit
     decls = {"self": root, "oldSelf": None if given.get("optionalOldSelf") else root}

@@ -67,7 +67,7 @@ class _Question:
         return isinstance(other, _Question) and self.digest == other.digest
 
 
-def judge(node: Schema, *, resource: bool) -> NodeVerdict:
+def judge_node(node: Schema, *, resource: bool) -> NodeVerdict:
     """The verdict on a node of a sound schema. resource: whether it is the root or an embedded resource."""
     question = _Question(node, resource)
     try:

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 from podless.cli.transfer.documents import ExportSink
 from podless.cli.transfer.own import made_by_server
-from podless.cli.transfer.renew import exported
-from podless.cli.transfer.resources import Resource, chosen, discover
+from podless.cli.transfer.renew import export_object
+from podless.cli.transfer.resources import Resource, choose_resources, discover_resources
 from podless.remote.cluster import Refused, RemoteCluster
 
 Object = dict[str, Any]
@@ -59,10 +59,14 @@ class Export:
 
     async def run(self) -> None:
         """Do it. Raises LookupError for a kind that is not there, RemoteError where the server does not answer."""
-        found = await discover(self._cluster, self._refuse)
+        found = await discover_resources(self._cluster, self._refuse)
         known = {each.full: each for each in found}
         choice = self._choice
-        resources = chosen(found, choice.kinds) if choice.kinds else [one for one in found if one.full not in _PASSING]
+        resources = (
+            choose_resources(found, choice.kinds)
+            if choice.kinds
+            else [one for one in found if one.full not in _PASSING]
+        )
         if choice.namespaces:
             if choice.kinds and (other := [one.plural for one in resources if not one.namespaced]):
                 raise LookupError(f"{', '.join(other)}: not in a namespace; leave --namespace out")
@@ -100,14 +104,14 @@ class Export:
         if made_by_server(obj):
             return
         if metadata.get("deletionTimestamp"):
-            self._warn(f"{label(obj)}: is being deleted, and left out")
+            self._warn(f"{object_label(obj)}: is being deleted, and left out")
             return
         if metadata.get("namespace"):
             self._used.add(metadata["namespace"])
         first = resource.full in _FIRST
         if first:
             self._there.add(resource.path(name=metadata["name"]))
-        self._sink.put(exported(obj), resource.full, needed=first)
+        self._sink.put(export_object(obj), resource.full, needed=first)
         self.done += 1
         self._say(f"{self.done} objects, {resource.full}")
 
@@ -147,11 +151,11 @@ class Export:
                 if refused.code != 404 or not quiet:
                     self._refuse(f"{resource.kind} {name}: {refused}")
                 continue
-            self._sink.put(exported(obj), resource.full, needed=True)
+            self._sink.put(export_object(obj), resource.full, needed=True)
             self.done += 1
 
 
-def label(obj: Object) -> str:
+def object_label(obj: Object) -> str:
     """An object for people: kind, namespace and name."""
     metadata = obj["metadata"]
     where = f"{metadata['namespace']}/" if metadata.get("namespace") else ""

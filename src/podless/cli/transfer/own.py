@@ -92,7 +92,7 @@ def made_by_server(obj: Object) -> bool:
     return rule is not None and rule(obj)
 
 
-def adopted(obj: Object) -> bool:
+def is_adopted(obj: Object) -> bool:
     """Whether a server may have made one before, to which this one's labels, annotations and fields are added."""
     name = obj["metadata"]["name"]
     kind = kind_of(obj)

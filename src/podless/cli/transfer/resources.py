@@ -48,7 +48,7 @@ class Resource:
         return f"{base}{where}/{self.plural}" + (f"/{quote(name, safe='')}" if name else "")
 
 
-async def discover(cluster: RemoteCluster, warn: Callable[[str], None]) -> list[Resource]:
+async def discover_resources(cluster: RemoteCluster, warn: Callable[[str], None]) -> list[Resource]:
     """All resources, each in the version that its group prefers, or else in the first that has it.
 
     warn: is told of a group that does not answer. Raises RemoteError.
@@ -61,7 +61,7 @@ async def discover(cluster: RemoteCluster, warn: Callable[[str], None]) -> list[
 
     async def one(version: str) -> list[Resource]:
         try:
-            return await served(cluster, version)
+            return await list_served(cluster, version)
         except Refused as refused:
             warn(f"{version}: {refused}")
             return []
@@ -74,7 +74,7 @@ async def discover(cluster: RemoteCluster, warn: Callable[[str], None]) -> list[
     return list(found.values())
 
 
-async def served(cluster: RemoteCluster, api_version: str) -> list[Resource]:
+async def list_served(cluster: RemoteCluster, api_version: str) -> list[Resource]:
     """The resources of one version of a group. Raises Refused, RemoteError."""
     path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
     listed: Sequence[Object] = (await cluster.send("GET", path)).get("resources") or ()
@@ -92,7 +92,7 @@ def _names(told: Object) -> frozenset[str]:
     return frozenset(name.lower() for name in names if name)
 
 
-def chosen(resources: Iterable[Resource], names: Sequence[str]) -> list[Resource]:
+def choose_resources(resources: Iterable[Resource], names: Sequence[str]) -> list[Resource]:
     """Those with the names: plural, PLURAL.GROUP, kind or short name, the first that has it. Raises LookupError."""
     found = {}
     for name in map(str.lower, names):

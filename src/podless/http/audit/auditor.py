@@ -21,7 +21,7 @@ from podless.http.audit.policy import (
     STARTED,
     AuditPolicy,
     AuditRule,
-    bodies,
+    tells_bodies,
 )
 from podless.http.message import Answer, Ending, Handler, Pending, Request, Response, Sink, Stream
 from podless.http.target import mask_query
@@ -134,7 +134,7 @@ class Auditor:
         rule, request, asked = audit.rule, audit.request, audit.asked
         assert rule is not None
         level = rule.level
-        if level != METADATA_LEVEL and not bodies(rule, asked):
+        if level != METADATA_LEVEL and not tells_bodies(rule, asked):
             level = METADATA_LEVEL
         query = f"?{mask_query(request.query_text)}" if request.query_text else ""
         event: Object = {

@@ -94,7 +94,7 @@ class AuditPolicy:
         return next((rule for rule in self.rules if rule.fits(user, asked)), _NOTHING)
 
 
-def bodies(rule: AuditRule, asked: Attributes) -> bool:
+def tells_bodies(rule: AuditRule, asked: Attributes) -> bool:
     """Whether bodies may be told: never those of secrets, unless the rule names them."""
     if (asked.group, _whole(asked)) not in _SECRETS:
         return True
@@ -113,7 +113,7 @@ def _path(pattern: str, path: str) -> bool:
 METADATA = AuditPolicy((AuditRule(METADATA_LEVEL, omit=frozenset((RECEIVED,))),))
 
 
-def read(path: Path) -> AuditPolicy:
+def read_policy(path: Path) -> AuditPolicy:
     """The policy in a YAML or JSON file. Raises BadPolicy."""
     try:
         raw = path.read_bytes()

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from podless.http.faults.events import Disturbed
 from podless.http.faults.fault import GROUP, InjectedFault
 from podless.http.faults.scripted import Faults
-from podless.http.message import Answer, Handler, Lost, Pending, Request, Stream, settled
+from podless.http.message import Answer, Handler, Lost, Pending, Request, Stream, settle_answer
 from podless.meta.errors import APIError
 
 _REASONS = {
@@ -44,7 +44,7 @@ def with_faults(faults: Faults, revision: Callable[[], int]) -> Callable[[Handle
 async def _settled(settle: Callable[[], Awaitable[None]], request: Request, handler: Handler) -> Answer:
     """Who asks for faults is told what has happened so far."""
     await settle()
-    return await settled(handler(request))
+    return await settle_answer(handler(request))
 
 
 async def _carry_out(fault: InjectedFault, request: Request, handler: Handler, revision: Callable[[], int]) -> Answer:
@@ -56,7 +56,7 @@ async def _carry_out(fault: InjectedFault, request: Request, handler: Handler, r
         raise refusal(fault)
     if fault.older:
         _age(request, max(revision() - fault.older, 1))
-    answer = await settled(handler(request))
+    answer = await settle_answer(handler(request))
     if fault.drop == "after":
         return Lost()
     return Disturbed.stream(fault, answer) if isinstance(answer, Stream) and fault.of_watches else answer

@@ -58,7 +58,7 @@ def definition() -> Object:
     }
 
 
-def kind() -> Kind:
+def fault_kind() -> Kind:
     """The kind."""
     whole = definition()
     return compile_kind(whole, serializer.encode_json(whole))

@@ -103,7 +103,7 @@ class Disturbed:
     def _changed(self, data: bytes) -> bytes:
         fault, frames, found = self._fault, self._frames, list[bytes]()
         events = frames.split(data)
-        for event in framing.compressed(events, frames) if fault.compress else events:
+        for event in framing.compress_events(events, frames) if fault.compress else events:
             if self._left == 0:
                 break
             mark = frames.type(event) == b"BOOKMARK"

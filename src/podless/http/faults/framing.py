@@ -94,7 +94,7 @@ JSON_LINES: Frames = _Lines()
 PROTOBUF_FRAMES: Frames = _Binary()
 
 
-def compressed(events: Iterable[bytes], frames: Frames) -> Iterator[bytes]:
+def compress_events(events: Iterable[bytes], frames: Frames) -> Iterator[bytes]:
     """Of the events of each object only what they come to, in the order of the last ones.
 
     What was made and is gone again is not told of; what was gone and is there again is told of twice.

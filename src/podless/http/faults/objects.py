@@ -15,7 +15,7 @@ from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.write import report_status
-from podless.http.faults.definition import kind
+from podless.http.faults.definition import fault_kind
 from podless.http.faults.fault import BadFault, InjectedFault
 from podless.http.faults.scripted import Faults
 from podless.verbs.call import API
@@ -49,7 +49,7 @@ class FaultObjects(Controller):
 
     def __init__(self, api: API, faults: Faults) -> None:
         super().__init__(api)
-        self._kind = kind()
+        self._kind = fault_kind()
         self._scripted = faults
         self._known: dict[str, _Known] = {}
 

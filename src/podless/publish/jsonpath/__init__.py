@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from podless.publish.jsonpath.parser import TemplateParser
-from podless.publish.jsonpath.steps import FieldStep, PathFault, Step, Values, descend, run
+from podless.publish.jsonpath.steps import FieldStep, PathFault, Step, Values, descend_values, run_steps
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.meter import charge, each
 
@@ -32,15 +32,15 @@ class Searched:
 
     def follow(self, steps: list[Step]) -> Values:
         """The values that the steps of a path lead to. Raises PathFault."""
-        if not steps or steps[0] is not descend:
-            return run(steps, [self.obj])
+        if not steps or steps[0] is not descend_values:
+            return run_steps(steps, [self.obj])
         if self._below is None:
-            self._below = descend([self.obj])
+            self._below = descend_values([self.obj])
         if len(steps) < 2 or not isinstance(steps[1], FieldStep):
-            return run(steps[1:], self._below)
+            return run_steps(steps[1:], self._below)
         if self._named is None:
             self._named = _by_name(self._below)
-        return run(steps[2:], self._named.get(steps[1].name, []))
+        return run_steps(steps[2:], self._named.get(steps[1].name, []))
 
 
 def _by_name(values: Values) -> dict[str, Values]:
@@ -64,7 +64,7 @@ class Path:
         self.text = text
         self._nodes = nodes
         self._names = text[1:].split(".") if _PLAIN.fullmatch(text) else None
-        self.descends = any(steps and steps[0] is descend for steps in nodes)
+        self.descends = any(steps and steps[0] is descend_values for steps in nodes)
 
     def find(self, obj: Any) -> Values:
         """The values that the path leads to, in order; none where it cannot be followed. obj: may be a Searched."""
@@ -91,6 +91,6 @@ class Path:
 
 
 @bounded_cache(_CACHED)
-def parse(text: str) -> Path:
+def parse_path(text: str) -> Path:
     """A path as additionalPrinterColumns have it, such as .spec.x, compiled. Raises ValueError for a malformed one."""
     return Path(text, TemplateParser(f"{{{text}}}").template())

@@ -26,7 +26,7 @@ class PathFault(Exception):
         self.partial = partial
 
 
-def run(steps: Iterable[Step], values: Values) -> Values:
+def run_steps(steps: Iterable[Step], values: Values) -> Values:
     """What the steps make of the values, one after the other. Raises PathFault."""
     for step in steps:
         charge(1 + len(values))
@@ -40,17 +40,17 @@ def _counted(values: Values) -> Values:
     return values
 
 
-def constant(value: str) -> Step:
+def make_constant(value: str) -> Step:
     """A text between the actions."""
     return lambda values: [value]
 
 
-def repeat(value: float | bool) -> Step:
+def repeat_literal(value: float | bool) -> Step:
     """The same literal in place of each value."""
     return lambda values: [value] * len(values)
 
 
-def unknown(name: str) -> Step:
+def refuse_word(name: str) -> Step:
     """A word that means nothing."""
 
     def step(values: Values) -> Values:
@@ -82,12 +82,12 @@ def _children(value: Any) -> Values:
     return list(each(value.encode())) if isinstance(value, str) else []
 
 
-def wildcard(values: Values) -> Values:
+def take_items(values: Values) -> Values:
     """All items and fields."""
     return [child for value in values for child in _children(value)]
 
 
-def descend(values: Values) -> Values:
+def descend_values(values: Values) -> Values:
     """Everything at and below the values that has something in it, the outer before the inner."""
     found: Values = []
     rest = values[::-1]
@@ -113,14 +113,14 @@ def descend(values: Values) -> Values:
     return _counted(found)
 
 
-def union(parts: list[list[Step]]) -> Step:
+def make_union(parts: list[list[Step]]) -> Step:
     """What each of the parts finds, part by part."""
 
     def step(values: Values) -> Values:
         found: Values = []
         try:
             for part in parts:
-                found += run(part, values)
+                found += run_steps(part, values)
                 _counted(found)
         except PathFault as fault:
             raise PathFault(str(fault), values) from None
@@ -129,7 +129,7 @@ def union(parts: list[list[Step]]) -> Step:
     return step
 
 
-def array(text: str) -> Step:
+def parse_array(text: str) -> Step:
     """An index or slice; the end of a lone index is the one behind it. Raises ValueError for what is neither."""
     match = _SLICE.fullmatch(text)
     if not match:
@@ -164,25 +164,25 @@ def _whole(text: str) -> int:
     return int(text)
 
 
-def existing(inner: list[Step]) -> Step:
+def make_existence_filter(inner: list[Step]) -> Step:
     """The items in which the inner path finds something."""
 
     def holds(value: Any) -> bool:
         try:
-            return bool(run(inner, [value]))
+            return bool(run_steps(inner, [value]))
         except PathFault as fault:
             return bool(fault.partial)
 
     return _filtered(holds)
 
 
-def comparing(left: list[Step], operator: str, right: list[Step]) -> Step:
+def make_comparison(left: list[Step], operator: str, right: list[Step]) -> Step:
     """The items in which the two paths find values that compare so."""
 
     def holds(value: Any) -> bool:
         sides = []
         for steps in (left, right):
-            found = run(steps, [value])
+            found = run_steps(steps, [value])
             if not found:
                 return False
             if len(found) > 1:

@@ -23,7 +23,7 @@ _OLD = re.compile(r"[yY]|[nN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|[-+]?[0-
 
 
 @bounded_cache(1024)
-def text(encoded: str) -> str:
+def block_text(encoded: str) -> str:
     """A value, given as JSON, as YAML with a line break at the end; the same few come again and again.
 
     JSON is YAML, too: what is nested very deep stays as it is.

@@ -13,7 +13,7 @@ from typing import Any
 
 from podless.kinds.kind import Kind, Subresource, Version
 from podless.publish import texts
-from podless.publish.openapi.standard import META, PARAMETERS, SCALE, package
+from podless.publish.openapi.standard import META, PARAMETERS, SCALE, package_of
 from podless.structs.gotypes import Bool, Int, ListOf, String
 
 TEXTS = {200: "OK", 201: "Created", 202: "Accepted", 401: "Unauthorized"}
@@ -177,7 +177,7 @@ _TEXTS = {
 _VERBS = {"post": "create", "put": "update", "watchlist": "watch"}
 
 
-def model(group: str, version: str, kind: str) -> str:
+def model_name(group: str, version: str, kind: str) -> str:
     """The component's name: the group's parts in reverse order, the version and the kind."""
     return ".".join([*reversed(group.split(".")), version, kind])
 
@@ -201,8 +201,8 @@ class OperationsWriter:
         self.kind = kind
         self.version = version
         self.dialect = CUSTOM if kind.custom else BUILTIN
-        self.name = name or (lambda noun: model(kind.group, version.name, noun))
-        self.prefix, self.tag = names(kind.group, version.name)
+        self.name = name or (lambda noun: model_name(kind.group, version.name, noun))
+        self.prefix, self.tag = group_names(kind.group, version.name)
         self.gvk = {"group": kind.group, "version": version.name, "kind": kind.kind}
 
     def operations(self) -> list[PathOperation]:
@@ -278,7 +278,7 @@ class OperationsWriter:
         known = kind.subresource(sub)
         if known is not None and known.kind is not None:
             of = known.kind
-            noun = package(of.group, of.storage_version) + of.kind
+            noun = package_of(of.group, of.storage_version) + of.kind
             gvk = {"group": of.group, "version": of.storage_version, "kind": of.kind}
         refs = {
             "list": self.name(kind.list_kind),
@@ -352,14 +352,14 @@ def _options(kind: Kind) -> list[str]:
     return found
 
 
-def names(group: str, *version: str) -> tuple[str, str]:
+def group_names(group: str, *version: str) -> tuple[str, str]:
     """What stands in the ids of a group's or group-version's operations, and their tag."""
     short = group.removesuffix(".k8s.io") if group else "core"
     prefix = "".join(camel(one, True) for one in (short, *version))
     return prefix, "_".join(camel(one, False) for one in (short, *version))
 
 
-def paths(operations: Iterable[PathOperation]) -> dict[str, list[PathOperation]]:
+def paths_of(operations: Iterable[PathOperation]) -> dict[str, list[PathOperation]]:
     """The operations by path."""
     found: dict[str, list[PathOperation]] = {}
     for operation in operations:
@@ -367,21 +367,21 @@ def paths(operations: Iterable[PathOperation]) -> dict[str, list[PathOperation]]
     return found
 
 
-def shared(operations: list[PathOperation]) -> list[str]:
+def shared_parameters(operations: list[PathOperation]) -> list[str]:
     """The parameters that all operations of a path have: the path has them in their place."""
     first, *others = operations
     return [key for key in first.queries if all(key in other.queries for other in others)]
 
 
-def parameter(key: str, kind: str) -> dict[str, Any]:
+def make_parameter(key: str, kind: str) -> dict[str, Any]:
     """A parameter: its name, place, text and type, and that it is required where it is in the path."""
     if key == "name":
         return {"name": key, "in": "path", "description": f"Name of the {kind}.", "required": True, "type": "string"}
     if key in PARAMETERS:
         form, place = PARAMETERS[key]
-        text = texts.text(texts.META, "Parameters", key) or texts.text(texts.META, "DeleteOptions", key)
+        text = texts.field_text(texts.META, "Parameters", key) or texts.field_text(texts.META, "DeleteOptions", key)
     else:
         name, of, form = key.split()
-        place, text = "query", texts.text("", of, name) or f"The option {name} of {of}."
+        place, text = "query", texts.field_text("", of, name) or f"The option {name} of {of}."
     required = {"required": True} if place == "path" else {}
     return {"name": key.split()[0], "in": place, "description": text} | required | {"type": form}

@@ -118,7 +118,7 @@ class MissingParts(Exception):
         self.steps = steps
 
 
-def complete(work: Callable[[], Reply]) -> Reply:
+def complete_answer(work: Callable[[], Reply]) -> Reply:
     """The answer that some work gives once all is there that it needs."""
     while True:
         try:
@@ -210,11 +210,13 @@ class DocumentLibrary:
             for version in kind.versions:
                 found.setdefault((kind.group, version.name), []).append(digests[version.name])
         tags = {name: v3.page_etag(name) for name in self._pages()}
-        tags |= {v3.path(GroupVersion(*where)): v3.etag(digests) for where, digests in found.items()}
-        return serializer.encode_json(v3.index(tags))
+        tags |= {
+            v3.group_version_path(GroupVersion(*where)): v3.document_hash(digests) for where, digests in found.items()
+        }
+        return serializer.encode_json(v3.root_document(tags))
 
     def _pages(self) -> dict[str, PathOperation]:
-        return pages.pages({kind.group for kind in self._kinds() if not kind.custom})
+        return pages.list_pages({kind.group for kind in self._kinds() if not kind.custom})
 
     def document(self, request: DocumentRequest) -> Reply:
         """/openapi/v3/…: one group-version or page; 404 where none is served, 301 where the hash is an old one.
@@ -231,7 +233,7 @@ class DocumentLibrary:
             return Reply(406, {"Vary": "Accept"})
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
         if request.hash and request.hash != etag:
-            return Reply(301, headers | {"Location": v3.url(request.group_version, etag)})
+            return Reply(301, headers | {"Location": v3.document_url(request.group_version, etag)})
         if request.hash:
             expires = (self._now() + _YEAR).strftime("%a, %d %b %Y %H:%M:%S UTC")
             headers |= {"Cache-Control": "public, immutable", "Expires": expires}
@@ -243,15 +245,15 @@ class DocumentLibrary:
         where = group_version(name)
         if where is None:
             page = self._pages().get(name)
-            return (v3.page_etag(name), partial(v3.page, page, self._release)) if page is not None else None
+            return (v3.page_etag(name), partial(v3.page_document, page, self._release)) if page is not None else None
         group, served = where.group, where.version
         kinds = [kind for kind in self._kinds() if kind.group == group and _serves(kind, served)]
         if not kinds:
             return None
-        etag = v3.etag(digests[served] for digests in self._told(kinds))
+        etag = v3.document_hash(digests[served] for digests in self._told(kinds))
         if all(kind.custom for kind in kinds):
             return etag, [(kind, kind.by_version[served]) for kind in kinds]
-        return etag, partial(v3.document, group, served, kinds, self._release)
+        return etag, partial(v3.group_version_document, group, served, kinds, self._release)
 
     def swagger(self, request: DocumentRequest) -> Reply:
         """/openapi/v2: all kinds in one document. Raises MissingParts."""
@@ -260,7 +262,7 @@ class DocumentLibrary:
             return Reply(406, {"Vary": "Accept"})
         generation, kinds = self._generation(), list(self._kinds())
         told = zip(kinds, self._told(kinds, shown=form == JSON), strict=True)
-        etag = v3.etag(digests[version.name] for kind, digests in told for version in kind.versions)
+        etag = v3.document_hash(digests[version.name] for kind, digests in told for version in kind.versions)
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
         reply = _conditional(request, headers, etag, lambda: self._joined(kinds, form, etag))
         if self._whole.get(form, ("",))[0] == etag:
@@ -302,7 +304,7 @@ class DocumentLibrary:
             if part is not None:
                 found.append(part)
                 continue
-            make, keep = partial(parts.part, form, kind, version), partial(known.__setitem__, version.name)
+            make, keep = partial(parts.make_part, form, kind, version), partial(known.__setitem__, version.name)
             steps.append(PreparationStep(make, keep, kind in self._long))
         if steps:
             raise MissingParts(steps)
@@ -315,12 +317,12 @@ class DocumentLibrary:
         key = form, etag
         body = self._documents.pop(key, None)
         if body is None and callable(make):
-            encode = v3pb.document if form == V3_PROTOBUF else _encode
+            encode = v3pb.encode_document if form == V3_PROTOBUF else _encode
             raise MissingParts([PreparationStep(lambda: encode(make()), partial(self._keep_document, key), long=True)])
         if body is None:
             assert not callable(make)
             found = self._of(parts.V3_PROTOBUF if form == V3_PROTOBUF else parts.V3_JSON, make)
-            body = documents.custom(form == V3_PROTOBUF, found)
+            body = documents.custom_document(form == V3_PROTOBUF, found)
         self._keep_document(key, body)
         return body
 
@@ -338,10 +340,10 @@ class DocumentLibrary:
         builtin, custom = ([kind for kind in kinds if kind.custom is which] for which in (False, True))
         known = self._builtin.get(of.name)
         if known is None or known[0] != builtin:
-            look, keep = partial(documents.builtin, of, builtin), partial(self._keep_builtin, of.name, builtin)
+            look, keep = partial(documents.add_builtin, of, builtin), partial(self._keep_builtin, of.name, builtin)
             raise MissingParts([PreparationStep(look, keep, long=True)])
         served = ((kind, version) for kind in custom for version in kind.versions)
-        make = partial(documents.swagger, of, self._release, known[1], self._of(of, served))
+        make = partial(documents.swagger_document, of, self._release, known[1], self._of(of, served))
         if len(custom) > _MANY:
             raise MissingParts([PreparationStep(make, partial(self._keep_whole, form, etag), long=True)])
         return self._keep_whole(form, etag, make())
@@ -372,13 +374,13 @@ def _look(kind: Kind, shown: bool) -> _Look:
     Reading a definition costs as much as showing it, and clients that ask for version 2 ask for version 3 as well.
     """
     versions = read(kind.versions)
-    said = {version.name: v3.said(kind, version) for version in versions}
+    said = {version.name: v3.encode_kind(kind, version) for version in versions}
     length = sum(map(len, said.values()))
     digests = {name: sha512(text).digest() for name, text in said.items()}
     if not shown or not kind.custom or length > _LONG:
         return _Look(digests, length, {})
     made = {
-        form.name: {version.name: parts.part(form, kind, version) for version in versions}
+        form.name: {version.name: parts.make_part(form, kind, version) for version in versions}
         for form in (parts.V2_JSON, parts.V3_JSON)
     }
     return _Look(digests, length, made)

@@ -61,14 +61,15 @@ class TableLayout:
         then = clock.time() if now is None else now
         given = self.given(obj)
         return [
-            _told(ages.read(read.read(given)), then) if isinstance(read, Age) else read(given) for read in self.readers
+            _told(ages.read_age(read.read(given)), then) if isinstance(read, Age) else read(given)
+            for read in self.readers
         ]
 
 
 def _told(found: ages.Span | str | None, then: float) -> str | None:
     if not isinstance(found, ages.Span):
         return found
-    return f"{found.before}{ages.shown(found.moment, then)}{found.after}"
+    return f"{found.before}{ages.format_age(found.moment, then)}{found.after}"
 
 
 AGED = TableLayout(cell.AGED)
@@ -102,7 +103,7 @@ def custom(given: Sequence[Column] | None) -> TableLayout:
     for column in given:
         charge(_COLUMN)
         try:
-            path = jsonpath.parse(column.json_path)
+            path = jsonpath.parse_path(column.json_path)
         except ValueError:
             break
         searches |= path.descends

@@ -34,7 +34,7 @@ _INNER = {
 }
 
 
-def partial(obj: Mapping[str, Any], version: str = "v1") -> Object:
+def make_partial(obj: Mapping[str, Any], version: str = "v1") -> Object:
     """The object as PartialObjectMetadata, the fields in the order that a real server has them."""
     given = obj.get("metadata") or {}
     kept = {

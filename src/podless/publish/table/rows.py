@@ -10,7 +10,7 @@ from podless.publish.columns import cell
 from podless.publish.columns.cell import Age
 from podless.publish.table import ages
 from podless.publish.table.layout import TableLayout
-from podless.publish.table.whole import included, listed_meta
+from podless.publish.table.whole import included_object, listed_meta
 from podless.runtime import clock
 from podless.runtime.meter import charge, each
 
@@ -35,7 +35,7 @@ def make_row(
         if not isinstance(read, Age):
             steady.append(read(given))
             continue
-        found = ages.read(read.read(given))
+        found = ages.read_age(read.read(given))
         if not isinstance(found, ages.Span):
             steady.append(found)
             continue
@@ -46,7 +46,7 @@ def make_row(
     cells = serializer.encode_json(steady)[1:-1]
     if not steady:
         lead = lead.removesuffix(b",")
-    shown_object = [body] if body else _pieces(included(obj, include, version))
+    shown_object = [body] if body else _pieces(included_object(obj, include, version))
     shown_object[0] = b'%b%b],"object":%b' % (lead, cells, shown_object[0])
     shown_object[-1] += b"}"
     return (*pieces, *shown_object)
@@ -85,7 +85,7 @@ class _Ages(dict[Any, bytes]):
         self._now = now
 
     def __missing__(self, moment: float) -> bytes:
-        known = self[moment] = ages.shown(moment, self._now).encode()
+        known = self[moment] = ages.format_age(moment, self._now).encode()
         return known
 
 
@@ -103,7 +103,7 @@ def encode_row(
     return AgeFiller(clock.time() if now is None else now).fill(row)
 
 
-def frame(
+def frame_table(
     shown: TableLayout, listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True, bare: bool = False
 ) -> tuple[bytes, bytes]:
     """What stands before and behind the rows of a Table in JSON. headed: with the definitions of its columns.
@@ -122,5 +122,5 @@ def encode_table(
     shown: TableLayout, rows: Sequence[bytes], listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True
 ) -> bytes:
     """A Table as JSON, of rows that encode_row made."""
-    head, tail = frame(shown, listed, version, headed=headed)
+    head, tail = frame_table(shown, listed, version, headed=headed)
     return b"".join((head, b",".join(rows), tail))

@@ -8,7 +8,7 @@ from typing import Any
 from podless.meta import field
 from podless.meta.errors import BadRequest
 from podless.publish.table.layout import TableLayout
-from podless.publish.table.partial import partial
+from podless.publish.table.partial import make_partial
 
 Object = dict[str, Any]
 
@@ -23,7 +23,7 @@ def check_include(text: str) -> str:
     return text or "Metadata"
 
 
-def table(
+def make_table(
     shown: TableLayout,
     objects: Iterable[Object],
     listed: Mapping[str, Any],
@@ -48,12 +48,12 @@ def table(
 
 
 def _row(shown: TableLayout, obj: Object, include: str, version: str, now: float | None) -> Object:
-    return {"cells": shown.cells(obj, now), "object": included(obj, include, version)}
+    return {"cells": shown.cells(obj, now), "object": included_object(obj, include, version)}
 
 
-def included(obj: Object, include: str, version: str) -> Mapping[str, Any] | None:
+def included_object(obj: Object, include: str, version: str) -> Mapping[str, Any] | None:
     """What a row has of its object."""
-    return obj if include == "Object" else partial(obj, version) if include == "Metadata" else None
+    return obj if include == "Object" else make_partial(obj, version) if include == "Metadata" else None
 
 
 def listed_meta(given: Mapping[str, Any]) -> Object:
