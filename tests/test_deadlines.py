@@ -26,6 +26,7 @@ from podless.meta.errors import Timeout
 from podless.publish import jsonpath
 from podless.publish.openapi import v2, v3
 from podless.publish.table import layout, make_row
+from podless.runtime.jsonobject import Object
 from podless.schema import check, default, embedded, prune
 from podless.schema.node import Node
 from podless.structs import protobuf
@@ -36,7 +37,6 @@ from tests.cost import Allowance, metered
 
 SERVICE = load_struct("core/v1", "Service")
 
-Object = dict[str, Any]
 Work = Callable[[], object]
 
 STEPS = 1000  # that a walk may be charged

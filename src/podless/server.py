@@ -19,6 +19,7 @@ from podless.http.faults import Faults
 from podless.http.limits import Limits
 from podless.http.record import RecentRequests
 from podless.runtime.clock import CURRENT, Clock
+from podless.runtime.jsonobject import Object
 from podless.testing.client import Client
 from podless.testing.manifests import Manifests
 from podless.testing.snapshot import Snapshot
@@ -30,7 +31,6 @@ __all__ = ["OIDC", "Audit", "Limits", "Server", "StartError"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Object = dict[str, Any]
 Objects = list[Object]
 
 

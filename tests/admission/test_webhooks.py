@@ -10,6 +10,7 @@ import pytest
 
 from podless.codec import serializer
 from podless.kinds import judgement, reviews
+from podless.runtime.jsonobject import Object
 from podless.verbs import options
 from tests.admission.conftest import World, patching, review
 from tests.conftest import Client
@@ -17,7 +18,6 @@ from tests.webhooks import Raw
 
 pytestmark = pytest.mark.slow
 
-Object = dict[str, Any]
 FAILING = 'Internal error occurred: failed calling webhook "hook.example.com": '
 
 

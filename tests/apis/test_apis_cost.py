@@ -14,6 +14,7 @@ from podless.apis.catalog import PODS
 from podless.apis.core.usage import of as usage_of
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError
+from podless.runtime.jsonobject import Object
 from podless.structs import gotypes
 from podless.structs.gotypes import GoType, ListOf, MapOf
 from podless.structs.structs import Struct
@@ -21,7 +22,6 @@ from tests.cost import Allowance, assert_charged, assert_growth, metered
 
 pytestmark = pytest.mark.slow
 
-Object = dict[str, Any]
 Path = tuple[str, ...]
 SIZE = 12
 KINDS = {f"{kind.plural}.{kind.group}": kind for kind in ALL if kind.home is None and not kind.virtual}

@@ -14,6 +14,7 @@ from podless.codec import sentfloats, serializer
 from podless.fields import jsonpatch
 from podless.meta.errors import APIError
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.schema import Schema, structural
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
@@ -30,7 +31,6 @@ OBJECT = re.compile(
 BLOCKING = frozenset(
     ("FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid")
 )
-Object = dict[str, Any]
 Causes = set[tuple[str, str, str]]
 
 

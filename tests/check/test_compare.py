@@ -15,12 +15,11 @@ from podless.check import SourceFile
 from podless.check.compare import compare_definitions
 from podless.check.findings import Severity
 from podless.check.trial import try_objects
+from podless.runtime.jsonobject import Object
 from podless.schema import Schema, structural
 from tests.apis.test_offline import definition
 from tests.conftest import tries
 from tests.schema import strategies
-
-Object = dict[str, Any]
 
 FIELDS: Object = {
     "size": {"type": "integer", "minimum": 1, "maximum": 9},

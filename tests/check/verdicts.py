@@ -14,9 +14,9 @@ from podless.check.judge import Identity, Judge, Strictness, identify
 from podless.codec import serializer
 from podless.codec.documents import Document
 from podless.fields import jsonpatch, mergepatch
+from podless.runtime.jsonobject import Object
 from tests.conformance.recorded import Recording
 
-Object = dict[str, Any]
 Step = dict[str, Any]
 
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

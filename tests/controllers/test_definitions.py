@@ -5,17 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import orjson
 import pytest
 
 from podless.app import App, Settings
 from podless.http.message import Request, Response, settle_answer
+from podless.runtime.jsonobject import Object
 from podless.store import Change, Operation
 from tests.conftest import CRDS, definition
-
-Object = dict[str, Any]
 
 
 class Direct:

@@ -15,12 +15,12 @@ from podless.fields.merge import Endpoint
 from podless.fields.sets import make_set
 from podless.fields.typed import of_schema, of_struct
 from podless.meta.errors import BadRequest, Internal
+from podless.runtime.jsonobject import Object
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 
 CONFIG_MAP = load_struct("core/v1", "ConfigMap")
 
-Object = dict[str, Any]
 
 NUMBER, TEXT = {"type": "integer"}, {"type": "string"}
 SPEC = {

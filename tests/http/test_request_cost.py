@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from podless.runtime.jsonobject import Object
 from podless.verbs.list import ContinueToken, read_token, write_token
 from tests.conftest import CRDS, definition
 from tests.cost import assert_linear
@@ -14,7 +15,6 @@ from tests.inside import Ask, Inside, applied, merge, operations, strategic
 
 pytestmark = pytest.mark.slow
 
-Object = dict[str, Any]
 CORE = "/api/v1/namespaces/default"
 MAPS = f"{CORE}/configmaps"
 GROUP = "cost.example.com"

@@ -19,9 +19,8 @@ from podless.kinds.compile import compile_kind
 from podless.kinds.conversion import ConversionFailed, Converter
 from podless.kinds.kind import Kind
 from podless.remote import RemoteError, Target, WebhookClient
+from podless.runtime.jsonobject import Object
 from podless.store import Record
-
-Object = dict[str, Any]
 
 GROUP = "example.com"
 OBJECT: Object = {

@@ -7,10 +7,10 @@ from typing import Any
 
 import re2
 
+from podless.runtime.jsonobject import Schema
 from podless.schema import formats
 
 META = ("apiVersion", "kind", "metadata")
-Schema = dict[str, Any]
 GONE: Any = object()
 
 

@@ -13,6 +13,7 @@ import pytest
 from podless.codec import patterns
 from podless.meta import field
 from podless.meta.errors import TooLarge
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import METER, CPUMeter
 from podless.schema import Schema, check, default, regex, structural
 from podless.schema import compile as compiling
@@ -20,8 +21,6 @@ from podless.schema.enums import Enum
 from podless.schema.node import Node
 from podless.schema.numbers import same
 from tests.cost import lines
-
-Object = dict[str, Any]
 
 
 def rooted(part: Object) -> Object:

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from podless.offload import offloop
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import DEFAULT, METER
 from tests.conftest import CRDS, Client, definition
 from tests.cost import Allowance
 
-Object = dict[str, Any]
 GROUP = "cut-off.example.com"
 STEPS = 1000  # that a piece of work may be charged
 SIZE = 20_000  # keys of an object

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest
 
@@ -15,6 +14,7 @@ from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.meta.errors import Unavailable
 from podless.remote import WebhookClient
+from podless.runtime.jsonobject import Object
 from podless.store import Conflicted, Operation, Stored
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import storage
@@ -22,7 +22,6 @@ from podless.verbs.call import API
 from podless.verbs.storage import Action, Next
 from tests.store.late import LateStore
 
-Object = dict[str, Any]
 KEY = CONFIG_MAPS.key("ns", "a")
 
 

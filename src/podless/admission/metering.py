@@ -18,7 +18,7 @@ from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
 from podless.codec import quantity
 from podless.kinds.kind import Kind
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge
 
 MOST: Final = 1 << 19  # amounts of objects that are kept in sums; each takes some 150 bytes

@@ -22,8 +22,8 @@ from podless.codec import quantity
 from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
-from podless.kinds.strategy import Object
 from podless.meta.errors import Forbidden
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.store import Operation
 

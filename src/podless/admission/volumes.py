@@ -12,8 +12,8 @@ from podless.admission.step import Step
 from podless.codec import quantity
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
-from podless.kinds.strategy import Object
 from podless.meta.errors import Forbidden
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _CLAIMS, _VOLUMES, _CLASSES = "persistentvolumeclaims", "persistentvolumes", "storageclasses"

@@ -8,7 +8,7 @@ rbac.authorization.k8s.io changes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podless.apis.rbac import rbac
 from podless.auth import rules
@@ -26,7 +26,6 @@ from podless.offload.offloop import LONG
 from podless.runtime.bounded import LONGEST
 from podless.runtime.meter import charge, each
 
-Object = dict[str, Any]
 Subject = tuple[str, str]  # ("User", name) or ("Group", name); a service account is the user that it acts as
 
 # characters of the decisions that are kept, with what they are about, and of the longest of them: users may be in

@@ -7,15 +7,14 @@ is in the language, such as a timestamp, it is converted when it is used. Source
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from podless.cel import types
 from podless.cel.escape import escape_name, unescape_field
 from podless.cel.types import Type
+from podless.runtime.jsonobject import Schema
 from podless.runtime.memo import fill_attribute, find_value, remember_value
 from podless.runtime.meter import charge
 
-Schema = dict[str, Any]
 MAX_REQUEST = 3 * 1024 * 1024
 _TEXT: Schema = {"type": "string"}
 _METADATA: Schema = {"type": "object", "properties": {"name": _TEXT, "generateName": _TEXT}}

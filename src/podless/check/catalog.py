@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from podless.check.openapi import DescribedKind
 from podless.codec import serializer
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind, Version
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 

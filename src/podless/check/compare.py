@@ -11,9 +11,7 @@ from typing import Any
 
 from podless.check.findings import Severity
 from podless.codec import serializer
-
-Schema = dict[str, Any]
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object, Schema
 
 RULES = "x-kubernetes-validations"
 _OPEN = "x-kubernetes-preserve-unknown-fields"

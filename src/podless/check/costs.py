@@ -9,8 +9,8 @@ from typing import Any
 
 from podless.cel.rules.definitions import RULE_LIMIT, child_nodes, estimate_cardinality
 from podless.cel.rules.verdict import RULES, judge_node
+from podless.runtime.jsonobject import Schema
 
-Schema = dict[str, Any]
 Steps = tuple[str, ...]
 
 _LARGEST = 1 << 20  # bound that is tried; what needs a larger one needs none

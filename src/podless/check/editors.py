@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-Schema = dict[str, Any]
+from podless.runtime.jsonobject import Schema
 
 DIALECT = "http://json-schema.org/draft-07/schema#"
 _KEPT = (

@@ -15,8 +15,7 @@ from podless.cel.syntax import CallExpr, Comprehension, Expr, Ident, LiteralExpr
 from podless.cel.text import format_expression, optional_name
 from podless.cel.types import Type
 from podless.cel.values import Duration, Optional, Timestamp
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _ITEMS = 5  # of a loop that are shown
 _LONGEST = 200  # characters of a value that is shown

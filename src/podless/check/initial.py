@@ -20,9 +20,7 @@ from podless.codec import serializer
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind, Version
 from podless.meta import field
-
-Schema = dict[str, Any]
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object, Schema
 
 _RULES = "x-kubernetes-validations"
 _TRIED = 60  # objects of which each is changed into each

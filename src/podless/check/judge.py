@@ -25,8 +25,7 @@ from podless.meta import field as field_
 from podless.meta import gvk
 from podless.meta.field import At, Path
 from podless.runtime import clock
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 STRICT, WARN, IGNORE = VALIDATIONS = ("strict", "warn", "ignore")
 # how a refusal names the field that it is about

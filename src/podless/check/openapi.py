@@ -9,13 +9,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from podless.check.sources import CannotCheck
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
-
-Schema = dict[str, Any]
+from podless.runtime.jsonobject import Schema
 
 _GVK = "x-kubernetes-group-version-kind"
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"

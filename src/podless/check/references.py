@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from podless.check.judge import Identity
 from podless.codec.documents import Document
 from podless.meta.field import Path
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 # those that every cluster has
 _NAMESPACES = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})

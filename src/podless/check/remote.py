@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from podless.check.sources import CannotCheck, SourceFile
 from podless.codec import serializer
+from podless.runtime.jsonobject import Object
 from podless.version import __version__
-
-Object = dict[str, Any]
 
 _PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 

@@ -27,8 +27,8 @@ from podless.check.references import Reference
 from podless.check.sources import SourceFile
 from podless.codec.documents import Document, split_documents
 from podless.meta.field import format_path
+from podless.runtime.jsonobject import Object
 
-Object = dict[str, Any]
 Progress = Callable[[int, int], None]
 
 _ALONE = 384 * 1024  # bytes that one process checks sooner than others are started

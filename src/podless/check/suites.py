@@ -22,13 +22,13 @@ from podless.check.sources import CannotCheck, SourceFile, find_sources
 from podless.codec.documents import Document, split_documents
 from podless.codec.jsontext import JSONError
 from podless.meta import field
+from podless.runtime.jsonobject import Object
 from podless.schema import Schema
 from podless.version import __version__
 
 if TYPE_CHECKING:
     from podless.remote.cluster import RemoteCluster
 
-Object = dict[str, Any]
 
 _TEXT: Object = {"type": "string"}
 _TEXTS: Object = {"type": "array", "items": _TEXT}

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from podless.check.catalog import Catalog
 from podless.check.findings import Finding, Severity
 from podless.check.judge import WARN, Judge, Strictness
 from podless.check.sources import SourceFile
 from podless.codec.documents import split_documents
+from podless.runtime.jsonobject import Object
 
-Object = dict[str, Any]
 _SHOWN = 5  # objects that are named
 
 

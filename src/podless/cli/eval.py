@@ -8,8 +8,7 @@ import sys
 from typing import Any
 
 from podless.check.sources import CannotCheck
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 
 def add(commands: Any) -> None:

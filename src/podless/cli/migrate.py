@@ -19,9 +19,9 @@ from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.attempts import retry_call
 from podless.remote.cluster import Conflicting, Refused, RemoteCluster, RemoteGone
+from podless.runtime.jsonobject import Object
 from podless.version import __version__
 
-Object = dict[str, Any]
 Say = Callable[[str], None]
 
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

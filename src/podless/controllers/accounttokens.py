@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
 
 from podless.apis.builtin import SECRETS, SERVICE_ACCOUNTS
 from podless.apis.core.secrets import ACCOUNT_NAME, ACCOUNT_TOKEN, ACCOUNT_UID
@@ -19,10 +18,9 @@ from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.write import amend_object, delete_all
 from podless.kinds.kind import Kind
+from podless.runtime.jsonobject import Object
 from podless.verbs import fieldmanager
 from podless.verbs.call import API
-
-Object = dict[str, Any]
 
 _MANAGER = "kube-controller-manager"  # whom a real cluster names as the manager of these fields
 _MARK = ACCOUNT_TOKEN.encode()

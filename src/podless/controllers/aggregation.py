@@ -19,7 +19,7 @@ from podless.controllers.controller import Controller
 from podless.controllers.write import report_status
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Announced
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
 _ALL = "all"

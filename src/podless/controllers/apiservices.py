@@ -15,9 +15,9 @@ from podless.controllers.controller import Controller
 from podless.controllers.write import amend_object, make_object
 from podless.kinds import groups
 from podless.kinds.kind import Kind
-from podless.kinds.strategy import Object
 from podless.runtime import clock
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
 MANAGED = "kube-aggregator.kubernetes.io/automanaged"

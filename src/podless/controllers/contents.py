@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podless.cache.entry import Entry
 from podless.cache.events import Event
@@ -14,10 +14,9 @@ from podless.controllers.namespaces import SYSTEM
 from podless.controllers.write import amend_object, make_object
 from podless.kinds.kind import Kind
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.store import keys
 from podless.verbs.call import API
-
-Object = dict[str, Any]
 
 _MANAGER = "podless"
 _ABOUT = "kubernetes.io/description"

@@ -16,6 +16,7 @@ from podless.cache.events import Event
 from podless.controllers.workqueue import WorkQueue
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError
+from podless.runtime.jsonobject import Object
 from podless.runtime.watchdog import Work
 from podless.store import NoRoom, Operation, StoreError
 from podless.verbs.call import API
@@ -25,7 +26,6 @@ from podless.verbs.storage import GUARD
 log = logging.getLogger("podless")
 
 Leave = Callable[[], None]
-Object = dict[str, Any]
 
 # the controllers whose work is being done: what they write must not make them wait for themselves
 _RECONCILING: ContextVar[frozenset[str]] = ContextVar("reconciling", default=frozenset())

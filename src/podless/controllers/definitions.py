@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any
 from weakref import WeakValueDictionary
 
 from podless.apis.apiextensions import definition as rules
@@ -23,11 +22,10 @@ from podless.controllers.write import amend_object, empty_kind, report_status
 from podless.kinds.compile import condition
 from podless.kinds.kind import Kind
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.store import keys
 from podless.verbs.call import API
 from podless.verbs.followup import FollowUpCommits
-
-Object = dict[str, Any]
 
 _IN_PROGRESS = ("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress")
 _COMPLETED = ("False", "InstanceDeletionCompleted", "removed all instances")

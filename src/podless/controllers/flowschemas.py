@@ -6,7 +6,6 @@ Source: k8s.io/apiserver pkg/util/flowcontrol, the consumer of the configuration
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from podless.apis.catalog import FLOW_SCHEMAS, PRIORITY_LEVELS
 from podless.apis.flowcontrol import bootstrap
@@ -14,8 +13,6 @@ from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.write import apply_status
 from podless.runtime import clock
-
-Object = dict[str, Any]
 
 
 class FlowSchemas(Controller):

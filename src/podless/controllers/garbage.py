@@ -10,7 +10,6 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
 
 import orjson
 
@@ -21,12 +20,11 @@ from podless.controllers.write import amend_object, own_version
 from podless.kinds.kind import Kind
 from podless.meta.errors import Conflict
 from podless.meta.objectmeta import FOREGROUND
+from podless.runtime.jsonobject import Object
 from podless.store import Change, keys
 from podless.verbs.call import API, Call
 from podless.verbs.delete import remove_object
 from podless.verbs.options import DeleteOptions
-
-Object = dict[str, Any]
 
 ORPHAN = "orphan"
 _SOLID, _WAITING, _DANGLING = "solid", "waiting", "dangling"

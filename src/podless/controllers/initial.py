@@ -13,8 +13,8 @@ from podless.apis.scheduling import priorityclasses
 from podless.controllers.controller import Controller
 from podless.controllers.write import make_object
 from podless.kinds.kind import Kind
-from podless.kinds.strategy import Object
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
 _SERVER, _FLOWS = "kube-apiserver", "api-priority-and-fairness-config-producer-v1"

@@ -21,10 +21,11 @@ from datetime import UTC, datetime
 from podless.apis import builtin
 from podless.cache.events import Event
 from podless.codec import serializer
-from podless.controllers.controller import Controller, Object
+from podless.controllers.controller import Controller
 from podless.kinds import view
 from podless.meta.errors import APIError
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.store import KEPT, Conflicted, Operation, Store, Stored, StoreError
 from podless.store.keys import OWN
 from podless.verbs import steps, storage

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podless.apis.catalog import PODS
 from podless.cache.entry import Entry
@@ -16,9 +16,8 @@ from podless.controllers.controller import Controller, Leave
 from podless.controllers.write import amend_object, delete_all, make_object
 from podless.kinds.kind import Kind
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
-
-Object = dict[str, Any]
 
 SYSTEM = ("default", "kube-system", "kube-public", "kube-node-lease")
 _FINALIZER = "kubernetes"

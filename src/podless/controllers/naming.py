@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from podless.admission import Along
 from podless.apis.apiextensions import definition as rules
@@ -19,12 +18,11 @@ from podless.controllers.write import report_status, with_status
 from podless.kinds.compile import condition
 from podless.kinds.kind import Kind
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.store import FOLLOWING, Keys, Operation, Stored, keys
 from podless.verbs import storage
 from podless.verbs.call import API
 from podless.verbs.followup import FollowUpCommits
-
-Object = dict[str, Any]
 
 SELF = "kube-apiserver"  # whom a real server names as the manager of a definition's status
 _INSTALLING = ("False", "Installing", "the initial names have been accepted")

@@ -15,7 +15,7 @@ from podless.codec import quantity
 from podless.controllers.controller import Controller, Leave
 from podless.controllers.write import report_status
 from podless.kinds.kind import Kind
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge
 from podless.verbs.call import API
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from itertools import repeat
-from typing import Any
 
 from podless.apis.rbac import rbac
 from podless.auth import roles
@@ -22,9 +21,8 @@ from podless.kinds.kind import Kind
 from podless.meta import selectors
 from podless.meta.selectors import LabelSelector
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
-
-Object = dict[str, Any]
 
 _ALL = "all"  # roles gather from each other
 _AGAIN = "again"  # the same, for what did not come to an end

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
 
 from podless.apis.extensions.thirdparty.compile import ThirdPartyStrategy
 from podless.cache.entry import Entry
 from podless.kinds.compile import compile_kind, condition
 from podless.kinds.kind import Kind, same
+from podless.runtime.jsonobject import Object
 from podless.store import keys
 from podless.verbs.call import API
-
-Object = dict[str, Any]
 
 
 class Serving:

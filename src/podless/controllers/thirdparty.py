@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from podless.apis.extensions.thirdparty import compile_third, defined
 from podless.apis.extensions.thirdpartyresources import CLEANUP
@@ -19,11 +18,10 @@ from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.write import amend_object, empty_kind
 from podless.kinds.kind import Kind
+from podless.runtime.jsonobject import Object
 from podless.store import Operation
 from podless.verbs import storage
 from podless.verbs.call import API
-
-Object = dict[str, Any]
 
 
 class ThirdParties(Controller):

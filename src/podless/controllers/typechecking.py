@@ -17,13 +17,13 @@ from podless.controllers.write import apply_status
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.publish.openapi.resolve import resolve_schema
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
 if TYPE_CHECKING:
     from podless.cel.declared import Declared
     from podless.cel.policies import TypedEnvironment
 
-Object = dict[str, Any]
 Named = tuple[str, str, str]  # group, version, kind
 
 _MOST = 10  # kinds that a rule is checked against, at most

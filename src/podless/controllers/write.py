@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podless.admission import Along
 from podless.auth.user import SERVER
@@ -16,6 +16,7 @@ from podless.kinds.kind import Kind, Version
 from podless.meta import uids
 from podless.meta.errors import APIError, NotFound
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.store import Conflicted, Stored
 from podless.verbs import fieldmanager, steps, storage
 from podless.verbs.apply import apply_object
@@ -24,7 +25,6 @@ from podless.verbs.delete import remove_object
 from podless.verbs.options import DeleteOptions
 from podless.verbs.storage import Action, Next
 
-Object = dict[str, Any]
 Change = Callable[[Object], Object]
 
 _TOGETHER = 256  # deletes that are under way at once; they share commits

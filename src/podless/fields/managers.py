@@ -14,7 +14,7 @@ from podless.fields.check import check_value
 from podless.fields.collect import collect_leaves
 from podless.fields.compare import compare_values
 from podless.fields.elements import encode_compact, format_element_path
-from podless.fields.merge import Conflicts, Endpoint, FieldOwner, NoVersion, Object, Owned, Owners, changed_own
+from podless.fields.merge import Conflicts, Endpoint, FieldOwner, NoVersion, Owned, Owners, changed_own
 from podless.fields.merge import apply_owned as merge_apply
 from podless.fields.merge import update_owned as merge_update
 from podless.fields.sets import Fields, Path
@@ -22,6 +22,7 @@ from podless.fields.typed import SchemaMisfit
 from podless.fields.values import equal_values
 from podless.meta.errors import APIError, BadRequest, Internal
 from podless.meta.objectmeta import MOST_ANNOTATIONS, MOST_MANAGER
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.structs import gotypes, restore
 from podless.structs.structfiles import load_struct

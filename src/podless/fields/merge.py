@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podless.fields import sets
 from podless.fields.check import check_value
@@ -20,9 +20,8 @@ from podless.fields.remove import remove_fields
 from podless.fields.sets import Fields, Path
 from podless.fields.typed import SchemaMisfit, Shape
 from podless.fields.values import equal_values
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-
-Object = dict[str, Any]
 
 
 class FieldOwner(NamedTuple):

@@ -16,6 +16,7 @@ from podless.http.rows import Rows
 from podless.kinds import view
 from podless.runtime import clock, lazy
 from podless.runtime.gcpause import pause_gc
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge
 from podless.verbs.call import Call, Many
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 else:
     table = lazy.Late("podless.publish.table")
 
-Object = dict[str, Any]
 
 LONG = 128  # objects
 _BYTES = 1 << 18  # of all objects

@@ -16,6 +16,7 @@ from podless.http.rows import Rows
 from podless.kinds import view
 from podless.meta.errors import Internal, NotAcceptable
 from podless.runtime import lazy
+from podless.runtime.jsonobject import Object
 from podless.runtime.memo import remember_value
 from podless.runtime.meter import charge
 from podless.structs import protobuf
@@ -32,7 +33,6 @@ PARTIAL_OBJECT_METADATA = load_struct("meta/v1", "PartialObjectMetadata")
 SCALE = load_struct("autoscaling/v1", "Scale")
 STATUS = load_struct("meta/v1", "Status")
 
-Object = dict[str, Any]
 
 _SHORT = 1 << 13  # bytes of JSON that become YAML in one go
 _TREE = 8  # times as much memory as its JSON takes, about, that a decoded object takes

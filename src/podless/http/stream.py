@@ -15,6 +15,7 @@ from podless.kinds import view
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import APIError
 from podless.runtime import clock, lazy
+from podless.runtime.jsonobject import Object
 from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
@@ -29,7 +30,6 @@ else:
 PARTIAL_OBJECT_METADATA = load_struct("meta/v1", "PartialObjectMetadata")
 STATUS = load_struct("meta/v1", "Status")
 
-Object = dict[str, Any]
 
 _BOOKMARK_EVERY = 60.0  # seconds
 _BOOKMARK_BEFORE_END = 2.0  # seconds

@@ -13,10 +13,9 @@ from podless.codec.serializer import Floats
 from podless.kinds import scheme, typemeta
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import BadRequest
+from podless.runtime.jsonobject import Object
 from podless.structs import gotypes, protobuf, repeats, structs
 from podless.structs.structs import Struct
-
-Object = dict[str, Any]
 
 _HEAD = ("kind", "apiVersion")
 _NO_VERSION = ".apiVersion accessor error: <nil> is of the type <nil>, expected string"

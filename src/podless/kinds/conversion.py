@@ -22,6 +22,7 @@ from podless.meta import objectmeta, uids
 from podless.meta.errors import Internal
 from podless.meta.field import join_errors
 from podless.remote import RemoteError, Target, WebhookClient
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gotypes
 from podless.structs.gotypes import UID, ListOf, Raw
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 STATUS = load_struct("meta/v1", "Status")
 
-Object = dict[str, Any]
 
 _GROUP = "apiextensions.k8s.io"
 _SECONDS = 30  # for one review

@@ -8,9 +8,10 @@ from podless import schema as schemas
 from podless.codec import serializer
 from podless.kinds import scaling
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object, Strategy
+from podless.kinds.strategy import Faults, Strategy
 from podless.meta import objectmeta
 from podless.meta.errors import Internal
+from podless.runtime.jsonobject import Object
 from podless.runtime.memo import find_value, make_once
 from podless.runtime.meter import each
 

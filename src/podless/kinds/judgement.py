@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Any
 
 from podless.codec import sentfloats
 from podless.codec.serializer import Floats
@@ -11,8 +10,8 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
 from podless.meta import names, objectmeta
 from podless.meta.field import MOST, Enough, FieldError, Found, invalid
+from podless.runtime.jsonobject import Object
 
-Object = dict[str, Any]
 _AS_IT_IS = nullcontext()
 
 

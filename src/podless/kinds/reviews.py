@@ -6,14 +6,12 @@ Source: client-go's rest.Result, and the serializers of k8s.io/apimachinery that
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from podless.codec import serializer
 from podless.kinds import scheme, typemeta
+from podless.runtime.jsonobject import Object
 from podless.structs import repeats, structs
 from podless.structs.structs import Struct
-
-Object = dict[str, Any]
 
 # where the scheme of the clients of webhooks is made
 _SCHEME = "k8s.io/apiserver/pkg/util/webhook/client.go:71"

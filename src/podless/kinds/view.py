@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from operator import attrgetter
-from typing import Any
 
 import orjson
 
@@ -14,6 +13,7 @@ from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
 from podless.runtime.gcpause import pause_gc
+from podless.runtime.jsonobject import Object
 from podless.runtime.memo import is_off_loop
 from podless.runtime.meter import charge
 from podless.store.keys import Stored
@@ -22,7 +22,6 @@ from podless.structs.structfiles import load_struct
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
-Object = dict[str, Any]
 
 # stands for the revision while an object is encoded; no client can know it
 _MARK = f"revision-{secrets.token_hex(16)}"

@@ -11,11 +11,11 @@ from podless.codec import serializer
 from podless.remote.attempts import retry_call
 from podless.remote.client import RemoteError
 from podless.remote.kubeconfig import Access
+from podless.runtime.jsonobject import Object
 
 if TYPE_CHECKING:
     import aiohttp
 
-Object = dict[str, Any]
 
 _TRIES = 5
 _REST, _GROWTH = 0.1, 3.0  # seconds after the first attempt, and the factor by which they grow

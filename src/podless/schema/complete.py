@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
-
-Schema = dict[str, Any]
 
 
 def validate_completeness(schema: Schema, path: str) -> list[FieldError]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
 from podless.schema import regex
 
@@ -40,7 +41,6 @@ _FORBIDDEN = {
 }
 _POINTERS = ("$ref", "default", "x-kubernetes-list-type", "x-kubernetes-map-type")
 _UNDEFINED = ("default", "x-kubernetes-list-type", "x-kubernetes-map-type")
-Schema = dict[str, Any]
 
 
 def validate_invariants(schema: Schema, path: str, plain: Collection[int] = ()) -> list[FieldError]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Any
 
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
 from podless.schema import rules
 from podless.schema.prune import META
@@ -21,7 +21,6 @@ _UNSUPPORTED = ("id", "additionalItems", "patternProperties", "definitions", "de
 _ATOMIC = "must be atomic as item of a list with x-kubernetes-list-type=set"
 _UNIQUE = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
 _KEYLESS = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"
-Schema = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

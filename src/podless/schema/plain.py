@@ -10,10 +10,9 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from podless.codec import serializer
+from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
 from podless.schema import formats, regex
-
-Schema = dict[str, Any]
 
 _TYPES = frozenset(("array", "boolean", "integer", "number", "object", "string"))
 _DEEPEST = 50  # what nests deeper is left to the walk that counts

@@ -7,12 +7,12 @@ from typing import Any, Protocol
 
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import each
 from podless.schema import fieldpath
 from podless.schema.node import Node
 
 _REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
-Schema = dict[str, Any]
 
 
 class Expressions(Protocol):

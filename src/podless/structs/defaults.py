@@ -8,11 +8,10 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import FEW, charge
 from podless.structs.gotypes import GoType, ListOf, MapOf
 from podless.structs.structs import Field, Struct
-
-Object = dict[str, Any]
 
 # what the values of a field are: structs, or lists or maps of them
 _ONE, _MANY, _MAPPED = range(3)

@@ -11,13 +11,12 @@ import json
 from typing import Any
 
 from podless.codec import gotext
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gotypes, structs
 from podless.structs.gotypes import GoType, ListOf
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Field, Struct
-
-Object = dict[str, Any]
 
 # JSON names -> Go names, where the latter do not only begin with a capital
 _NAMES = {

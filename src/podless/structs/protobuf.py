@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import struct as binary
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from podless.runtime.jsonobject import Object
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
 from podless.structs.wire import ProtobufError, encode_field, encode_varint
@@ -38,7 +39,6 @@ __all__ = [
     "write_object",
 ]
 
-Object = dict[str, Any]
 B = TypeVar("B", bytes, memoryview)
 
 MEDIA = "application/vnd.kubernetes.protobuf"

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto
 
 from podless.codec import quantity, serializer
+from podless.runtime.jsonobject import Object
 from podless.structs import gotypes
 from podless.structs.gotypes import BOOL, INT32, INT64, STRING, GoType, ListOf, Raw, Time, Union
 from podless.structs.structs import Field, Struct
 from podless.structs.wire import ProtobufError
 
-Object = dict[str, Any]
 # from JSON to what a message's constructor takes
 Put = Callable[[Any], Any]
 # from a set field to JSON

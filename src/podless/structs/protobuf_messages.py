@@ -16,14 +16,13 @@ from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto
 from google.protobuf.message import DecodeError, EncodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import in_order
 from podless.structs.gotypes import STRING, GoType, ListOf, MapOf, Time
 from podless.structs.protobuf_forms import Blob, Budget, Form, Put, Take, check_text, find_form, find_scalar
 from podless.structs.structs import TYPE_META, Field, Struct
 from podless.structs.wire import ProtobufError
-
-Object = dict[str, Any]
 
 # unknown fields are looked at up to so many bytes of them, and only skipped where there are more
 _MOST_LOOKED_AT = 64 * 1024

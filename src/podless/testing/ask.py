@@ -12,8 +12,7 @@ from podless.codec import serializer
 from podless.http.faults import EXEMPT
 from podless.http.message import Request, Response, Stream, settle_answer
 from podless.remote.cluster import make_refusal
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 AGENT = "podless-test"
 

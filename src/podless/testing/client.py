@@ -13,13 +13,13 @@ from podless.http.record import RecentRequests
 from podless.kinds.kind import Kind
 from podless.meta import gvk
 from podless.remote.cluster import Refused
+from podless.runtime.jsonobject import Object
 from podless.testing import snapshot
 from podless.testing.ask import AGENT, ask_app, path_of
 from podless.testing.manifests import Manifests, read_manifests
 from podless.testing.snapshot import Snapshot
 from podless.testing.wait import Test, Wanted, wait_for
 
-Object = dict[str, Any]
 Objects = list[Object]
 T = TypeVar("T")
 

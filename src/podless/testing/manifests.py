@@ -10,8 +10,8 @@ from typing import Any
 
 from podless.codec import serializer
 from podless.codec.documents import SUFFIXES, split_documents
+from podless.runtime.jsonobject import Object
 
-Object = dict[str, Any]
 Manifests = Object | str | os.PathLike[str] | Iterable[Any]
 
 _FIRST = ("Namespace", "CustomResourceDefinition")  # what others of the same call need

@@ -9,9 +9,9 @@ from typing import Any
 
 from podless.app import App
 from podless.codec import serializer
+from podless.runtime.jsonobject import Object
 from podless.testing.ask import Lines
 
-Object = dict[str, Any]
 Check = Callable[[Object], Any]
 Wanted = str | Check | None
 

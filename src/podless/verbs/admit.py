@@ -7,11 +7,10 @@ from typing import Any, Final
 from podless.admission import CONNECT, CREATE, DELETE, UPDATE, AdmissionAttributes, chain
 from podless.admission.attributes import both
 from podless.fields import managers
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API, Call
 from podless.verbs.options import DeleteOptions
 from podless.verbs.runner import Wait, Write
-
-Object = dict[str, Any]
 
 _META = "meta.k8s.io/v1"
 _INVALID = (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from podless.apis.autoscaling import scales
 from podless.cache.entry import Entry
@@ -18,6 +18,7 @@ from podless.kinds.custom import CustomStrategy
 from podless.meta import objectmeta
 from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.structs import gotypes, restore, structs
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, AnswerDocument, Call, Single
@@ -26,7 +27,6 @@ from podless.verbs.runner import PARSE, Stages, Wait, Write
 from podless.verbs.storage import Action, Next
 from podless.verbs.update import attempt_update, change_stages, load_object, rewrite_object
 
-Object = dict[str, Any]
 _TIMES = ("creationTimestamp", "deletionTimestamp")  # of an object; who applies one never sets them
 
 _CREATED = 201

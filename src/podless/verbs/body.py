@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.kinds import bodies
 from podless.kinds.bodies import Body
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import Call
 from podless.verbs.options import WriteOptions
-
-Object = dict[str, Any]
 
 
 def read_body(call: Call, options: WriteOptions) -> Object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from asyncio import Future
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podless.admission import Admission
 from podless.auth.authenticate import Authenticator
@@ -19,11 +19,10 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.state import State
 from podless.meta.errors import NotFound
 from podless.offload.offloop import OffLoop
+from podless.runtime.jsonobject import Object
 from podless.runtime.pace import Pace
 from podless.runtime.watchdog import Watchdog
 from podless.verbs.followup import FollowUps
-
-Object = dict[str, Any]
 
 
 @dataclass(slots=True)

@@ -12,8 +12,8 @@ import ssl
 from podless.apis.catalog import COMPONENT_STATUSES
 from podless.cache.entry import Entry
 from podless.codec import serializer
-from podless.kinds.strategy import Object
 from podless.meta import errors
+from podless.runtime.jsonobject import Object
 from podless.store import StoreError
 from podless.verbs.call import API, Call, Single
 

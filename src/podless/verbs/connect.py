@@ -6,7 +6,6 @@ Source: Kubernetes' pkg/registry/core/pod, node and service: what is asked is ch
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from podless.apis.catalog import ENDPOINTS, NODES, PODS
 from podless.cache.watchcache import WatchCache
@@ -16,12 +15,11 @@ from podless.kinds.kind import Kind
 from podless.meta import addresses, field
 from podless.meta.errors import BadRequest, Internal, Invalid, NotFound, Unavailable
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.structs import structs
 from podless.structs.gotypes import BOOL, STRING, STRINGS, GoType
 from podless.verbs import admit, options
 from podless.verbs.call import API, Call
-
-Object = dict[str, Any]
 
 _PORT = 10250
 _ADDRESSES = ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP")

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from podless.admission.attributes import Overtaken
 from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.meta.errors import AlreadyExists, Forbidden
+from podless.runtime.jsonobject import Object
 from podless.store import Conflicted, Record
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.runner import PARSE, Checks, Stages, Write
-
-Object = dict[str, Any]
 
 _NAMES_TRIED = 8  # of those that are generated; with a million objects of one prefix one create in a thousand fails
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.cache.entry import Entry
 from podless.codec import gotime
 from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.meta.errors import Conflict
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.verbs import admit, options, storage
 from podless.verbs.call import API, AnswerDocument, Call, Single
 from podless.verbs.options import DeleteOptions
 from podless.verbs.runner import parse_body
 from podless.verbs.storage import Action, Next
-
-Object = dict[str, Any]
 
 _HOLDERS = ("orphan", "foregroundDeletion")
 _ACCEPTED = 202  # the object is still there, and who asked wants what it owns to go first

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from podless.fields import managers, scaling, sets, typed
 from podless.fields.managers import Entry
@@ -14,13 +13,13 @@ from podless.fields.typed import SchemaMisfit, of_schema, of_struct
 from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.structs import restore, structs
 from podless.structs.structfiles import load_struct
 from podless.verbs.call import Call
 
 SCALE = load_struct("autoscaling/v1", "Scale")
 
-Object = dict[str, Any]
 
 _STATUS = sets.make_set(("f:status",))
 _SPEC = sets.make_set(("f:spec",))

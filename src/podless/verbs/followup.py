@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from podless.kinds.kind import Kind
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.store import Operation
 
 

@@ -14,6 +14,7 @@ from podless.fields import jsonpatch, mergepatch, patchtext, strategic
 from podless.kinds import bodies, scheme, typemeta
 from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
+from podless.runtime.jsonobject import Object
 from podless.structs import gotypes, restore, structs
 from podless.verbs import admit, fieldmanager, options, steps
 from podless.verbs.apply import apply_object
@@ -22,8 +23,6 @@ from podless.verbs.options import WriteOptions
 from podless.verbs.ready import merged_lists
 from podless.verbs.runner import PARSE, Stages, Write
 from podless.verbs.update import change_stages, load_object, rewrite_object
-
-Object = dict[str, Any]
 
 
 class Patch(NamedTuple):

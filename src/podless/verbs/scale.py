@@ -18,6 +18,7 @@ from podless.kinds import scheme, typemeta, view
 from podless.kinds.kind import Scale
 from podless.meta import selectors
 from podless.meta.errors import BadRequest, Internal, Invalid
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
@@ -33,7 +34,6 @@ from podless.verbs.update import change_stages, rewrite_object
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 SCALE = load_struct("autoscaling/v1", "Scale")
 
-Object = dict[str, Any]
 
 _SCHEME = "k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781"
 _UNREADABLE = f'no kind is registered for the type v1.Scale in scheme "{_SCHEME}"'

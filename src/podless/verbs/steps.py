@@ -17,12 +17,11 @@ from podless.meta import errors, objectmeta, uids
 from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
 from podless.meta.field import FieldError, forbidden, invalid
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.verbs import body, storage
 from podless.verbs import options as options_
 from podless.verbs.call import API, Call
 from podless.verbs.runner import Wait, Write
-
-Object = dict[str, Any]
 
 _SERVERS = frozenset({"uid", "creationTimestamp", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"})
 _NOT_PLACED = "not allowed on this type"

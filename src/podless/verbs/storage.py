@@ -19,8 +19,8 @@ from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
-from podless.kinds.strategy import Object
 from podless.meta.errors import Unavailable
+from podless.runtime.jsonobject import Object
 from podless.store import Conflicted, Operation, Oversized, Record, Stored, StoreError
 from podless.structs import protobuf
 from podless.verbs.call import API

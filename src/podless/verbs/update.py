@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from podless.cache.entry import Entry
 from podless.kinds import view
+from podless.runtime.jsonobject import Object
 from podless.structs import protobuf
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
@@ -14,7 +15,6 @@ from podless.verbs.create import make_object
 from podless.verbs.runner import PARSE, Checks, Stages, Wait, Work, Write
 from podless.verbs.storage import Action, Next
 
-Object = dict[str, Any]
 W = TypeVar("W", bound=Write)
 
 

@@ -6,7 +6,6 @@ Source: Kubernetes' pkg/registry/core/pod/storage.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from podless.apis.catalog import BINDINGS, DISRUPTION_BUDGETS
 from podless.cache.entry import Entry
@@ -15,13 +14,12 @@ from podless.kinds import view
 from podless.meta import field, selectors
 from podless.meta.errors import APIError, BadRequest, Conflict, Forbidden, Internal, Invalid, TooManyRequests
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.verbs import delete as deleting
 from podless.verbs import options, storage
 from podless.verbs.call import API, Call
 from podless.verbs.options import DeleteOptions
 from podless.verbs.storage import Action, Next
-
-Object = dict[str, Any]
 
 _OTHER = "name in URL does not match name in {} object"
 _UNREADABLE = "ignoreStoreReadErrorWithClusterBreakingPotential"

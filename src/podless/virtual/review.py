@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from podless.apis import catalog
 from podless.apis.authorization import reviews
@@ -19,6 +19,7 @@ from podless.meta import field, labelselector
 from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
@@ -29,7 +30,6 @@ from podless.virtual import pods, tokens, unread
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
-Object = dict[str, Any]
 
 _RULE = 64  # bytes of a rule, about
 _ONE = "exactly one of nonResourceAttributes or resourceAttributes must be specified"

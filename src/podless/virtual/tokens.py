@@ -5,8 +5,6 @@ Source: the TokenRequest API, kubernetes/pkg/registry/core/serviceaccount/storag
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.apis.authorization import reviews
 from podless.auth.accounts import BoundObject
 from podless.auth.authenticate import AUDIENCE
@@ -15,9 +13,8 @@ from podless.codec import gotext
 from podless.meta import field
 from podless.meta.errors import BadRequest, Conflict, Invalid, NotFound, NotServed
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API, Call
-
-Object = dict[str, Any]
 
 _LEAST, _MOST = 600, 1 << 32  # seconds
 _UNDER_LEAST = "may not specify a duration less than 10 minutes"

@@ -5,12 +5,9 @@ Source: kube-apiserver's pkg/registry/authorization/util.
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.meta import selectors
 from podless.meta.errors import BadRequest
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _LABELS, _FIELDS = "labelSelector", "fieldSelector"
 _PLACE = "spec.resourceAttributes"

@@ -6,7 +6,7 @@ import pytest
 
 from podless.apis.podspec import amounts, default_pod, default_pod_template, images
 from podless.codec import quantity
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.structs import defaults
 from podless.structs.structfiles import load_struct
 

@@ -7,7 +7,7 @@ import pytest
 from podless.apis.podspec import default_pod, default_pod_template, validate_pod_template
 from podless.apis.podspec.overlaps import overlaps
 from podless.apis.podspec.template import validate_new_pod, validate_pod
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.structs import defaults, structs
 from podless.structs.structfiles import load_struct
 from tests.cost import assert_linear

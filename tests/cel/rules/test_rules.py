@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from podless.cel.rules import NodeRules, check
+from podless.runtime.jsonobject import Object
 
-Object = dict[str, Any]
 INT: Object = {"type": "integer"}
 
 

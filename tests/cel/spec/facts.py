@@ -13,9 +13,9 @@ from podless.cel import gotimes, library, types, values
 from podless.cel.decls import Declarations, Function, Library, Overload
 from podless.cel.types import Type
 from podless.codec import gotime
+from podless.runtime.jsonobject import Object
 
 HERE = pathlib.Path(__file__).parent
-Object = dict[str, Any]
 _PRIMITIVES = {
     "BOOL": types.BOOL, "BYTES": types.BYTES, "DOUBLE": types.DOUBLE,
     "INT64": types.INT, "STRING": types.STRING, "UINT64": types.UINT,

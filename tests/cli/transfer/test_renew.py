@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from podless.cli.transfer import own, renew
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 
 def obj(api: str, kind: str, name: str = "a", namespace: str = "n", **rest: Any) -> Object:

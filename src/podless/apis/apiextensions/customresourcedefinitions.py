@@ -9,8 +9,9 @@ from podless.apis.shared.declared import VERBS
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.schema.empties import keep_empty
 from podless.structs.structfiles import load_struct
 

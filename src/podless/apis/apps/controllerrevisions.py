@@ -10,8 +10,9 @@ from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gotext, jsontext
 from podless.codec.positions import TOKEN
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field
+from podless.runtime.jsonobject import Object
 
 
 class _Spaced(dict[str, Any]):

@@ -9,9 +9,10 @@ from podless.apis.shared import checks, shares, template
 from podless.apis.shared.speced import ReplicasStrategy
 from podless.codec import gonumber
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, labelselector
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import by_name
 from podless.structs.structs import DecodeError

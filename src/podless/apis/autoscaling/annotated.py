@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.codec import serializer
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gotypes, structs
 from podless.structs.gotypes import INT32, QUANTITY, STRING, TIME, ListOf

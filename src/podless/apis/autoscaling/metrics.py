@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from podless.apis.podspec import resources
 from podless.apis.shared import checks
 from podless.codec import quantity
-from podless.kinds.strategy import Object
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _SOURCES = {

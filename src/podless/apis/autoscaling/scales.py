@@ -5,9 +5,9 @@ from __future__ import annotations
 from podless.apis.shared import checks
 from podless.apis.shared.declared import declare
 from podless.apis.shared.typed import TypedStrategy
-from podless.kinds.strategy import Object
 from podless.meta import names, objectmeta
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.structs.structfiles import load_struct
 
 SCALE = load_struct("autoscaling/v1", "Scale")

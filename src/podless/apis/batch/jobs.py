@@ -11,9 +11,10 @@ from podless.apis.shared.immutable import immutable, stays
 from podless.apis.shared.speced import TemplateStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import by_name
 from podless.structs import gostructs

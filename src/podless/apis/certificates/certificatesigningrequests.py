@@ -9,10 +9,11 @@ from podless.apis.shared import checks
 from podless.apis.shared.keypair import blocks
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object, Strategy
+from podless.kinds.strategy import Faults, Strategy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 REQUEST, CERTIFICATE = "CERTIFICATE REQUEST", "CERTIFICATE"

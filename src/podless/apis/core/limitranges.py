@@ -13,9 +13,10 @@ from podless.apis.shared import checks
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names, uids
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import by_name
 

@@ -15,9 +15,10 @@ from podless.apis.shared.checks import label_key
 from podless.apis.shared.typed import DescribedStrategy
 from podless.codec import gotext, quantity
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import addresses, names
 from podless.meta.field import FieldError, duplicate, forbidden, invalid
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import by_name
 from podless.structs import gostructs

@@ -10,10 +10,11 @@ from podless.apis.shared.typed import StatusStrategy
 from podless.apis.shared.volumes import sources, spec
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct

@@ -16,9 +16,10 @@ from podless.apis.podspec.warnings import pod as pod_warnings
 from podless.apis.shared.carried import TOLD, keep
 from podless.apis.shared.typed import DescribedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object, Strategy
+from podless.kinds.strategy import Faults, Strategy
 from podless.meta import addresses, names
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs.structfiles import load_struct
 

@@ -9,9 +9,10 @@ from podless.apis.apps.replicasets import COUNTS, PARTS
 from podless.apis.shared import checks, template
 from podless.apis.shared.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names, selectors
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 
 
 class ReplicationControllerStrategy(ReplicasStrategy):

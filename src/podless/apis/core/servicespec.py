@@ -6,10 +6,10 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 
 from podless.apis.shared import checks
-from podless.kinds.strategy import Object
 from podless.meta import field, names
 from podless.meta.addresses import find_address_faults, parse_address, range_faults
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 EXTERNAL, HEADLESS = "ExternalName", "None"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from podless.codec import quantity
 from podless.kinds.kind import Kind
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 
 Amounts = dict[str, str]

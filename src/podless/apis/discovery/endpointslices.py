@@ -14,9 +14,10 @@ from podless.apis.shared import checks
 from podless.apis.shared.immutable import immutable
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _TYPES = ("FQDN", "IPv4", "IPv6")

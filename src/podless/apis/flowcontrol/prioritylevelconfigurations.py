@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from podless.apis.flowcontrol import bootstrap, parts
 from podless.apis.shared import checks
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 

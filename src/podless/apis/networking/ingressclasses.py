@@ -8,9 +8,10 @@ from podless.apis.shared import references
 from podless.apis.shared.immutable import stays
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 
 _MOST_CONTROLLER = 250  # bytes
 _CLUSTER, _NAMESPACE = "Cluster", "Namespace"

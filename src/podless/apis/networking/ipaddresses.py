@@ -6,8 +6,9 @@ from podless.apis.shared import checks
 from podless.apis.shared.immutable import stays
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import addresses, field, names
+from podless.runtime.jsonobject import Object
 
 
 class IPAddressStrategy(TypedStrategy):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from podless.apis.podspec.options import Options
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field, labelselector, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 TERMS = REQUIRED, PREFERRED = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from podless.codec import quantity
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 
 Amounts = dict[str, int]  # in billionths

@@ -11,8 +11,8 @@ from podless.apis.podspec import resources
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
 from podless.codec import quantity
-from podless.kinds.strategy import Object
 from podless.meta import field, labelselector, names, objectmeta
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _ACCESS = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from podless.apis.podspec import amounts, images
 from podless.codec import quantity
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import by_name
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _BYTES = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")

@@ -8,8 +8,8 @@ from __future__ import annotations
 from podless.apis.podspec.affinity import REQUIRED
 from podless.apis.shared.carried import put
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct

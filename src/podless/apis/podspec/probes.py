@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _SCHEMES = ("HTTP", "HTTPS")

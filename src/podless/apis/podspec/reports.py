@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _CONTAINERS = "must match the name of an entry in spec.initContainers.name or spec.containers.name"

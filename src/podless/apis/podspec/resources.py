@@ -8,11 +8,11 @@ from podless.apis.podspec import amounts
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
 from podless.codec import quantity
-from podless.kinds.strategy import Object
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.meta.objectmeta import NONNEGATIVE
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 
 _OF_CONTAINERS = frozenset({"cpu", "ephemeral-storage", "memory"})

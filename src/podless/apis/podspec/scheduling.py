@@ -9,8 +9,8 @@ from podless.apis.podspec import affinity
 from podless.apis.podspec.options import Options
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field, labelselector, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")

@@ -11,8 +11,8 @@ from podless.apis.podspec.options import Options
 from podless.apis.podspec.probes import Around
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import addresses, field, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct

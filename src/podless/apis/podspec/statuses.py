@@ -7,9 +7,9 @@ from podless.apis.podspec.reports import EPHEMERAL
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
 from podless.apis.shared.immutable import stays
-from podless.kinds.strategy import Object
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct

@@ -14,9 +14,9 @@ from podless.apis.shared import checks
 from podless.apis.shared.carried import put
 from podless.apis.shared.checks import Errors
 from podless.codec.gotext import quote
-from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from podless.apis.podspec import claims, disks, projected
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _HOST_PATHS = (

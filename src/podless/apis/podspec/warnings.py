@@ -13,8 +13,8 @@ from podless.apis.podspec.overlaps import overlaps
 from podless.apis.shared import nodelabels
 from podless.codec import quantity
 from podless.codec.gotext import quote
-from podless.kinds.strategy import Object
 from podless.meta import addresses, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _LABELS = {

@@ -7,9 +7,10 @@ from typing import ClassVar
 from podless.apis.shared import checks, shares
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import conditions, field, labelselector, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 
 _POLICIES = ("AlwaysAllow", "IfHealthyBudget")
 _COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")

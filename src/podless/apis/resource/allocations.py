@@ -14,8 +14,8 @@ from podless.apis.resource import parts, requests
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
 from podless.apis.shared.immutable import stays
-from podless.kinds.strategy import Object
 from podless.meta import addresses, conditions, field
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct

@@ -11,8 +11,8 @@ from functools import partial
 from podless.apis.resource import parts
 from podless.apis.shared.checks import Errors
 from podless.codec import quantity
-from podless.kinds.strategy import Object
 from podless.meta import field
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _MOST_VALUES = 10

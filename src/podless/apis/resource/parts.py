@@ -13,8 +13,8 @@ from podless.apis.podspec.disks import driver_name
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
 from podless.codec import gotext
-from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 MOST_SELECTORS = MOST_CONFIGS = 32

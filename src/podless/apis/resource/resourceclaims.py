@@ -7,7 +7,8 @@ from podless.apis.shared.carried import keep_metadata, put
 from podless.apis.shared.immutable import immutable
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from podless.codec import gotext, quantity
-from podless.kinds.strategy import Object
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.meta.objectmeta import NONNEGATIVE
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 Errors = Iterator[FieldError]

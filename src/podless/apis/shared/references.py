@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 from podless.apis.shared import checks
-from podless.kinds.strategy import Object
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 
 _PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 _PATH_SCAN = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]++")

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from podless.apis import podspec
-from podless.kinds.strategy import Object
 from podless.meta import field, labelselector, names, selectors
 from podless.meta.errors import BadRequest
 from podless.meta.field import FieldError
 from podless.meta.selectors import LabelSelector
+from podless.runtime.jsonobject import Object
 
 _MISMATCH = "`selector` does not match template `labels`"
 _NAMED = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object, Strategy
+from podless.kinds.strategy import Faults, Strategy
+from podless.runtime.jsonobject import Object
 from podless.structs import defaults, structs
 from podless.structs.structs import Struct
 

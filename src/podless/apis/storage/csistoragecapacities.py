@@ -6,8 +6,9 @@ from podless.apis.shared.immutable import immutable, kept
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, labelselector, names
+from podless.runtime.jsonobject import Object
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 

@@ -13,9 +13,10 @@ from podless.apis.shared.typed import StatusStrategy
 from podless.apis.shared.volumes import spec as volumes
 from podless.apis.storage import parts
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 

@@ -11,8 +11,8 @@ from podless.cel.rules.rule import RuleError, shown_rule
 from podless.cel.rules.verdict import RULES, Judged, NodeVerdict, judge_node
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Schema
 
-Schema = dict[str, Any]
 RULE_LIMIT = 10_000_000
 TOTAL_LIMIT = 100_000_000
 _MOST = (1 << 64) - 1

@@ -15,10 +15,10 @@ from podless.cel.rules.rule import RuleError, ValidationRule, compile_rule
 from podless.cel.values import NONE, Optional
 from podless.codec import gotext
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Schema
 from podless.runtime.memo import fill_attribute
 from podless.runtime.meter import charge
 
-Schema = dict[str, Any]
 # what all rules may cost for one object
 BUDGET = 10_000_000
 _RULES = "x-kubernetes-validations"

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podless.cel.declared import Declared
 from podless.cel.rules.rule import ValidationRule, compile_rule
 from podless.codec import serializer
+from podless.runtime.jsonobject import Schema
 
-Schema = dict[str, Any]
 RULES = "x-kubernetes-validations"
 _KEPT = 1024  # verdicts
 _LONGEST = 4096  # characters of the errors of one that is kept

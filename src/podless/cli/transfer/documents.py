@@ -9,12 +9,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Protocol, Self
+from typing import IO, Protocol, Self
 
 from podless.codec import serializer
 from podless.codec.documents import SUFFIXES, split_documents
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _MARK = b"---"
 _BEHIND = (b"", b" ", b"\t", b"\r", b"\n")

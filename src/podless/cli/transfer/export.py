@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
 from podless.cli.transfer.documents import ExportSink
@@ -12,8 +11,7 @@ from podless.cli.transfer.own import made_by_server
 from podless.cli.transfer.renew import export_object
 from podless.cli.transfer.resources import Resource, choose_resources, discover_resources
 from podless.remote.cluster import Refused, RemoteCluster
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _PAGE = 500  # objects that are read together, at the most
 _BEGIN = 20  # and in the first page, whose objects may be of any size

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
-from typing import Any
 
 from podless.cli.transfer import renew
 from podless.cli.transfer.documents import Documents
@@ -16,8 +15,7 @@ from podless.cli.transfer.own import is_adopted
 from podless.cli.transfer.resources import Resource, list_served
 from podless.remote.attempts import retry_call
 from podless.remote.cluster import Conflicting, NoAccount, Refused, RemoteCluster
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 EXISTING = ("fail", "skip", "replace")
 _TOGETHER = 16  # objects that are made at once

@@ -7,9 +7,8 @@ know them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _CONFIG_MAPS = {
     "kube-root-ca.crt",

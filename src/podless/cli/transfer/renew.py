@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from podless.cli.transfer.own import kind_of
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _GIVEN = ("uid", "resourceVersion", "generation", "creationTimestamp", "selfLink", "managedFields", "ownerReferences")
 _OF_JOBS = ("controller-uid", "batch.kubernetes.io/controller-uid")

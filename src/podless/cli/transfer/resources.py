@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import quote
 
 from podless.remote.cluster import Refused, RemoteCluster
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _NEEDED = {"create", "get", "list"}
 _TWICE = {("events.k8s.io", "events")}  # shown in the core group as well

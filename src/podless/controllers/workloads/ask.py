@@ -13,10 +13,9 @@ from podless.codec import serializer
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError, Conflict, NotFound
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.verbs import create, delete, patch
 from podless.verbs.call import API, Call
-
-Object = dict[str, Any]
 
 _JSON, _MERGE = "application/json", "application/merge-patch+json"
 _MANAGED: Mapping[str, Sequence[str]] = {"fieldManager": ["podless"]}

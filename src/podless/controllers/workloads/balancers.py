@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis.core.services import SERVICES
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask
-from podless.controllers.workloads.owned import Object
+from podless.runtime.jsonobject import Object
 
 
 class LoadBalancers(Controller):

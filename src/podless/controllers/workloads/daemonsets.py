@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from podless.apis.catalog import DAEMON_SETS, NODES, PODS
 from podless.cache.events import Event
 from podless.controllers.workloads import ask, hashes, pods
-from podless.controllers.workloads.owned import Object, OwnerController, pod_of
+from podless.controllers.workloads.owned import OwnerController, pod_of
+from podless.runtime.jsonobject import Object
 
 _REVISION = "controller-revision-hash"
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from podless.apis.catalog import DEPLOYMENTS, REPLICA_SETS
 from podless.controllers.workloads import ask, hashes
-from podless.controllers.workloads.owned import Object, OwnerController
+from podless.controllers.workloads.owned import OwnerController
+from podless.runtime.jsonobject import Object
 
 _HASH = "pod-template-hash"
 _REVISION = "deployment.kubernetes.io/revision"

@@ -9,9 +9,9 @@ from podless.apis.core.services import SERVICES
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods
-from podless.controllers.workloads.owned import Object
 from podless.kinds.kind import Kind
 from podless.meta.errors import AlreadyExists
+from podless.runtime.jsonobject import Object
 
 _SERVICE = "kubernetes.io/service-name"
 _MANAGER = "endpointslice.kubernetes.io/managed-by"

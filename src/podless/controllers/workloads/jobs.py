@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from podless.apis.catalog import JOBS, PODS
 from podless.controllers.workloads import ask, pods
-from podless.controllers.workloads.owned import Object, OwnerController, pod_of
+from podless.controllers.workloads.owned import OwnerController, pod_of
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 
 _INDEX = "batch.kubernetes.io/job-completion-index"
 _SELF = "kubernetes.io/job-controller"  # as spec.managedBy

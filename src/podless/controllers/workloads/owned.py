@@ -12,9 +12,8 @@ from podless.controllers.workloads import ask
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError, Forbidden
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
-
-Object = dict[str, Any]
 
 MOST_PODS = 10_000  # in all namespaces; the stand-ins make no more
 _AGAIN = 5.0  # seconds after a refused create

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import time
 from calendar import timegm
-from typing import Any
 
 from podless.runtime import clock
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _FORM = "%Y-%m-%dT%H:%M:%SZ"
 

@@ -10,8 +10,8 @@ from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods
-from podless.controllers.workloads.owned import Object
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 
 _FIRST = int(IPv4Address("10.0.0.1"))
 _MANY = (1 << 24) - 2

@@ -6,7 +6,8 @@ import asyncio
 
 from podless.apis.catalog import PODS, REPLICA_SETS
 from podless.controllers.workloads import ask, pods
-from podless.controllers.workloads.owned import CannotMake, Object, OwnerController, pod_of
+from podless.controllers.workloads.owned import CannotMake, OwnerController, pod_of
+from podless.runtime.jsonobject import Object
 
 _AT_ONCE = 64  # requests
 _BURST = 500  # pods that are made before the ReplicaSet is looked at again; as the real one has it

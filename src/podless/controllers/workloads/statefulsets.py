@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from podless.apis.catalog import CLAIMS, PODS, STATEFUL_SETS
 from podless.controllers.workloads import ask, hashes, pods
-from podless.controllers.workloads.owned import Object, OwnerController, pod_of
+from podless.controllers.workloads.owned import OwnerController, pod_of
 from podless.meta.errors import AlreadyExists
+from podless.runtime.jsonobject import Object
 
 _REVISION, _POD, _INDEX = (
     "controller-revision-hash",

@@ -10,9 +10,9 @@ from podless.apis.catalog import VOLUME_ATTRIBUTES_CLASSES as CLASSES
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods
-from podless.controllers.workloads.owned import Object
 from podless.kinds.kind import Kind
 from podless.meta.errors import AlreadyExists
+from podless.runtime.jsonobject import Object
 
 _HELD = {
     CLAIMS.plural: "kubernetes.io/pvc-protection",

@@ -27,8 +27,8 @@ from podless.http.message import Answer, Ending, Handler, Pending, Request, Resp
 from podless.http.target import mask_query
 from podless.meta import uids
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 
-Object = dict[str, Any]
 _BASE = {"kind": "Event", "apiVersion": "audit.k8s.io/v1"}
 _DECISION, _REASON = "authorization.k8s.io/decision", "authorization.k8s.io/reason"
 _NOBODY = User("")

@@ -5,14 +5,11 @@ There is no definition in the store: a server that takes no such objects does no
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.codec import serializer
 from podless.http.faults.fault import GROUP, RULES, TERMS, Term
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 VERSION = "v1"
 _NAMES = {"plural": "faults", "singular": "fault", "kind": "Fault", "listKind": "FaultList"}

@@ -9,7 +9,6 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from podless.cache.entry import Entry
 from podless.cache.events import Event
@@ -18,11 +17,11 @@ from podless.controllers.write import report_status
 from podless.http.faults.definition import fault_kind
 from podless.http.faults.fault import BadFault, InjectedFault
 from podless.http.faults.scripted import Faults
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
 log = logging.getLogger("podless")
 
-Object = dict[str, Any]
 
 _MANAGER = "podless"
 _DELAY = 0.05  # seconds in which what is counted is gathered

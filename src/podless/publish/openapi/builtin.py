@@ -14,11 +14,10 @@ from typing import Any
 from podless.kinds.kind import Kind, Version
 from podless.publish import texts
 from podless.publish.openapi.standard import CORE, META, REF, VERSION, package_of
+from podless.runtime.jsonobject import Schema
 from podless.structs.gotypes import GoType, ListOf, MapOf, Quantity, Raw, String, Time, Union
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Field, Struct
-
-Schema = dict[str, Any]
 
 _SCALARS: dict[str, Schema] = {
     "bool": {"type": "boolean"},

@@ -6,13 +6,11 @@ Source: k8s.io/apiserver pkg/cel/openapi/resolver.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from podless.kinds.kind import Kind, Version
 from podless.publish.openapi import builtin, schema
 from podless.publish.openapi.standard import REF
-
-Schema = dict[str, Any]
+from podless.runtime.jsonobject import Schema
 
 _AGAIN: Schema = {"type": "object"}  # what stands where a schema comes back to itself
 _EITHER = "int-or-string"

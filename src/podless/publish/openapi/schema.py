@@ -15,10 +15,9 @@ from podless.publish import texts
 from podless.publish.openapi.builtin import describe_field, type_meta
 from podless.publish.openapi.standard import META, REF
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
 from podless.schema.plain import make_mention_search
-
-Schema = dict[str, Any]
 
 DEFINITIONS = "#/definitions/"
 # apiVersion and kind of the kind itself, and of an object inside an object

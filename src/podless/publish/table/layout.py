@@ -15,10 +15,10 @@ from podless.publish.columns import cell
 from podless.publish.columns.cell import Age, Cell
 from podless.publish.table import ages
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.runtime.memo import made_once
 from podless.runtime.meter import charge
 
-Object = dict[str, Any]
 Reader = Callable[[Object], Any]
 
 _COLUMN = 32  # steps that it takes to compile one

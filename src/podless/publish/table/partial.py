@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-
-Object = dict[str, Any]
 
 _METADATA = (
     "name",

@@ -12,9 +12,8 @@ from podless.publish.table import ages
 from podless.publish.table.layout import TableLayout
 from podless.publish.table.whole import included_object, listed_meta
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
-
-Object = dict[str, Any]
 
 _CELL = 2  # steps
 SHARED = 128  # bytes of a set of managed fields

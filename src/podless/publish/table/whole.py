@@ -9,8 +9,7 @@ from podless.meta import field
 from podless.meta.errors import BadRequest
 from podless.publish.table.layout import TableLayout
 from podless.publish.table.partial import make_partial
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 INCLUDED = ("", "Metadata", "Object", "None")
 

@@ -15,13 +15,13 @@ from podless.apis.admissionregistration.admissionpolicies import (
 from podless.apis.admissionregistration.webhookconfigurations import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
 from podless.kinds.kind import Kind
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.structs import protobuf, structs
 from podless.structs.structfiles import load_struct
 
 NAMED_RULE_WITH_OPERATIONS = load_struct("admissionregistration/v1", "NamedRuleWithOperations")
 VALIDATING_WEBHOOK_CONFIGURATION = load_struct("admissionregistration/v1", "ValidatingWebhookConfiguration")
 
-Object = dict[str, Any]
 
 RULE = {"apiGroups": ["a.io"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["things"]}
 HOOK = {

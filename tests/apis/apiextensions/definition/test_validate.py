@@ -9,12 +9,12 @@ import pytest
 
 from podless.apis.apiextensions import definition
 from podless.cel.rules import DefinitionRules
+from podless.runtime.jsonobject import Object
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 
 CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
 
-Object = dict[str, Any]
 
 NOW, LATER = "2024-01-01T00:00:00Z", "2024-01-02T00:00:00Z"
 SCHEMA = {"openAPIV3Schema": {"type": "object"}}

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from podless.apis.podspec import disks, volumes
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.runtime.jsonobject import Object
 
 _SEVERAL = "may not specify more than 1 volume type"
 _SECRETS = (

@@ -10,9 +10,9 @@ from podless.apis.podspec import claims
 from podless.apis.shared import checks
 from podless.apis.shared.volumes import sources
 from podless.codec import quantity
-from podless.kinds.strategy import Object
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _RECLAIMING = ("Delete", "Recycle", "Retain")
