@@ -27,8 +27,8 @@ def test_what_stands_for_a_module_has_what_is_in_it() -> None:
     from podless.publish import table
 
     late = lazy.Late("podless.publish.table")
-    assert late.frame is table.frame_table
-    assert vars(late)["frame"] is table.frame_table
+    assert late.frame_table is table.frame_table
+    assert vars(late)["frame_table"] is table.frame_table
     with pytest.raises(AttributeError, match=r"module 'podless\.publish\.table' has no attribute 'nothing'"):
         _ = late.nothing
 
