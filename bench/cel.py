@@ -18,7 +18,7 @@ from typing import Any
 from bench.record.figure import Figure
 from podless.cel import program
 from podless.cel.declared import Declared
-from podless.cel.rules import Rules
+from podless.cel.rules import NodeRules
 from podless.cel.rules.rule import compile_rule
 
 INT = {"type": "integer"}
@@ -109,7 +109,7 @@ def main(smoke: bool = False) -> list[Figure]:
             made.estimate()
 
         spec = {**schema, "x-kubernetes-validations": [{"rule": source}]}
-        rules = Rules.compile({"type": "object", "properties": {"spec": spec}})
+        rules = NodeRules.compile({"type": "object", "properties": {"spec": spec}})
         whole = {"spec": value}
         figures = [
             measure(build, seconds),

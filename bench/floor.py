@@ -144,7 +144,7 @@ class Bare:
     @asynccontextmanager
     async def served(self, context: ssl.SSLContext | None) -> AsyncIterator[Target]:
         """Over the HTTP stack of podless."""
-        listener = Listener(self.handle, status.refuse, Limits(), context)
+        listener = Listener(self.handle, status.refuse_bytes, Limits(), context)
         port = await listener.open("127.0.0.1", 0)
         yield Target("127.0.0.1", port, tls=context is not None)
         await listener.close()

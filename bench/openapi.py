@@ -12,7 +12,7 @@ import orjson
 from bench.record.figure import Figure
 from podless.kinds.kind import Kind, Version
 from podless.publish.openapi import v2, v3, v3pb
-from podless.publish.openapi.serve import Library, Reply, Request, complete
+from podless.publish.openapi.serve import DocumentLibrary, DocumentRequest, Reply, complete_answer
 
 NO_RULES: Any = None
 FIELDS = 72
@@ -65,36 +65,36 @@ class Timing:
         return result
 
 
-def _swagger(found: list[Kind], request: Request) -> Reply:
-    library = Library(lambda: found)
-    return complete(lambda: library.swagger(request))
+def _swagger(found: list[Kind], request: DocumentRequest) -> Reply:
+    library = DocumentLibrary(lambda: found)
+    return complete_answer(lambda: library.swagger(request))
 
 
 def main(smoke: bool = False) -> list[Figure]:
     timed, repeat = Timing(), 2 if smoke else 100
     one, some, many = kinds(1), kinds(10 if smoke else 200), kinds(20 if smoke else 1000)
     few, all_ = f"{len(some)} CRDs", f"{len(many)} CRDs"
-    document = timed("v3 document, 1 CRD", lambda: v3.document("g0.example.com", "v1", one), repeat)
+    document = timed("v3 document, 1 CRD", lambda: v3.group_version_document("g0.example.com", "v1", one), repeat)
     body = timed("v3 document as JSON", lambda: orjson.dumps(document), repeat)
     print(f"{'':48} {len(body) / 1024:9.0f} KiB")
-    timed("v3 document as protobuf", lambda: v3pb.document(document), repeat)
+    timed("v3 document as protobuf", lambda: v3pb.encode_document(document), repeat)
     timed("v3 digest, 1 CRD", lambda: v3.digest(one[0], one[0].versions[0]), repeat)
-    timed(f"v3 index, {all_}, nothing kept", lambda: complete(Library(lambda: many).index))
-    library = Library(lambda: many)
-    timed(f"v3 index, {all_}, digests kept", lambda: complete(library.index))
-    timed("v2 parts, 1 CRD", lambda: v2.parts(one[0]), repeat)
+    timed(f"v3 index, {all_}, nothing kept", lambda: complete_answer(DocumentLibrary(lambda: many).index))
+    library = DocumentLibrary(lambda: many)
+    timed(f"v3 index, {all_}, digests kept", lambda: complete_answer(library.index))
+    timed("v2 parts, 1 CRD", lambda: v2.swagger_parts(one[0]), repeat)
     timed(f"v2 document, {few}", lambda: v2.document(some))
-    binary = Request(accept="application/com.github.proto-openapi.spec.v2@v1.0+protobuf")
+    binary = DocumentRequest(accept="application/com.github.proto-openapi.spec.v2@v1.0+protobuf")
     timed(f"v2 in protobuf, {few}, nothing kept", lambda: _swagger(some, binary))
-    reply = timed(f"v2 of a library, {few}, nothing kept", lambda: _swagger(some, Request()))
+    reply = timed(f"v2 of a library, {few}, nothing kept", lambda: _swagger(some, DocumentRequest()))
     print(f"{'':48} {len(bytes(reply.body)) / 1024:9.0f} KiB")
     live = list(some)
-    shared = Library(lambda: live)
-    complete(lambda: shared.swagger(Request()))
+    shared = DocumentLibrary(lambda: live)
+    complete_answer(lambda: shared.swagger(DocumentRequest()))
 
     def change() -> Any:
         live[0] = kinds(1)[0]
-        return complete(lambda: shared.swagger(Request()))
+        return complete_answer(lambda: shared.swagger(DocumentRequest()))
 
     timed(f"v2 of a library, {few}, as before", change)
     return timed.figures

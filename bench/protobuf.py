@@ -75,7 +75,7 @@ def timed(run: Callable[[], Any], seconds: float) -> float:
 
 
 def _read_json(struct: Struct, text: bytes) -> Any:
-    return structs.decode(struct, orjson.loads(text))
+    return structs.decode_struct(struct, orjson.loads(text))
 
 
 def codecs(seconds: float) -> list[Figure]:
@@ -87,17 +87,17 @@ def codecs(seconds: float) -> list[Figure]:
     found = []
     print(f"{'us':<18}{'bytes':>8}{'JSON':>8} {'read':>8}{'JSON':>8} {'write':>8}{'JSON':>8}")
     for name, struct, given in kinds:
-        obj = structs.decode(struct, given)
-        text, raw = serializer.encode(obj), protobuf.write(struct, obj)
-        reads = (partial(protobuf.read, raw, struct), partial(_read_json, struct, text))
-        writes = (partial(protobuf.write, struct, obj), partial(serializer.encode, obj))
+        obj = structs.decode_struct(struct, given)
+        text, raw = serializer.encode_json(obj), protobuf.write_object(struct, obj)
+        reads = (partial(protobuf.read_object, raw, struct), partial(_read_json, struct, text))
+        writes = (partial(protobuf.write_object, struct, obj), partial(serializer.encode_json, obj))
         spent = [timed(run, seconds) for run in (*reads, *writes)]
         labels = ("read protobuf", "read JSON", "write protobuf", "write JSON")
         found += [Figure(f"{name}: {label}", value, "us") for label, value in zip(labels, spent, strict=True)]
         shown = "{:8.1f}{:8.1f} {:8.1f}{:8.1f}".format(*spent)
         print(f"{name:<18}{len(raw):8}{len(text):8} {shown}")
-    items = [protobuf.encode(NAMESPACE, namespace())] * 10_000
-    joined = timed(lambda: protobuf.pack("v1", "NamespaceList", {"resourceVersion": "1"}, items), seconds)
+    items = [protobuf.encode_message(NAMESPACE, namespace())] * 10_000
+    joined = timed(lambda: protobuf.pack_list("v1", "NamespaceList", {"resourceVersion": "1"}, items), seconds)
     print(f"a list of 10,000 from their messages: {joined / 1000:.2f} ms")
     return [*found, Figure("a list of 10,000 from their messages", joined / 1000, "ms")]
 
@@ -108,7 +108,7 @@ def first_message() -> None:
         "import resource, time, podless.app, podless.structs.structfiles as t, podless.structs.protobuf as p\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
         "before, start = peak(), time.perf_counter()\n"
-        "p.encode(t.load_struct('core/v1', 'Namespace'), {})\n"
+        "p.encode_message(t.load_struct('core/v1', 'Namespace'), {})\n"
         "print(f'{(time.perf_counter() - start) * 1000:.0f} ms and {peak() - before:.1f} MB')"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -126,7 +126,9 @@ def creates(count: int) -> list[Figure]:
             wired = media == protobuf.MEDIA
             headers = {"Authorization": f"Bearer {server.token}", "Content-Type": media, "Accept": media}
             bodies = [config_map(f"{'pb' if wired else 'js'}-{number}") for number in range(count)]
-            sent = [protobuf.write(CONFIG_MAP, body) if wired else serializer.encode(body) for body in bodies]
+            sent = [
+                protobuf.write_object(CONFIG_MAP, body) if wired else serializer.encode_json(body) for body in bodies
+            ]
             start = time.perf_counter()
             for body in sent:
                 connection.request("POST", MAPS, body, headers)

@@ -255,7 +255,7 @@ def test_only_these_ask_for_the_time_that_no_test_moves() -> None:
     asking = {
         str(file.relative_to(SOURCE))
         for file in FILES
-        if any(name == "podless.runtime.clock.wall" for name, _, _ in uses(parsed(file)))
+        if any(name == "podless.runtime.clock.wall_time" for name, _, _ in uses(parsed(file)))
     }
     assert asking == {*WALL}
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from podless.meta.errors import Timeout
 from podless.runtime.bounded import caches
-from podless.runtime.meter import LATE, METER, Meter
+from podless.runtime.meter import LATE, METER, CPUMeter
 
 T = TypeVar("T")
 _Refused = tuple[type[Exception], ...]
@@ -52,7 +52,7 @@ class Lines:
         sys.settrace(self._before)
 
 
-class Allowance(Meter):
+class Allowance(CPUMeter):
     """A meter without a clock, for work that may be charged so many steps."""
 
     __slots__ = ("_steps",)
@@ -70,7 +70,7 @@ class Allowance(Meter):
         raise Timeout(LATE, {})
 
 
-def metered(meter: Meter, work: Callable[[T], object], given: T, refused: _Refused = ()) -> int:
+def metered(meter: CPUMeter, work: Callable[[T], object], given: T, refused: _Refused = ()) -> int:
     """The lines of Python that `work(given)` executes on this thread under a meter.
 
     refused: exceptions that it may end in.

@@ -8,7 +8,7 @@ import pytest
 
 from podless.apis import builtin
 from podless.cluster import Cluster, ClusterSettings
-from podless.runtime.option import duration
+from podless.runtime.option import parse_duration
 
 
 async def test_it_is_built_and_used_without_a_listener_and_beside_others(tmp_path: Path) -> None:
@@ -31,10 +31,10 @@ async def test_it_is_built_and_used_without_a_listener_and_beside_others(tmp_pat
 
 @pytest.mark.parametrize(("text", "seconds"), [("1h", 3600.0), ("1h30m", 5400.0), ("90s", 90.0), ("0.5s", 0.5)])
 def test_a_duration(text: str, seconds: float) -> None:
-    assert duration(text) == seconds
+    assert parse_duration(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["", "1", "0s", "1d", "h", "-1s", "1s1m", "1.5h", "1h1", "1..5s"])
 def test_what_is_no_duration(text: str) -> None:
     with pytest.raises(ValueError, match="a duration is a time such as"):
-        duration(text)
+        parse_duration(text)

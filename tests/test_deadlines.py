@@ -12,7 +12,7 @@ import yaml
 
 from podless.apis.builtin import ALL
 from podless.apis.catalog import PODS
-from podless.cel.rules import Rules
+from podless.cel.rules import NodeRules
 from podless.codec import serializer
 from podless.fields import jsonpatch, managers, mergepatch, strategic
 from podless.fields.merge import Endpoint
@@ -26,6 +26,7 @@ from podless.meta.errors import Timeout
 from podless.publish import jsonpath
 from podless.publish.openapi import v2, v3
 from podless.publish.table import layout, make_row
+from podless.runtime.jsonobject import Object
 from podless.schema import check, default, embedded, prune
 from podless.schema.node import Node
 from podless.structs import protobuf
@@ -36,7 +37,6 @@ from tests.cost import Allowance, metered
 
 SERVICE = load_struct("core/v1", "Service")
 
-Object = dict[str, Any]
 Work = Callable[[], object]
 
 STEPS = 1000  # that a walk may be charged
@@ -131,7 +131,7 @@ RULED = {
         }
     },
 }
-PORTS = strategic.table(SERVICE)
+PORTS = strategic.make_merge_table(SERVICE)
 
 
 def reading(place: Place, make: Callable[[int], Object], media: str = "application/json") -> Callable[[int], Work]:
@@ -146,15 +146,15 @@ def reading(place: Place, make: Callable[[int], Object], media: str = "applicati
 def message(size: int) -> Work:
     struct = PODS.struct_of(POD.version)
     assert struct is not None
-    raw = protobuf.encode(struct, POD.stored(**pod(size)))
-    return lambda: protobuf.decode(struct, raw)
+    raw = protobuf.encode_message(struct, POD.stored(**pod(size)))
+    return lambda: protobuf.decode_message(struct, raw)
 
 
 def unmessage(size: int) -> Work:
     struct = PODS.struct_of(POD.version)
     assert struct is not None
     obj = POD.stored(**pod(size))
-    return lambda: protobuf.encode(struct, obj)
+    return lambda: protobuf.encode_message(struct, obj)
 
 
 def twice(size: int) -> Work:
@@ -190,15 +190,17 @@ def owned(place: Place, make: Callable[[int], Object], *, new: bool) -> Callable
     def prepare(size: int) -> Work:
         old, obj = None if new else place.stored(**make(size // 2)), place.stored(**make(size))
         if old is not None:
-            old["metadata"]["managedFields"] = managers.update(place.endpoint, None, place.stored(**make(1)), "a", NOW)
-        return lambda: managers.update(place.endpoint, old, obj, "m", NOW)
+            old["metadata"]["managedFields"] = managers.update_managed_fields(
+                place.endpoint, None, place.stored(**make(1)), "a", NOW
+            )
+        return lambda: managers.update_managed_fields(place.endpoint, old, obj, "m", NOW)
 
     return prepare
 
 
 def applied(size: int) -> Work:
     live, given = ({**MAP.head, "metadata": {"name": "x"}, **data(count)} for count in (size // 2, size))
-    return lambda: managers.apply(MAP.endpoint, live, given, "m", True, NOW)
+    return lambda: managers.apply_object(MAP.endpoint, live, given, "m", True, NOW)
 
 
 FREE = Endpoint(
@@ -214,20 +216,20 @@ def free(tree: Any) -> Object:
 def branched(size: int) -> Work:
     """Fields that are nested, and few everywhere, of a changed object."""
     old, new = free(grown(size)), free({"a": grown(size)})
-    old["metadata"]["managedFields"] = managers.update(FREE, None, free(grown(size)), "a", NOW)
-    return lambda: managers.update(FREE, old, new, "m", NOW)
+    old["metadata"]["managedFields"] = managers.update_managed_fields(FREE, None, free(grown(size)), "a", NOW)
+    return lambda: managers.update_managed_fields(FREE, old, new, "m", NOW)
 
 
 def entered(size: int) -> Work:
     """The same as a client says that they are owned."""
     new = free(1)
-    new["metadata"]["managedFields"] = managers.update(FREE, None, free(grown(size)), "a", NOW)
-    return lambda: managers.update(FREE, free(1), new, "m", NOW)
+    new["metadata"]["managedFields"] = managers.update_managed_fields(FREE, None, free(grown(size)), "a", NOW)
+    return lambda: managers.update_managed_fields(FREE, free(1), new, "m", NOW)
 
 
 def operated(size: int) -> Work:
     steps = json.dumps([{"op": "test", "path": "/data/k1", "value": "v"}] * min(size, 9_999)).encode()
-    return lambda: jsonpatch.apply({**data(2)}, steps)
+    return lambda: jsonpatch.apply_json_patch({**data(2)}, steps)
 
 
 def declared(size: int) -> Work:
@@ -248,7 +250,7 @@ def published(write: Callable[..., object]) -> Callable[[int], Work]:
 def coerced(size: int) -> Work:
     part = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     node = Node({"type": "object", "properties": {"l": {"type": "array", "items": part}}})
-    return partial(embedded.coerce, listed({})(size), node)
+    return partial(embedded.coerce_embedded, listed({})(size), node)
 
 
 def of(work: Callable[..., object], *makes: Callable[[int], Any]) -> Callable[[int], Work]:
@@ -291,34 +293,34 @@ WALKS: dict[str, Callable[[int], Work]] = {
     "fields of a tree": branched,
     "fields of a tree that a client sends": entered,
     "an apply": applied,
-    "an apply of a tree": lambda size: partial(managers.apply, FREE, None, free(grown(size)), "m", False, NOW),
+    "an apply of a tree": lambda size: partial(managers.apply_object, FREE, None, free(grown(size)), "m", False, NOW),
     "an apply to a tree": lambda size: partial(
-        managers.apply, FREE, free(grown(size)), free({"z": 1}), "m", False, NOW
+        managers.apply_object, FREE, free(grown(size)), free({"z": 1}), "m", False, NOW
     ),
     "a JSON patch": operated,
-    "a merge patch": of(mergepatch.apply, data, data),
-    "a merge patch of a tree": of(mergepatch.apply, lambda _: {}, grown),
-    "a strategic merge patch": of(strategic.apply, ports, partial(ports, name="x"), lambda _: PORTS),
-    "wrong values": of(check.validate, listed("x"), lambda _: Node(LISTED)),
-    "unknown fields": of(prune.prune, lambda size: data(size)["data"], lambda _: Node(LISTED)),
+    "a merge patch": of(mergepatch.apply_merge_patch, data, data),
+    "a merge patch of a tree": of(mergepatch.apply_merge_patch, lambda _: {}, grown),
+    "a strategic merge patch": of(strategic.apply_strategic_patch, ports, partial(ports, name="x"), lambda _: PORTS),
+    "wrong values": of(check.validate_value, listed("x"), lambda _: Node(LISTED)),
+    "unknown fields": of(prune.prune_value, lambda size: data(size)["data"], lambda _: Node(LISTED)),
     "unknown lists": of(
-        prune.prune, listed([{}]), lambda _: Node({"type": "object", "properties": {"l": {"type": "array"}}})
+        prune.prune_value, listed([{}]), lambda _: Node({"type": "object", "properties": {"l": {"type": "array"}}})
     ),
-    "default values": of(default.fill, listed([]), lambda _: Node(LISTED)),
+    "default values": of(default.fill_value, listed([]), lambda _: Node(LISTED)),
     "embedded objects": coerced,
     "a definition": declared,
     "OpenAPI v3": published(v3.part),
-    "OpenAPI v2": published(lambda kind, _: v2.parts(kind)),
+    "OpenAPI v2": published(lambda kind, _: v2.swagger_parts(kind)),
     "a selector": of(selectors.parse_labels, lambda size: ",".join(f"k{number}" for number in range(size))),
     "a selector of an object": of(selectors.from_object, lambda size: {"matchLabels": data(size)["data"]}),
-    "a column": of(jsonpath.parse("..a").find, grown),
+    "a column": of(jsonpath.parse_path("..a").find, grown),
     "a row": of(
         partial(make_row, layout(SETS, SETS.versions[0])),
         lambda size: {**SET, "spec": {"template": pod(size, "containers")}},
     ),
     "a subject": of(review._subject, lambda size: {"extra": {key: ["a"] for key in data(size)["data"]}}),
     "many rules": of(review._listed, lambda size: [{"verbs": ["get"], "resources": ["pods"]}] * size),
-    "rules of a schema": of(Rules.compile(RULED).validate, listed("a")),
+    "rules of a schema": of(NodeRules.compile(RULED).validate, listed("a")),
 }
 
 

@@ -264,7 +264,7 @@ def as_protobuf(kind: str, body: bytes) -> bytes:
     if found is None or found.struct is None:
         return b""
     try:
-        return protobuf.write(found.struct, structs.decode(found.struct, json.loads(body)))
+        return protobuf.write_object(found.struct, structs.decode_struct(found.struct, json.loads(body)))
     except ValueError:
         return b""
 

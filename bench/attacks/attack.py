@@ -10,8 +10,7 @@ from typing import Any
 
 from bench.asks.ask import CRDS, GROUP, JSON, MERGE, Ask, ask, crd, text
 from bench.load.server import Served
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 CORE = "/api/v1/namespaces/default"
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"

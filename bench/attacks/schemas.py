@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from bench.asks.ask import CRDS, Ask, named, text
-from bench.attacks.attack import BINDINGS, POLICIES, Attack, Object, Site, changed, defined, numbers, post
+from bench.attacks.attack import BINDINGS, POLICIES, Attack, Site, changed, defined, numbers, post
+from podless.runtime.jsonobject import Object
 
 _ANY: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 _TEXT: Object = {"type": "string"}

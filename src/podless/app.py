@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from podless.admission import Admission
-from podless.auth.kubeconfig import by_token, kubeconfig
-from podless.cluster import Cluster, ClusterSettings, admin_token, engine
-from podless.controllers.health import controller
+from podless.auth.kubeconfig import by_token, make_kubeconfig
+from podless.cluster import Cluster, ClusterSettings, admin_token, make_store
+from podless.controllers.health import check_controller
 from podless.http import status
 from podless.http.api import APIHandler
 from podless.http.audit.settings import Audit
-from podless.http.chain import Filter, chain, filters
+from podless.http.chain import Filter, chain_filters, list_filters
 from podless.http.current import reads_wait
 from podless.http.flows import Flows
 from podless.http.held import Held
@@ -32,10 +32,10 @@ from podless.http.nonresource import NonResource
 from podless.http.operations import Operations
 from podless.http.rotation import Rotation
 from podless.http.selections import Selections
-from podless.http.tls import Certificates, names, own_names
-from podless.runtime.files import fault, private, write_file
+from podless.http.tls import Certificates, own_names, parse_names
+from podless.runtime.files import describe_fault, make_private, write_file
 from podless.runtime.heartbeat import Heartbeat
-from podless.runtime.option import StartError, option, section, seed
+from podless.runtime.option import StartError, option, parse_seed, section
 from podless.store import NoRoom, StoreError, share
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Settings(ClusterSettings):
         "more names and addresses that the server's own certificate is good for",
         value=(),
         metavar="NAME,...",
-        parse=names,
+        parse=parse_names,
         default="",
     )
     tls_cert: str | os.PathLike[str] | None = option(
@@ -130,7 +130,7 @@ class Settings(ClusterSettings):
         "have a mixture go wrong now and then, the same for the same seed; without one a seed is drawn, and told",
         value=False,
         metavar="SEED",
-        parse=seed,
+        parse=parse_seed,
         alone=True,
     )
     audit: Audit | None = section(
@@ -163,7 +163,7 @@ def is_loopback(address: str) -> bool:
         return False
 
 
-def lacking(settings: Settings) -> Callable[[], None] | None:
+def certificate_maker(settings: Settings) -> Callable[[], None] | None:
     """What makes the certificates that a first start lacks; None where it makes none that stay, or shares them."""
     if settings.data is None or not settings.tls or settings.tls_cert or settings.etcd is not None:
         return None
@@ -177,9 +177,9 @@ def _kept(data: str | os.PathLike[str]) -> Path:
     """The folder of what is kept, where nobody else can read it. Raises StartError, OSError."""
     folder = Path(data).absolute()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    private(folder)
+    make_private(folder)
     for name in _PRIVATE:
-        private(folder / name)
+        make_private(folder / name)
     return folder
 
 
@@ -279,10 +279,10 @@ class App:
         cache = cluster.api.cache
         held = Held(settings.limits.held, lambda: cache.replaced)
         self.handler = self._handler(cluster, held)
-        listens = chain(self._outside, self.handler)
+        listens = chain_filters(self._outside, self.handler)
         self._listener = Listener(
             listens,
-            status.refuse,
+            status.refuse_bytes,
             settings.limits,
             context,
             held,
@@ -311,15 +311,17 @@ class App:
 
             self._objects = FaultObjects(cluster.api, self.faults)
             await self._objects.start()
-            cluster.health.add(self._objects.name, controller(self._objects))
+            cluster.health.add(self._objects.name, check_controller(self._objects))
 
     async def _share(self, settings: Settings, folder: Path, certificates: Certificates) -> None:
         """Have the authority and the administrator's token of all servers of a store."""
-        store = engine(settings, None)
+        store = make_store(settings, None)
         try:
             await store.open()
             files = [certificates.authority, certificates.authority_key, folder / "token"]
-            await share.files(store, files, lambda: (certificates.ensure_authority(), admin_token(folder / "token")))
+            await share.share_files(
+                store, files, lambda: (certificates.ensure_authority(), admin_token(folder / "token"))
+            )
         finally:
             await store.close()
 
@@ -342,8 +344,8 @@ class App:
         )
         last = APIHandler(api, documents, Selections(held))
         faults, log = self.faults, self.settings.verbose
-        passed = filters(api, self.settings.limits, auditing, log=log, measured=measured, faults=faults)
-        return chain(passed, last.handle)
+        passed = list_filters(api, self.settings.limits, auditing, log=log, measured=measured, faults=faults)
+        return chain_filters(passed, last.handle)
 
     def _auditing(self) -> Filter | None:
         """The filter that tells the audit log, where one is wanted. Raises BadPolicy."""
@@ -354,7 +356,7 @@ class App:
         from podless.http.audit.auditor import Auditor
         from podless.http.audit.backend import Backend
 
-        rules = policy.read(wanted.policy) if wanted.policy is not None else policy.METADATA
+        rules = policy.read_policy(wanted.policy) if wanted.policy is not None else policy.METADATA
         self._backend = Backend(wanted.path, wanted.size, wanted.backups)
         self._backend.open()
         return Auditor(rules, self._backend).filter
@@ -371,14 +373,14 @@ class App:
         self.authority = folder / "ca.crt"
         self.kubeconfig = Path(self.settings.kubeconfig or folder / "kubeconfig").absolute()
         known = authority.encode() if authority is not None else None
-        text = kubeconfig(self.url, by_token(token), known)
+        text = make_kubeconfig(self.url, by_token(token), known)
         for path in dict.fromkeys((folder / "kubeconfig", self.kubeconfig)):
             try:
                 write_file(path, text, 0o600)
             except OSError as error:
                 if error.errno not in _NO_ROOM:
                     raise
-                log.error("start: kubeconfig is not written: %s", fault(error))
+                log.error("start: kubeconfig is not written: %s", describe_fault(error))
 
     def _folder(self) -> Path:
         if self.settings.data is None:

@@ -49,13 +49,13 @@ from podless.kinds.registry import Registry
 from podless.kinds.state import State
 from podless.offload.offloop import OffLoop
 from podless.offload.process import SECONDS, Offload
-from podless.remote import Client
+from podless.remote import WebhookClient
 from podless.runtime.files import write_file
-from podless.runtime.option import StartError, duration, option, section
+from podless.runtime.option import StartError, option, parse_duration, section
 from podless.runtime.release import CURRENT, Release
 from podless.store import Store, backup
 from podless.store.etcd.settings import Etcd
-from podless.store.history import Keep, keep
+from podless.store.history import Keep, parse_keep
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import storage
 from podless.verbs.call import API
@@ -96,7 +96,7 @@ class ClusterSettings(Authenticators):
         "how long an event stays after its last write",
         value=3600.0,
         metavar="DURATION",
-        parse=duration,
+        parse=parse_duration,
         default="1h",
     )
     default_accounts: bool = option(
@@ -113,7 +113,7 @@ class ClusterSettings(Authenticators):
         "small stand-ins for kube-controller-manager and kubelets: " + ", ".join(workloads.NAMES) + ", or * for all",
         value=(),
         metavar="NAME,...",
-        parse=workloads.parse,
+        parse=workloads.parse_names,
         default="",
     )
     services: Mapping[str, str] = option(
@@ -176,7 +176,7 @@ class ClusterSettings(Authenticators):
         "not with `--store etcd`",
         factory=Keep,
         metavar="AGE,SIZE,NUMBER",
-        parse=keep,
+        parse=parse_keep,
         default="1h,256Mi,10000",
     )
     store: str = option(
@@ -213,7 +213,7 @@ class ClusterSettings(Authenticators):
         runtimeconfig.check(self.runtime_config)
         runtimeconfig.check_disabled(self.disable_builtin)
         try:
-            workloads.check(self.controllers)
+            workloads.check_names(self.controllers)
         except ValueError as error:
             raise StartError(str(error)) from None
 
@@ -227,7 +227,7 @@ class Cluster:
     """An API that can be started and stopped once.
 
     folder: of its keys. database: its file, None for one in memory. authority: the certificate of the authority that
-    clients verify the server with, None where there is none. disturbed: as `podless.remote.Client`
+    clients verify the server with, None where there is none. disturbed: as `podless.remote.WebhookClient`
     has it. read_time: seconds of processor time for one long body.
 
     api: what verbs work on, from `start` on. token: of the administrator. admission: the steps that writes pass, as
@@ -259,7 +259,7 @@ class Cluster:
         self._controllers: list[Controller] = []
         self.store: Store | None = None
         self.leader: Leader | None = None
-        self._remote: Client | None = None
+        self._remote: WebhookClient | None = None
         self._stopping = False
 
     async def start(self) -> None:
@@ -267,7 +267,7 @@ class Cluster:
         settings = self.settings
         CURRENT.set(settings.release)  # all that runs for the cluster inherits the context
         tokens = self._tokens()
-        self.store = store = engine(settings, self._database)
+        self.store = store = make_store(settings, self._database)
         cache = Cache(store)
         await store.open()
         await backup.refuse_half(store)
@@ -279,7 +279,7 @@ class Cluster:
         ):
             registry.put(kind)
         authorizer = RBAC(cache) if settings.authorization == "RBAC" else AllowAll()
-        self._remote = Client(
+        self._remote = WebhookClient(
             settings.services,
             external=partial(_external, cache),
             disturbed=self._disturbed,
@@ -301,8 +301,8 @@ class Cluster:
             off_loop=self._off_loop,
             release=facts_of(settings.release),
         )
-        self.health.add("etcd", health.store(store))
-        self.health.add("etcd-readiness", health.writable(store), READY)
+        self.health.add("etcd", health.check_store(store))
+        self.health.add("etcd-readiness", health.check_writable(store), READY)
         await self._run(api, meter)
         if isinstance(authorizer, RBAC):
             await authorizer.start()
@@ -330,13 +330,13 @@ class Cluster:
         if settings.default_accounts:
             collect = settings.garbage_delay is not None
             self._controllers.append(AccountTokens(api, self._authority or "", collect=collect))
-        self._controllers += workloads.build(api, workloads.check(settings.controllers))
+        self._controllers += workloads.build_controllers(api, workloads.check_names(settings.controllers))
         if not api.store.prompt:
             self.leader = Leader(api, [each for each in self._controllers if each.leads])
             self._controllers = [each for each in self._controllers if not each.leads]
         for controller in self._controllers:
             await controller.start()
-            self.health.add(controller.name, health.controller(controller))
+            self.health.add(controller.name, health.check_controller(controller))
         if self.leader is not None:
             await self.leader.start()
 
@@ -350,9 +350,9 @@ class Cluster:
 
     def _contents(self, api: API) -> Contents:
         """What each namespace is to have."""
-        wanted = [contents.account(builtin.SERVICE_ACCOUNTS)] if self.settings.default_accounts else []
+        wanted = [contents.make_account(builtin.SERVICE_ACCOUNTS)] if self.settings.default_accounts else []
         if self.settings.root_configmaps and self._authority is not None:
-            wanted.append(contents.certificates(builtin.CONFIG_MAPS, self._authority))
+            wanted.append(contents.make_certificates(builtin.CONFIG_MAPS, self._authority))
         return Contents(api, builtin.NAMESPACES, wanted)
 
     def _tokens(self) -> Tokens:
@@ -365,7 +365,7 @@ class Cluster:
     async def _secret(self, state: State) -> bytes:
         """What tokens of service accounts are signed with; it is in the store, for all servers."""
         file = self._folder / "accounts.key"  # where older releases had it
-        secret = await storage.once(state, accounts.SECRET, partial(accounts.make_secret, file))
+        secret = await storage.keep_once(state, accounts.SECRET, partial(accounts.make_secret, file))
         file.unlink(missing_ok=True)
         return secret
 
@@ -399,7 +399,7 @@ class Cluster:
             self.store = None
 
 
-def engine(settings: ClusterSettings, database: Path | None, *, compacting: bool = True) -> Store:
+def make_store(settings: ClusterSettings, database: Path | None, *, compacting: bool = True) -> Store:
     """The store that is wanted, not opened yet; compacting: it takes part in the compaction of an etcd cluster.
 
     Raises StartError where what it needs is not installed.

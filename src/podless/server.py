@@ -17,12 +17,13 @@ from podless.auth.access import OIDC
 from podless.http.audit.settings import Audit
 from podless.http.faults import Faults
 from podless.http.limits import Limits
-from podless.http.record import Requests
+from podless.http.record import RecentRequests
 from podless.runtime.clock import CURRENT, Clock
+from podless.runtime.jsonobject import Object
 from podless.testing.client import Client
 from podless.testing.manifests import Manifests
 from podless.testing.snapshot import Snapshot
-from podless.testing.time import Time
+from podless.testing.time import ServerTime
 from podless.testing.wait import Wanted
 
 __all__ = ["OIDC", "Audit", "Limits", "Server", "StartError"]
@@ -30,7 +31,6 @@ __all__ = ["OIDC", "Audit", "Limits", "Server", "StartError"]
 
 P = ParamSpec("P")
 T = TypeVar("T")
-Object = dict[str, Any]
 Objects = list[Object]
 
 
@@ -67,7 +67,7 @@ class Server:
     @_takes(Settings)
     def __init__(self, *args: Any, **options: Any) -> None:
         self._settings = Settings(*args, **options)
-        self.requests = Requests()
+        self.requests = RecentRequests()
         self.faults = Faults()
         self._clock = Clock()
         self._context = contextvars.copy_context()
@@ -168,9 +168,9 @@ class Server:
         return Client(self._running(), self._loop, self._context, self.requests)
 
     @property
-    def clock(self) -> Time:
+    def clock(self) -> ServerTime:
         """What it takes for the time: `server.clock.advance(hours=1)`."""
-        return Time(self._clock, self._call)
+        return ServerTime(self._clock, self._call)
 
     def _call(self, work: Callable[[], None]) -> None:
         """Have something done on the server's loop."""

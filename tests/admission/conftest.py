@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from podless.runtime.jsonobject import Object
 from tests.conftest import CRDS, Client, definition
 from tests.engines import engine, pytest_generate_tests, server
 from tests.webhooks import Webhook
@@ -18,7 +19,6 @@ __all__ = ["World", "engine", "pytest_generate_tests", "review", "server", "worl
 
 GROUP = "/apis/admissionregistration.k8s.io/v1"
 _NUMBERS = itertools.count()
-Object = dict[str, Any]
 
 GADGET = {
     "type": "object",

@@ -70,7 +70,7 @@ def test_a_step_about_built_in_kinds_is_asked_about_no_other() -> None:
     step = Recorder("")
     every = Admission([step])
     made = gadgets()
-    own = compile_kind(made, serializer.encode(made))
+    own = compile_kind(made, serializer.encode_json(made))
     for kind, known in ((own, []), (NAMESPACES, [step])):
         step.group = kind.group
         step.builtin = False

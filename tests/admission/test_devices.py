@@ -14,8 +14,8 @@ from podless.apis.catalog import PODS, RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Decision
 from podless.auth.user import User
+from podless.runtime.jsonobject import Object
 
-Object = dict[str, Any]
 RESULT: Object = {"request": "one", "driver": "gpu.example.com", "pool": "p", "device": "d"}
 ON_NODE: Object = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]}
 GIVEN: Object = {"devices": {"results": [RESULT]}, "nodeSelector": {"nodeSelectorTerms": [ON_NODE]}}

@@ -35,13 +35,13 @@ def bounds(**amounts: str) -> dict[str, Any]:
 
 def test_quantities_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read = list[str]()
-    nanos = quantity.nanos
+    nanos = quantity.parse_nanos
 
     def counted(text: str) -> int:
         read.append(text)
         return nanos(text)
 
-    monkeypatch.setattr(quantity, "nanos", counted)
+    monkeypatch.setattr(quantity, "parse_nanos", counted)
     entry = stored(bounds(min="1", max="1000", maxLimitRequestRatio="2"))
     _read(entry)
     assert len(read) == 3 * len(MANY)

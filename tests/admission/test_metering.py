@@ -51,7 +51,9 @@ class Claims:
         assert measure is not None
         found = [measure(entry.decode()) for entry in self.collection.under(CLAIMS.keys.scope(namespace))[0]]
         held = [one for one in found if usage.applies(quota, one)]
-        return {name: quantity.total([one.amounts[name] for one in held if name in one.amounts]) for name in NAMES}
+        return {
+            name: quantity.add_quantities([one.amounts[name] for one in held if name in one.amounts]) for name in NAMES
+        }
 
 
 @asynccontextmanager

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.admission.conftest import World, patching
 
-Object = dict[str, Any]
 OTHER = {"kind": "Gadget", "apiVersion": "x/v1"}
 
 

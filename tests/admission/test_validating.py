@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from podless import Server
@@ -11,8 +9,6 @@ from podless.admission import AdmissionAttributes, Step
 from podless.kinds.kind import Kind
 from tests.admission.conftest import GROUP, World
 from tests.conftest import Client
-
-Object = dict[str, Any]
 
 
 def denied(world: World, name: str, said: str, kind: str = "gadgets", obj: str = "x") -> str:

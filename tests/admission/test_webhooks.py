@@ -10,6 +10,7 @@ import pytest
 
 from podless.codec import serializer
 from podless.kinds import judgement, reviews
+from podless.runtime.jsonobject import Object
 from podless.verbs import options
 from tests.admission.conftest import World, patching, review
 from tests.conftest import Client
@@ -17,7 +18,6 @@ from tests.webhooks import Raw
 
 pytestmark = pytest.mark.slow
 
-Object = dict[str, Any]
 FAILING = 'Internal error occurred: failed calling webhook "hook.example.com": '
 
 
@@ -447,7 +447,7 @@ def test_what_a_webhook_makes_large_is_checked_beside_the_loop(world: World, mon
         return call
 
     monkeypatch.setattr(judgement, "of_new", noting("check", judgement.of_new))
-    monkeypatch.setattr(options, "write", noting("loop", options.write))
+    monkeypatch.setattr(options, "read_write_options", noting("loop", options.read_write_options))
     labels = {f"label-{number}": "x" for number in range(2000)}
     world.hook(patching({"op": "add", "path": "/metadata/labels", "value": labels}), mutating=True)
     assert len(world.create().body["metadata"]["labels"]) == len(labels)

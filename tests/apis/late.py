@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from podless.kinds.kind import Kind
+from podless.runtime.jsonobject import Object
 
-Object = dict[str, Any]
 POD: Object = {"containers": [{"name": "c", "image": "nginx:1.27"}]}
 
 

@@ -14,14 +14,14 @@ from podless.apis.catalog import PODS
 from podless.apis.core.usage import of as usage_of
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError
+from podless.runtime.jsonobject import Object
 from podless.structs import gotypes
-from podless.structs.gotypes import ListOf, MapOf, Type
+from podless.structs.gotypes import GoType, ListOf, MapOf
 from podless.structs.structs import Struct
 from tests.cost import Allowance, assert_charged, assert_growth, metered
 
 pytestmark = pytest.mark.slow
 
-Object = dict[str, Any]
 Path = tuple[str, ...]
 SIZE = 12
 KINDS = {f"{kind.plural}.{kind.group}": kind for kind in ALL if kind.home is None and not kind.virtual}
@@ -29,7 +29,7 @@ KINDS = {f"{kind.plural}.{kind.group}": kind for kind in ALL if kind.home is Non
 SHARED = {"ObjectMeta", "PodTemplateSpec", "JSONSchemaProps"}
 
 
-def lists(form: Type, path: Path, seen: set[str]) -> Iterator[Path]:
+def lists(form: GoType, path: Path, seen: set[str]) -> Iterator[Path]:
     """Where there is a list or a map, once for each struct; "*" stands for one item of those around it."""
     if isinstance(form, ListOf | MapOf):
         yield path
@@ -40,7 +40,7 @@ def lists(form: Type, path: Path, seen: set[str]) -> Iterator[Path]:
             yield from lists(field.type, (*path, field.name), seen)
 
 
-def sample(form: Type, number: int, depth: int = 0) -> Any:
+def sample(form: GoType, number: int, depth: int = 0) -> Any:
     """A value: all that is plain, and of what is not one part, another for each number."""
     if isinstance(form, gotypes.String):
         return form.enum[number % len(form.enum)] if form.enum else f"n{number}"
@@ -68,7 +68,7 @@ def sample(form: Type, number: int, depth: int = 0) -> Any:
     }
 
 
-def grown(form: Type, path: Path, size: int, same: bool) -> Any:
+def grown(form: GoType, path: Path, size: int, same: bool) -> Any:
     """A value with a list or map of so many items at a path."""
     if not path:
         assert isinstance(form, ListOf | MapOf)
@@ -82,14 +82,14 @@ def grown(form: Type, path: Path, size: int, same: bool) -> Any:
     return {**plain(form), path[0]: inner}
 
 
-def inside(form: Type, step: str) -> Type:
+def inside(form: GoType, step: str) -> GoType:
     if isinstance(form, ListOf | MapOf):
         return form.item
     assert isinstance(form, Struct)
     return next(field.type for field in form.fields if field.name == step)
 
 
-def plain(form: Type) -> Object:
+def plain(form: GoType) -> Object:
     """What is plain of a struct."""
     assert isinstance(form, Struct)
     deep = (Struct, ListOf, MapOf)

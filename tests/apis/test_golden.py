@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from podless.publish.texts import META, text
+from podless.publish.texts import META, field_text
 from podless.structs import gotypes
-from podless.structs.gotypes import ListOf, MapOf, String, Time, Type, Union
+from podless.structs.gotypes import GoType, ListOf, MapOf, String, Time, Union
 from podless.structs.structfiles import FOLDER, load_file, load_struct
 from podless.structs.structs import TYPE_META, Field, Struct
 
@@ -41,7 +41,7 @@ def group_of(home: str) -> str:
     return "" if folder == "core" else ".".join(filter(None, (folder, SUFFIXES.get(folder))))
 
 
-def shape(kind: Type) -> Any:
+def shape(kind: GoType) -> Any:
     """All that a type is."""
     if isinstance(kind, Struct):
         return kind.go
@@ -71,9 +71,9 @@ def told(home: str, name: str) -> str:
     """The line of a struct as it is now."""
     struct, group = load_struct(home, name), group_of(home)
     envelope = [any(part is known for known in TYPE_META) for part in struct.parts[:2]].count(True)
-    about = text(group, name)
+    about = field_text(group, name)
     head = digest([struct.name, struct.go, struct.atomic, struct.union, struct.few, envelope, about])
-    texts = {field.name: digest(text(group, name, field.name))[:4] for field in struct}
+    texts = {field.name: digest(field_text(group, name, field.name))[:4] for field in struct}
     parts = [f"{part.name}:{digest([attributes(part)])[:6]}{texts.pop(part.name, '')}" for part in struct.parts]
     return " ".join([home, name, head, *parts, *(f"{field}={value}" for field, value in texts.items())])
 
@@ -99,7 +99,7 @@ def test_every_struct_can_be_read(home: str) -> None:
 
 
 def test_the_texts_of_a_group_are_found_by_its_name() -> None:
-    assert text(META, "Object", "spec") == "What is wanted."
+    assert field_text(META, "Object", "spec") == "What is wanted."
     assert {group_of(home).partition(".")[0] or "core" for home in HOMES} == {home.partition("/")[0] for home in HOMES}
 
 

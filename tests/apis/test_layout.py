@@ -37,7 +37,7 @@ def test_protobuf_is_read() -> None:
     kind = builtin.CONFIG_MAPS
     assert kind.struct is not None
     obj = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a", "uid": "1"}, "data": {"k": "v"}}
-    stored = LAYOUT.stored("/core/configmaps/default/a", protobuf.write(kind.struct, obj))
+    stored = LAYOUT.stored("/core/configmaps/default/a", protobuf.write_object(kind.struct, obj))
     assert stored.at(7) == (
         b'{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","uid":"1","resourceVersion":"7"},'
         b'"data":{"k":"v"}}'

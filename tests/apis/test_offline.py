@@ -8,8 +8,7 @@ from typing import Any
 
 from podless.apis import offline
 from podless.kinds.kind import Kind
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 SPEC: Object = {
     "type": "object",

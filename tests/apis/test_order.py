@@ -10,7 +10,7 @@ import pytest
 from podless.apis.builtin import SERVICES
 from podless.apis.catalog import AUTOSCALERS, DEPLOYMENTS, JOBS, REPLICATION_CONTROLLERS
 from podless.kinds.kind import Kind
-from podless.structs.structs import arrange
+from podless.structs.structs import arrange_fields
 from tests.apis.late import template
 from tests.conftest import Client
 
@@ -41,5 +41,5 @@ def test_fields_are_in_order(client: Client, kind: Kind, spec: dict[str, Any], q
     client.send("DELETE", f"{path}/ordered")
     assert made["metadata"]["name"] == "ordered"
     assert kind.struct is not None
-    assert json.dumps(made) == json.dumps(arrange(kind.struct, made))
+    assert json.dumps(made) == json.dumps(arrange_fields(kind.struct, made))
     assert list(made["metadata"])[-2:] == ["labels", "managedFields"]

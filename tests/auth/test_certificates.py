@@ -25,7 +25,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from podless import Server
 from podless.auth.certificates import Certificate
 from podless.cli import main
-from podless.http import strangers
+from podless.http import clientcertificates
 from podless.http.tls import Certificates
 
 WHO = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
@@ -95,26 +95,26 @@ DAY = timedelta(days=1)
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 def test_a_certificate_of_anybody_else_is_nobodys(served: Server, tmp_path: Path, version: ssl.TLSVersion) -> None:
-    stranger = Certificates(tmp_path)
-    stranger.ensure([])
-    unknown = [context(tmp_path, *stranger.client("mallory", ["system:masters"], 1))]
+    untrusted = Certificates(tmp_path)
+    untrusted.ensure([])
+    unknown = [context(tmp_path, *untrusted.client("mallory", ["system:masters"], 1))]
     unknown += [signed_by_itself(tmp_path, -DAY, DAY), signed_by_itself(tmp_path, -2 * DAY, -DAY)]
     for made in unknown:
         made.maximum_version = version
-        for _ in range(2):  # what is remembered of one makes it no friend
+        for _ in range(2):  # what is remembered of one does not make it trusted
             status, body = ask(served, made)
             assert (status, body["reason"], body["message"]) == (401, "Unauthorized", "Unauthorized")
         assert ask(served, made, Authorization=f"Bearer {served.token}")[0] == 201
         assert ask(served, made, Authorization="Bearer nonsense")[0] == 401
 
 
-def test_what_a_stranger_signs_is_as_strange(served: Server, tmp_path: Path) -> None:
-    stranger = Certificates(tmp_path)
-    stranger.ensure([])
-    authority = context(tmp_path, stranger.authority.read_bytes(), (tmp_path / "ca.key").read_bytes())
+def test_certificates_of_an_untrusted_authority_are_rejected(served: Server, tmp_path: Path) -> None:
+    untrusted = Certificates(tmp_path)
+    untrusted.ensure([])
+    authority = context(tmp_path, untrusted.authority.read_bytes(), (tmp_path / "ca.key").read_bytes())
     with contextlib.suppress(OSError, http.client.HTTPException):
         ask(served, authority)
-    assert ask(served, context(tmp_path, *stranger.client("mallory", ["system:masters"], 1)))[0] == 401
+    assert ask(served, context(tmp_path, *untrusted.client("mallory", ["system:masters"], 1)))[0] == 401
 
 
 @pytest.mark.parametrize("early", [False, True])
@@ -123,14 +123,14 @@ def test_a_session_that_goes_on_is_judged_again(
     served: Server, tmp_path: Path, version: ssl.TLSVersion, early: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No certificate is sent where a session goes on. early: nobody asks before the context is let go of."""
-    trusted = strangers.Handshake.trusted
+    trusted = clientcertificates.Handshake.trusted
 
-    def ask_late(self: strangers.Handshake, certificate: bytes) -> bool:
+    def ask_late(self: clientcertificates.Handshake, certificate: bytes) -> bool:
         self.over()
         return trusted(self, certificate)
 
     if early:
-        monkeypatch.setattr(strangers.Handshake, "trusted", ask_late)
+        monkeypatch.setattr(clientcertificates.Handshake, "trusted", ask_late)
     address = served.url.removeprefix("https://").split(":")
     own = Certificates(served.authority.parent).client("zoe", [], 1)
     unknown = signed_by_itself(tmp_path, -DAY, DAY)
@@ -146,9 +146,9 @@ def test_a_session_that_goes_on_is_judged_again(
                 session = tls.session
 
 
-def test_strangers_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strangers, "_MOST", 2)
-    monkeypatch.setattr(strangers, "_CONTEXTS", 2)
+def test_untrusted_certificates_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clientcertificates, "_MOST", 2)
+    monkeypatch.setattr(clientcertificates, "_CONTEXTS", 2)
     with Server(tmp_path / "data") as server:
         for _ in range(5):
             assert ask(server, signed_by_itself(tmp_path, -DAY, DAY))[0] == 401
@@ -159,13 +159,13 @@ def test_after_the_handshake_no_record_is_told_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: ssl.TLSVersion
 ) -> None:
     heard: list[bytes] = []
-    hear = strangers.Context.hear
+    judge_message = clientcertificates.Context.judge_message
 
-    def note(self: strangers.Context, *told: Any) -> None:
+    def note(self: clientcertificates.Context, *told: Any) -> None:
         heard.append(told[-1])
-        hear(self, *told)
+        judge_message(self, *told)
 
-    monkeypatch.setattr(strangers.Context, "hear", note)
+    monkeypatch.setattr(clientcertificates.Context, "judge_message", note)
     with Server(tmp_path / "data") as server:
         made = signed_by_itself(tmp_path, -DAY, DAY)
         made.maximum_version = version
@@ -215,7 +215,7 @@ def test_a_certificate_is_judged_as_go_judges_it(
     why: str,
 ) -> None:
     """The foreign authority has the name of the server's own, and its certificates do not say which key signed them."""
-    monkeypatch.setattr(strangers, "_SAY", 0)
+    monkeypatch.setattr(clientcertificates, "_SAY", 0)
     folder = served.authority.parent
     authority = x509.load_pem_x509_certificate((folder / "ca.crt").read_bytes())
     signing = load_pem_private_key((folder / "ca.key").read_bytes(), None)

@@ -49,29 +49,29 @@ RIGHTS = (
 
 
 def test_every_part_needs_a_right_of_its_own() -> None:
-    other = impersonation.wanted(WANTED)
+    other = impersonation.read_headers(WANTED)
     assert other is not None
-    acted = impersonation.act(Only(*RIGHTS), ALICE, other, ASKED)
+    acted = impersonation.impersonate_user(Only(*RIGHTS), ALICE, other, ASKED)
     assert (acted.name, acted.uid, acted.groups) == ("zoe", "u", ("crew", "devs", "system:authenticated"))
     assert acted.extra == {"acme.com/project": ("one", "two")}
     for missing in RIGHTS:
         with pytest.raises(Denied):
-            impersonation.act(Only(*(set(RIGHTS) - {missing})), ALICE, other, ASKED)
+            impersonation.impersonate_user(Only(*(set(RIGHTS) - {missing})), ALICE, other, ASKED)
 
 
 def test_a_service_account_has_the_groups_of_its_namespace() -> None:
-    other = impersonation.wanted({"impersonate-user": "system:serviceaccount:ns:robot"})
+    other = impersonation.read_headers({"impersonate-user": "system:serviceaccount:ns:robot"})
     assert other is not None
     only = Only(("serviceaccounts", "", "robot"))
-    acted = impersonation.act(only, ALICE, other, ASKED)
+    acted = impersonation.impersonate_user(only, ALICE, other, ASKED)
     assert acted.groups == ("system:serviceaccounts", "system:serviceaccounts:ns", "system:authenticated")
     assert all(asked.namespace == "ns" for asked in only.asked)
 
 
 def test_nobody_in_particular_is_not_authenticated() -> None:
-    other = impersonation.wanted({"impersonate-user": "system:anonymous"})
+    other = impersonation.read_headers({"impersonate-user": "system:anonymous"})
     assert other is not None
-    acted = impersonation.act(Only(("users", "", "system:anonymous")), ALICE, other, ASKED)
+    acted = impersonation.impersonate_user(Only(("users", "", "system:anonymous")), ALICE, other, ASKED)
     assert acted.groups == ("system:unauthenticated",)
 
 
@@ -106,23 +106,23 @@ def test_one_may_act_as_somebody_for_one_verb_only(
 ) -> None:
     rights = Rights((f"impersonate-on:{mode}:list", "cogs"), (f"impersonate:{mode}", resource))
     other = User(name)
-    assert impersonation.act(rights, ALICE, other, ASKED).groups == groups
+    assert impersonation.impersonate_user(rights, ALICE, other, ASKED).groups == groups
     for asked in (ASKED._replace(verb="get"), ASKED._replace(resource="gears")):
         with pytest.raises(Denied):
-            impersonation.act(rights, ALICE, other, asked)
+            impersonation.impersonate_user(rights, ALICE, other, asked)
     with pytest.raises(Denied):
-        impersonation.act(Rights((f"impersonate-on:{mode}:list", "cogs")), ALICE, other, ASKED)
+        impersonation.impersonate_user(Rights((f"impersonate-on:{mode}:list", "cogs")), ALICE, other, ASKED)
     with pytest.raises(Denied):
-        impersonation.act(Rights((f"impersonate:{mode}", resource)), ALICE, other, ASKED)
+        impersonation.impersonate_user(Rights((f"impersonate:{mode}", resource)), ALICE, other, ASKED)
 
 
 def test_nobody_becomes_a_master_for_one_verb() -> None:
     needed = [("impersonate:user-info", name) for name in ("users", "groups")]
     rights = Rights(("impersonate-on:user-info:list", "cogs"), *needed)
-    assert impersonation.act(rights, ALICE, User("zoe", "", ("crew",)), ASKED).groups[0] == "crew"
+    assert impersonation.impersonate_user(rights, ALICE, User("zoe", "", ("crew",)), ASKED).groups[0] == "crew"
     for group in ("system:masters", ""):
         with pytest.raises(Denied):
-            impersonation.act(rights, ALICE, User("zoe", "", (group,)), ASKED)
+            impersonation.impersonate_user(rights, ALICE, User("zoe", "", (group,)), ASKED)
 
 
 NAMES = st.sampled_from([*WANTED, "impersonate-extra-", "impersonate-other", "host"])
@@ -131,7 +131,7 @@ NAMES = st.sampled_from([*WANTED, "impersonate-extra-", "impersonate-other", "ho
 @given(st.dictionaries(NAMES, st.text(max_size=8)))
 def test_headers_are_a_user_or_nobody_or_refused(headers: dict[str, str]) -> None:
     try:
-        other = impersonation.wanted(headers)
+        other = impersonation.read_headers(headers)
     except BadRequest:
         assert not headers.get("impersonate-user", "").split("\n")[0]
         return

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from podless.apis.rbac import rbac
 from podless.auth.attributes import Attributes
 from podless.auth.rbac import RBAC
-from podless.auth.rules import Rules
+from podless.auth.rules import RoleRules
 from podless.auth.user import User
 from podless.cache.cache import Cache
 from podless.kinds import view
@@ -266,9 +266,9 @@ async def test_a_decision_is_not_kept_where_something_changes_meanwhile(monkeypa
     bound = (("Role", "x"), [{"kind": "User", "apiGroup": rbac.GROUP, "name": "ann"}])
     async with deciding((rbac.ROLES, "x", [rule()]), (rbac.ROLE_BINDINGS, "b", bound)) as authorizer:
 
-        def compiled(role: Any) -> Rules:
+        def compiled(role: Any) -> RoleRules:
             authorizer._forget(())  # as if another request had its turn here
-            return Rules(role.decode()["rules"])
+            return RoleRules(role.decode()["rules"])
 
         monkeypatch.setattr(authorizer, "_compiled", compiled)
         assert authorizer.decide(User("ann"), called(1)).allowed

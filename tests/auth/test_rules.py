@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from podless.auth import rules
 from podless.auth.attributes import Attributes
-from podless.auth.rules import PolicyRule, Rules
+from podless.auth.rules import PolicyRule, RoleRules
 from tests.cost import assert_linear
 
 VERBS = ["get", "list", "delete"]
@@ -65,8 +65,8 @@ def plainly(rule: dict[str, Any], asked: Attributes) -> bool:
 
 def missing(held: list[PolicyRule], wanted: list[PolicyRule], most: int = 10_000) -> list[PolicyRule]:
     """What is missing, however the held rules are spread over roles."""
-    found = rules.missing([Rules(held)], wanted, most)
-    assert rules.missing([Rules([rule]) for rule in held], wanted, most) == found
+    found = rules.find_missing([RoleRules(held)], wanted, most)
+    assert rules.find_missing([RoleRules([rule]) for rule in held], wanted, most) == found
     return found
 
 
@@ -81,12 +81,12 @@ def filled(rule: dict[str, Any], place: int, count: int) -> list[dict[str, Any]]
 
 @given(any_rule, resources | paths, st.integers(0, 200), st.sampled_from([0, 3, 200]))
 def test_compiled_rules_allow_what_they_say(rule: dict[str, Any], asked: Attributes, place: int, count: int) -> None:
-    assert Rules(filled(rule, place, count)).allows(asked) == plainly(rule, asked)
+    assert RoleRules(filled(rule, place, count)).allows(asked) == plainly(rule, asked)
 
 
 @given(st.lists(any_rule, max_size=4), resources | paths)
 def test_several_rules_allow_what_one_of_them_says(held: list[dict[str, Any]], asked: Attributes) -> None:
-    assert Rules(held).allows(asked) == any(plainly(rule, asked) for rule in held)
+    assert RoleRules(held).allows(asked) == any(plainly(rule, asked) for rule in held)
 
 
 @given(st.lists(any_rule, max_size=3), any_rule)
@@ -113,7 +113,7 @@ def test_everybody_holds_what_they_hold(held: list[dict[str, Any]]) -> None:
 def test_what_is_missing_is_put_together_by_resource() -> None:
     wanted = {"verbs": ["get", "delete"], "apiGroups": ["g.io"], "resources": ["cogs"]}
     lacking = missing([{"verbs": ["get"], "apiGroups": ["*"], "resources": ["gears"]}], [wanted])
-    assert [rules.text(rule) for rule in lacking] == [
+    assert [rules.format_rule(rule) for rule in lacking] == [
         '{APIGroups:["g.io"], Resources:["cogs"], Verbs:["get" "delete"]}'
     ]
 
@@ -125,7 +125,7 @@ def test_a_role_of_many_of_everything_costs_what_it_says() -> None:
     def confirm(size: int) -> list[dict[str, Any]]:
         wanted = {"verbs": named("v", size), "apiGroups": named("g", size), "resources": named("r", size)}
         held = [{"verbs": ["*"], "apiGroups": ["*"], "resources": named("r", size // 2)}]
-        return rules.missing([Rules(held)], [wanted], most=100)
+        return rules.find_missing([RoleRules(held)], [wanted], most=100)
 
     assert_linear(confirm, lambda size: size, 100, charged=False)  # which is done on the loop
     assert len(confirm(1000)) == 1  # of what is missing only so much is told

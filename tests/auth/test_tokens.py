@@ -24,10 +24,10 @@ from podless.auth.accounts import SECRET, Accounts, make_secret
 from podless.cache.cache import Cache
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
-from podless.remote import Client as Remote
+from podless.remote import WebhookClient as Remote
 from podless.store.sqlite import SQLiteStore
 from podless.verbs.call import API
-from podless.verbs.storage import once
+from podless.verbs.storage import keep_once
 from tests.conftest import Client
 
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
@@ -224,14 +224,14 @@ async def test_servers_that_start_at_once_have_one_key() -> None:
         cache = Cache(store)
         await cache.open()
         api = API(store, cache, Registry(), Converter(Remote()))
-        found.append(once(api, SECRET, lambda: make_secret(Path("no such file"))))
+        found.append(keep_once(api, SECRET, lambda: make_secret(Path("no such file"))))
     assert len(set(await asyncio.gather(*found))) == 1
     await store.close()
 
 
 @given(st.text() | st.from_regex(r"[\w-]*\.[\w-]*\.[\w-]*", fullmatch=True))
 def test_no_text_is_too_strange_for_a_token(text: str) -> None:
-    assert isinstance(claims.issuer(text), str)
+    assert isinstance(claims.read_issuer(text), str)
 
 
 KEY = make_secret(Path("no such file"))

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from podless.cel.rules import Definitions, Rules
+from podless.cel.rules import DefinitionRules, NodeRules
 from podless.codec import sentfloats, serializer
 from podless.fields import jsonpatch
 from podless.meta.errors import APIError
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.schema import Schema, structural
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
@@ -30,7 +31,6 @@ OBJECT = re.compile(
 BLOCKING = frozenset(
     ("FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid")
 )
-Object = dict[str, Any]
 Causes = set[tuple[str, str, str]]
 
 
@@ -40,7 +40,7 @@ class Kind:
 
     crd: Object
     schemas: dict[str, Schema]
-    rules: dict[str, Rules]
+    rules: dict[str, NodeRules]
 
     @classmethod
     def of(cls, crd: Object) -> Kind:
@@ -51,7 +51,7 @@ class Kind:
         return cls(
             crd,
             {name: Schema.compile(schema) for name, schema in versions.items()},
-            {name: Rules.compile(schema) for name, schema in versions.items()},
+            {name: NodeRules.compile(schema) for name, schema in versions.items()},
         )
 
 
@@ -130,7 +130,7 @@ def judged(spec: Object, old: Object | None) -> list[FieldError]:
     schemas = [(version.get("schema") or {}).get("openAPIV3Schema") for version in versions]
     status = ["status" in (version.get("subresources") or {}) for version in versions]
     stored = [(version.get("schema") or {}).get("openAPIV3Schema") for version in (old or {}).get("versions") or ()]
-    rules = Definitions(schema for schema in stored if schema is not None)
+    rules = DefinitionRules(schema for schema in stored if schema is not None)
     if versions and all(schema is not None and schema == schemas[0] for schema in schemas):
         return structural(schemas[0] or {}, "spec.validation.openAPIV3Schema", status=any(status), rules=rules)
     found = []
@@ -161,7 +161,7 @@ def written(step: Object, world: World) -> tuple[Causes, Causes] | None:
     if creates and name:
         obj["metadata"].setdefault("name", f"{name}12345")
     try:
-        obj["metadata"] = structs.decode(OBJECT_META, obj.get("metadata"))
+        obj["metadata"] = structs.decode_struct(OBJECT_META, obj.get("metadata"))
     except structs.DecodeError:
         return None
     schema.prune(obj)
@@ -216,7 +216,7 @@ def given(step: Object, old: Object | None, floats: serializer.Floats) -> Object
 def patched(target: Object, patch: Any, kind: str) -> Object:
     """A patch of some kind; applied objects are merged, which is the same for those that are recorded here."""
     if kind == "application/json-patch+json":
-        found: Object = jsonpatch.apply(copy.deepcopy(target), json.dumps(patch).encode())
+        found: Object = jsonpatch.apply_json_patch(copy.deepcopy(target), json.dumps(patch).encode())
     else:
         found = merged(target, patch)
     return found

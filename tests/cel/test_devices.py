@@ -21,7 +21,7 @@ from podless.cel import devices
     ],
 )
 def test_sound(source: str) -> None:
-    assert not devices.errors(source, "x")
+    assert not devices.validate_device_selector(source, "x")
 
 
 @pytest.mark.parametrize(
@@ -40,17 +40,17 @@ def test_sound(source: str) -> None:
     ],
 )
 def test_wrong(source: str, wanted: str) -> None:
-    (error,) = devices.errors(source, "x")
+    (error,) = devices.validate_device_selector(source, "x")
     assert error.detail == wanted
 
 
 def test_of_an_empty_text_no_line_is_shown() -> None:
-    (error,) = devices.errors("", "x")
+    (error,) = devices.validate_device_selector("", "x")
     assert error.detail.startswith("compilation failed: ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>'")
     assert "\n" not in error.detail
 
 
 def test_the_names_of_attributes_have_a_known_length() -> None:
     known = 'device.attributes.all(d, device.attributes[d].all(n, d == "{}" || n.matches("{}")))'
-    assert not devices.errors(known.format("a", "b"), "x")
-    assert devices.errors(known.format("a", "b" * 3000), "x")
+    assert not devices.validate_device_selector(known.format("a", "b"), "x")
+    assert devices.validate_device_selector(known.format("a", "b" * 3000), "x")

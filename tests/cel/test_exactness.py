@@ -16,20 +16,20 @@ from podless.cel.policies import (
     OBJECT,
     Activation,
     Environment,
-    Failure,
+    ExpressionFailure,
     TypeMismatch,
-    applied,
-    operations,
-    parts,
+    apply_message,
+    collect_parts,
+    patch_operations,
 )
 from podless.codec import gotext
-from podless.codec.quantity import parse
+from podless.codec.quantity import parse_quantity
 
 VARIABLES = {"d": types.DYN, "i": types.INT, "s": types.STRING}
 
 
 def rule(source: str) -> Any:
-    return compile(source, VARIABLES, declarations=library.kubernetes())
+    return compile(source, VARIABLES, declarations=library.kubernetes_libraries())
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_constants_are_worked_out_when_a_program_is_made(source: str, text: str)
     ],
 )
 def test_errors_of_an_evaluation(source: str, text: str | None) -> None:
-    program = compile(source, VARIABLES, declarations=library.kubernetes())
+    program = compile(source, VARIABLES, declarations=library.kubernetes_libraries())
     given = {"d": {"i": 1, "n": None, "l": [1]}, "i": 1, "s": ""}
     if text is None:
         program.evaluate(given)
@@ -165,10 +165,10 @@ NUMBERS = st.from_regex(r"\A[+-]?[0-9]{1,12}(\.[0-9]{1,9})?(|[numkMGTPE]|[KMGT]i
 @given(NUMBERS, NUMBERS)
 def test_quantities_are_what_they_are_by_exact_numbers(one: str, two: str) -> None:
     left, right = quantity.parse(one), quantity.parse(two)
-    exact = parse(one), parse(two)
+    exact = parse_quantity(one), parse_quantity(two)
     assert quantity.compare(left, right) == (exact[0] > exact[1]) - (exact[0] < exact[1])
     total = (exact[0] + exact[1]) * 10**9
-    assert quantity.compare(quantity._add(left, right), quantity.Quantity(total.numerator, -9, False)) == 0
+    assert quantity.compare(quantity._add(left, right), quantity.QuantityValue(total.numerator, -9, False)) == 0
 
 
 SCHEMA = {
@@ -204,7 +204,9 @@ def mutated(source: str, kind: Any, **object_: Any) -> Any:
     assert not made.error
     given = {"object": object_}
     value = Activation(given).evaluate(made)
-    return operations(value)[0]["value"] if kind is JSON_PATCHES else applied(value, parts(given))["a"]
+    return (
+        patch_operations(value)[0]["value"] if kind is JSON_PATCHES else apply_message(value, collect_parts(given))["a"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -237,7 +239,7 @@ def test_values_of_patches(source: str, value: Any) -> None:
     ],
 )
 def test_values_that_patches_cannot_have(source: str, text: str) -> None:
-    with pytest.raises((TypeMismatch, Failure)) as refused:
+    with pytest.raises((TypeMismatch, ExpressionFailure)) as refused:
         mutated(f"[JSONPatch{{op: 'add', path: '/a', value: {source}}}]", JSON_PATCHES)
     assert str(refused.value).endswith(text)
 
@@ -270,7 +272,7 @@ def test_values_that_are_applied(source: str, value: Any) -> None:
     ],
 )
 def test_values_below_one_level_stay_those_of_go(source: str, shown: str) -> None:
-    assert gotext.plain(mutated(f"Object{{a: {source}}}", OBJECT)[0]) == shown
+    assert gotext.format_plain(mutated(f"Object{{a: {source}}}", OBJECT)[0]) == shown
 
 
 def test_a_constant_that_is_wrong_is_an_internal_error() -> None:

@@ -7,7 +7,7 @@ import pytest
 from podless.cel import compile, library
 from podless.cel.decls import Declarations, Function
 
-EVERY, RULES = library.every(), library.kubernetes()
+EVERY, RULES = library.all_libraries(), library.kubernetes_libraries()
 FUNCTIONS = [(lib.name, each) for lib in EVERY.libraries for each in lib.functions]
 EXAMPLES = [(each.name, text, EVERY) for _, each in FUNCTIONS for text in each.examples]
 # of libraries whose newest version rules do not have
@@ -38,6 +38,6 @@ def test_function_is_documented(lib: str, function: Function) -> None:
 
 
 def test_what_rules_have_is_what_a_real_server_has() -> None:
-    names = set(library.kubernetes().functions)
+    names = set(library.kubernetes_libraries().functions)
     assert not {name for name in names if name.startswith(("math.", "base64."))}
     assert {"quantity", "semver", "isURL", "ip.isCanonical", "format.named", "sets.contains", "lists.range"} <= names

@@ -87,13 +87,13 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The patterns that are compiled meanwhile; none is known from before."""
     patterns._KEPT.clear()
     made: list[str] = []
-    real = parsing.parse
+    real = parsing.parse_pattern
 
     def parse(pattern: str, options: Any) -> Any:
         made.append(pattern)
         return real(pattern, options)
 
-    monkeypatch.setattr(parsing, "parse", parse)
+    monkeypatch.setattr(parsing, "parse_pattern", parse)
     return made
 
 

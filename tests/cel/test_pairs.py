@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from podless.cel.pairs import Described, Keyed, Node, Pair
-from podless.cel.rules import Rules
+from podless.cel.pairs import CorrelatedNode, Keyed, Pair, SchemaNode
+from podless.cel.rules import NodeRules
 from podless.schema import node as nodes
 from tests.cost import assert_linear
 
@@ -18,11 +18,11 @@ LISTED: dict[str, Any] = {
     "x-kubernetes-list-map-keys": ["k"],
     "items": ITEM,
 }
-FORMS = [nodes.Node(LISTED), Described(LISTED)]
+FORMS = [nodes.Node(LISTED), SchemaNode(LISTED)]
 
 
 @pytest.mark.parametrize("node", FORMS, ids=["compiled", "written"])
-def test_the_old_items_of_a_map_list_are_found_by_their_keys(node: Node) -> None:
+def test_the_old_items_of_a_map_list_are_found_by_their_keys(node: CorrelatedNode) -> None:
     def same(size: int) -> None:
         assert Pair([{"k": at} for at in range(size)], [{"k": at} for at in reversed(range(size))], node).unchanged()
 
@@ -30,7 +30,9 @@ def test_the_old_items_of_a_map_list_are_found_by_their_keys(node: Node) -> None
 
 
 def test_rules_of_items_find_their_old_values_once() -> None:
-    rules = Rules({**LISTED, "items": {**ITEM, "x-kubernetes-validations": [{"rule": "self.k >= 0"}]}}, resource=False)
+    rules = NodeRules(
+        {**LISTED, "items": {**ITEM, "x-kubernetes-validations": [{"rule": "self.k >= 0"}]}}, resource=False
+    )
     assert_linear(
         lambda given: rules.validate(given, given[::-1], ratchet=True),
         lambda size: [{"k": at, "v": at} for at in range(size)],
@@ -51,7 +53,7 @@ def test_rules_of_items_find_their_old_values_once() -> None:
         ([{"k": 1, "x": 1}], [{"k": 1, "x": 1}], False),  # no schema declares x
     ],
 )
-def test_unchanged(node: Node, new: Any, old: Any, same: bool) -> None:
+def test_unchanged(node: CorrelatedNode, new: Any, old: Any, same: bool) -> None:
     assert Pair(new, old, node).unchanged() is same
 
 

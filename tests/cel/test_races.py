@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podless.cel.rules import Rules
+from podless.cel.rules import NodeRules
 from tests.races import interleaved, together
 
 
@@ -65,7 +65,7 @@ BAD: list[dict[str, Any]] = [
 ]
 
 
-def use(rules: Rules, told: list[Any]) -> None:
+def use(rules: NodeRules, told: list[Any]) -> None:
     told.extend(map(str, rules.validate(GOOD, GOOD)))
     for bad in reversed(BAD):
         if not rules.validate({**GOOD, **bad}, GOOD):
@@ -74,7 +74,7 @@ def use(rules: Rules, told: list[Any]) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_no_rule_is_lost_wherever_a_thread_interrupts_the_other(seed: int) -> None:
-    rules, told = Rules.compile(SCHEMA), list[Any]()
+    rules, told = NodeRules.compile(SCHEMA), list[Any]()
     interleaved("podless/cel/", *[partial(use, rules, told)] * 2, seed=seed, longest=1000)
     use(rules, told)
     assert told == []
@@ -82,7 +82,7 @@ def test_no_rule_is_lost_wherever_a_thread_interrupts_the_other(seed: int) -> No
 
 def test_no_rule_is_lost_when_two_threads_use_fresh_ones() -> None:
     for _ in range(20):
-        rules, told = Rules.compile(SCHEMA), list[Any]()
+        rules, told = NodeRules.compile(SCHEMA), list[Any]()
         together(*[partial(use, rules, told)] * 2)
         use(rules, told)
         assert told == []

@@ -11,16 +11,15 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from podless.check import Source
-from podless.check.compare import compare
+from podless.check import SourceFile
+from podless.check.compare import compare_definitions
 from podless.check.findings import Severity
-from podless.check.trial import trials
+from podless.check.trial import try_objects
+from podless.runtime.jsonobject import Object
 from podless.schema import Schema, structural
 from tests.apis.test_offline import definition
 from tests.conftest import tries
 from tests.schema import strategies
-
-Object = dict[str, Any]
 
 FIELDS: Object = {
     "size": {"type": "integer", "minimum": 1, "maximum": 9},
@@ -101,7 +100,7 @@ SCHEMA = "versions.0.schema.openAPIV3Schema.properties.spec"
 def test_a_change_is_told(change: Callable[[Object], None], said: str) -> None:
     new = crd(copy.deepcopy(FIELDS))
     change(new)
-    assert any(said in str(one) for one in compare([crd(FIELDS)], [new]))
+    assert any(said in str(one) for one in compare_definitions([crd(FIELDS)], [new]))
 
 
 def test_fields_that_are_lost_between_versions_are_told_once() -> None:
@@ -111,26 +110,26 @@ def test_fields_that_are_lost_between_versions_are_told_once() -> None:
     fields = third["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
     fields["extra"] = {"type": "object", "properties": {"inner": {"type": "string"}}}
     same, apart = crd(FIELDS, versions=[first, second]), crd(FIELDS, versions=[first, third])
-    told = [str(one) for one in compare([same], [apart]) if "drops it" in one.what]
+    told = [str(one) for one in compare_definitions([same], [apart]) if "drops it" in one.what]
     assert told == [
         "gadgets.example.com spec.extra: warning: the field is in v2 and not in v1: who writes in v1 drops it "
         "(add it to v1 too, or convert with a webhook)",
     ]
-    assert compare([apart], [apart]) == []
+    assert compare_definitions([apart], [apart]) == []
     hook = {
         "strategy": "Webhook",
         "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": {"url": "https://x"}},
     }
     converted = copy.deepcopy(apart)
     converted["spec"]["conversion"] = hook
-    assert not [one for one in compare([same], [converted]) if "drops it" in one.what]
+    assert not [one for one in compare_definitions([same], [converted]) if "drops it" in one.what]
 
 
 def test_what_only_opens_is_not_told() -> None:
     new = crd({**FIELDS, "size": {"type": "integer"}, "more": {"type": "string"}})
-    assert compare([crd(FIELDS)], [new]) == []
-    assert compare([], [crd(FIELDS)]) == []
-    assert compare([crd(FIELDS)], [])[0].severity is Severity.ERROR
+    assert compare_definitions([crd(FIELDS)], [new]) == []
+    assert compare_definitions([], [crd(FIELDS)]) == []
+    assert compare_definitions([crd(FIELDS)], [])[0].severity is Severity.ERROR
 
 
 def test_objects_are_tried() -> None:
@@ -139,8 +138,8 @@ def test_objects_are_tried() -> None:
         {**head, "metadata": {"name": f"a{size}"}, "spec": {"size": size, "color": "red"}} for size in (1, 5, 9, 12)
     ]
     old, new = crd(FIELDS), crd({"size": {"type": "integer", "maximum": 5}})
-    source = Source.of("a.json", "\n".join(map(json.dumps, objects)).encode())
-    [trial] = trials([old], [new], [source])
+    source = SourceFile.of("a.json", "\n".join(map(json.dumps, objects)).encode())
+    [trial] = try_objects([old], [new], [source])
     assert (trial.objects, trial.refused, trial.pruned) == (4, 2, 4)
     assert str(trial).startswith(
         "Gadget.example.com: of 4 objects 2 would be refused, 4 would lose fields\n  Gadget a1: "
@@ -181,7 +180,7 @@ def test_objects_live_on_where_nothing_is_told(drawn: tuple[Object, Object, Obje
     assume(not structural({"type": "object", **other}, "x"))
     version = {"name": "v1", "served": True, "storage": True}
     old, new = (definition(versions=[{**version, "schema": {"openAPIV3Schema": schema}}]) for schema in (one, other))
-    assume(not compare([old], [new]))
+    assume(not compare_definitions([old], [new]))
     before, after = Schema.compile(one), Schema.compile(other)
     before.normalize(obj)
     assume(not before.validate(obj))

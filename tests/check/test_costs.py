@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from podless.apis import offline
-from podless.check.costs import costs, shown
+from podless.check.costs import estimate_costs, format_cost
 from tests.apis.test_offline import definition
 
 LIST = {"type": "array", "items": {"type": "string"}}
@@ -26,7 +26,7 @@ def refused(given: dict[str, Any]) -> bool:
 
 def test_a_bound_that_is_named_is_the_largest_that_does() -> None:
     given = crd("self.all.all(x, self.all.exists(y, x == y))", all=LIST)
-    [cost] = costs(given)
+    [cost] = estimate_costs(given)
     [bound] = cost.alone
     assert (bound.at, bound.keyword) == ("properties[spec].properties[all]", "maxItems")
     assert refused(given)
@@ -39,7 +39,7 @@ def test_a_bound_that_is_named_is_the_largest_that_does() -> None:
 
 def test_bounds_that_only_do_together() -> None:
     inner = {"type": "array", "items": LIST}
-    [cost] = costs(crd("self.a.all(x, x.all(y, self.b.exists(z, z == y)))", a=inner, b=LIST))
+    [cost] = estimate_costs(crd("self.a.all(x, x.all(y, self.b.exists(z, z == y)))", a=inner, b=LIST))
     assert not cost.alone or not cost.together
     assert {bound.keyword for bound in (*cost.alone, *cost.together)} <= {"maxItems", "maxLength"}
     assert cost.alone or cost.together
@@ -54,5 +54,5 @@ def test_bounds_that_only_do_together() -> None:
     ],
 )
 def test_costs_are_told(rule: str, said: str) -> None:
-    [cost] = costs(crd(rule, all=LIST))
-    assert said in shown(cost)
+    [cost] = estimate_costs(crd(rule, all=LIST))
+    assert said in format_cost(cost)

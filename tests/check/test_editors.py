@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.check.editors import convert, schemas
+from podless.check.editors import convert_node, editor_schemas
 from tests.apis.test_offline import definition
 
 
 def test_a_kind_and_its_version() -> None:
-    [made] = schemas(definition())
+    [made] = editor_schemas(definition())
     assert made.file == "example.com/gadget_v1.json"
     assert made.schema["properties"]["kind"] == {"type": "string", "enum": ["Gadget"]}
     assert made.schema["required"] == ["apiVersion", "kind"]
@@ -27,4 +27,4 @@ def test_what_openapi_says_otherwise() -> None:
         ({"not": {"required": ["a"]}}, {"not": {"required": ["a"]}}),
     ]
     for given, wanted in cases:
-        assert convert(given) == wanted
+        assert convert_node(given) == wanted

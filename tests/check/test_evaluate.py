@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.check.evaluate import evaluate
+from podless.check.evaluate import evaluate_rule
 
 TIME = {"type": "string", "format": "date-time"}
 ITEM = {"type": "object", "properties": {"port": {"type": "integer"}, "at": TIME}}
@@ -20,7 +20,7 @@ OBJECT = {
 
 
 def lines(rule: str, **more: Any) -> list[str]:
-    found = evaluate(rule, OBJECT, schema=SCHEMA, **more)
+    found = evaluate_rule(rule, OBJECT, schema=SCHEMA, **more)
     return [f"{' ' * step.depth}{step.text} => {step.value or step.error}" for step in found.steps]
 
 
@@ -47,7 +47,7 @@ def test_loops_are_shown_for_each_item() -> None:
 
 def test_long_loops_are_cut() -> None:
     many = {**OBJECT, "spec": {"ports": [{"port": place} for place in range(50)]}}
-    found = evaluate("self.spec.ports.all(p, p.port >= 0)", many, schema=SCHEMA)
+    found = evaluate_rule("self.spec.ports.all(p, p.port >= 0)", many, schema=SCHEMA)
     assert (found.steps[-1].text, found.steps[-1].value) == ("...", "45 more")
 
 
@@ -56,15 +56,15 @@ def test_errors_are_where_they_happen() -> None:
         " self.spec.ports[7].port => index out of bounds: 7",
         "  self.spec.ports[7] => index out of bounds: 7",
     ]
-    found = evaluate("self.spec.ports[7].port == 1", OBJECT, schema=SCHEMA)
+    found = evaluate_rule("self.spec.ports[7].port == 1", OBJECT, schema=SCHEMA)
     assert (found.value, found.error) == (None, "index out of bounds: 7")
 
 
 def test_the_old_object_is_another_variable() -> None:
-    found = evaluate("self.spec.low >= oldSelf.spec.low", OBJECT, {"spec": {"low": 4}}, SCHEMA)
+    found = evaluate_rule("self.spec.low >= oldSelf.spec.low", OBJECT, {"spec": {"low": 4}}, SCHEMA)
     assert (found.value, found.type) == (False, "bool")
     assert found.cost <= found.estimate
 
 
 def test_without_a_schema_types_are_found_at_run_time() -> None:
-    assert evaluate("self.a.size() + 1", {"a": [1, 2]}).value == 3
+    assert evaluate_rule("self.a.size() + 1", {"a": [1, 2]}).value == 3

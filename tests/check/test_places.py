@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from podless.check.places import Places
-from podless.codec.documents import Document, split
+from podless.codec.documents import Document, split_documents
 from tests.conformance import recorded
 
 Path = tuple[str | int, ...]
@@ -42,7 +42,7 @@ def test_positions_in_yaml_are_those_of_another_parser(before: str) -> None:
         text = yaml.safe_dump(definition, sort_keys=False)
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         assert root is not None
-        *_, document = split("a.yaml", f"{before}---\n{text}".encode())
+        *_, document = split_documents("a.yaml", f"{before}---\n{text}".encode())
         places, moved = Places(document), before.count("\n") + 2
         for path, key, value in marks(root):
             assert places.key(path) == (key.line + moved, key.column + 1)

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podless import check
-from podless.check import CannotCheck, Options, Report, Rules, Source
-from podless.check.openapi import kinds
-from podless.check.output import FORMS, render
+from podless.check import CannotCheck, CheckOptions, Report, SourceFile, Strictness
+from podless.check.openapi import read_kinds
+from podless.check.output import FORMS, render_report
 from tests.apis.test_offline import definition
 from tests.conftest import tries
 
@@ -24,11 +24,11 @@ CRD = json.dumps(definition())
 HEAD = "apiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: a, namespace: x}\n"
 
 
-def report(*texts: str, options: Options | None = None, old: str = "", known: str = "") -> Report:
-    given = [Source.of(f"{place}.yaml", textwrap.dedent(text).encode()) for place, text in enumerate(texts)]
-    before = [Source.of("old.yaml", old.encode())] if old else []
-    others = [Source.of("known.json", known.encode())] if known else []
-    return check.check(given, old=before, known=others, options=options)
+def report(*texts: str, options: CheckOptions | None = None, old: str = "", known: str = "") -> Report:
+    given = [SourceFile.of(f"{place}.yaml", textwrap.dedent(text).encode()) for place, text in enumerate(texts)]
+    before = [SourceFile.of("old.yaml", old.encode())] if old else []
+    others = [SourceFile.of("known.json", known.encode())] if known else []
+    return check.check_files(given, old=before, known=others, options=options)
 
 
 def said(*texts: str, **more: Any) -> list[str]:
@@ -45,8 +45,10 @@ def test_objects_are_held_to_definitions_that_come_anywhere() -> None:
 def test_unknown_fields_are_errors_warnings_or_nothing() -> None:
     text = HEAD + "spec: {size: 1, odd: 2}\n"
     assert said(text, CRD) == ['0.yaml:4:17: error: unknown field "spec.odd"']
-    assert said(text, CRD, options=Options(Rules("warn"))) == ['0.yaml:4:17: warning: unknown field "spec.odd"']
-    assert said(text, CRD, options=Options(Rules("ignore"))) == []
+    assert said(text, CRD, options=CheckOptions(Strictness("warn"))) == [
+        '0.yaml:4:17: warning: unknown field "spec.odd"'
+    ]
+    assert said(text, CRD, options=CheckOptions(Strictness("ignore"))) == []
 
 
 def test_repeated_keys_are_found_where_they_are() -> None:
@@ -58,7 +60,7 @@ def test_repeated_keys_are_found_where_they_are() -> None:
 def test_kinds_that_nobody_knows() -> None:
     text = "apiVersion: odd.io/v1\nkind: Odd\nmetadata: {name: a}\n"
     assert said(text) == ['0.yaml:2:7: error: no matches for kind "Odd" in version "odd.io/v1"']
-    found = report(text, options=Options(Rules(ignore_unknown=True)))
+    found = report(text, options=CheckOptions(Strictness(ignore_unknown=True)))
     assert (found.findings, found.skipped) == ([], {"Odd.odd.io": 1})
     assert said("a: 1\n") == ["0.yaml:1:1: error: apiVersion not set"]
     assert said("[a]\n")[0].startswith("0.yaml:1:1: error: couldn't get version/kind")
@@ -105,7 +107,7 @@ def test_definitions_are_held_to_what_was_before() -> None:
 def test_references_are_missed_where_objects_of_the_kind_are_given() -> None:
     owner = "ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: b, uid: u}]"
     text = f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: x\n  {owner}\n"
-    strict = Options(references=True)
+    strict = CheckOptions(references=True)
     assert said(text, options=strict) == [
         '0.yaml:6:61: error: metadata.ownerReferences[0].name: ConfigMap "b" is not among the given objects'
     ]
@@ -120,7 +122,7 @@ def test_references_are_missed_where_objects_of_the_kind_are_given() -> None:
 
 def test_many_processes_find_what_one_finds() -> None:
     texts = [f"{HEAD}spec: {{size: {place % 12}, note: {'x' * 3000}}}\n" for place in range(300)]
-    one, many = (report(CRD, *texts, options=Options(processes=number)) for number in (1, 2))
+    one, many = (report(CRD, *texts, options=CheckOptions(processes=number)) for number in (1, 2))
     assert one == many
     assert one.errors == 375
 
@@ -132,7 +134,7 @@ def test_kinds_of_an_openapi_document(tmp_path: Path) -> None:
     odd = {"type": "object", "properties": {**properties, "kind": {"type": "string"}}}
     file = tmp_path / "openapi.json"
     file.write_text(json.dumps({"definitions": {"Odd": {**odd, "x-kubernetes-group-version-kind": gvk}}}))
-    options = Options(schemas=kinds([str(file)]))
+    options = CheckOptions(schemas=read_kinds([str(file)]))
     text = "apiVersion: odd.io/v1\nkind: Odd\nmetadata: {name: a}\nspec: {size: x, more: 1}\n"
     assert [line.partition("error: ")[2] for line in said(text, options=options)] == [
         'spec.size: Invalid value: "string": spec.size in body must be of type integer: "string"',
@@ -140,14 +142,14 @@ def test_kinds_of_an_openapi_document(tmp_path: Path) -> None:
     ]
     file.write_text("[")
     with pytest.raises(CannotCheck, match=r"openapi\.json: "):
-        kinds([str(file)])
+        read_kinds([str(file)])
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_tells_of_every_finding(form: str) -> None:
     text = HEAD + "spec: {size: 0, odd: 1}\n"
     found = report(CRD, text)
-    shown = render(found, form, lambda name: text.encode())
+    shown = render_report(found, form, lambda name: text.encode())
     assert shown.count("greater than or equal to 1") >= 1
     assert shown.count("spec.odd") >= 1
     if form in ("json", "sarif"):
@@ -158,7 +160,7 @@ def test_every_form_tells_of_every_finding(form: str) -> None:
 
 def test_the_line_is_shown_with_a_caret() -> None:
     text = HEAD + "spec: {size: 0}\n"
-    shown = render(report(text, CRD), "text", lambda name: text.encode(), color=True)
+    shown = render_report(report(text, CRD), "text", lambda name: text.encode(), color=True)
     plain = subprocess.run(
         ["sed", "s/\x1b\\[[0-9]*m//g"], input=shown, capture_output=True, text=True, check=True
     ).stdout
@@ -174,6 +176,6 @@ def test_damaged_files_are_findings_and_no_tracebacks(damage: list[tuple[int, by
     raw = bytearray(SOUND)
     for place, instead in damage:
         raw[place : place + len(instead)] = instead
-    found = check.check([Source.of("a.yaml", bytes(raw))], options=Options(processes=1))
+    found = check.check_files([SourceFile.of("a.yaml", bytes(raw))], options=CheckOptions(processes=1))
     for finding in found.findings:
         assert 1 <= finding.line <= raw.count(b"\n") + 2

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from podless.check import CannotCheck, Source, initial, suites
+from podless.check import CannotCheck, SourceFile, initial, suites
 from tests import webhooks
 from tests.apis.test_offline import definition
 
@@ -48,7 +48,7 @@ def gadget(**spec: Any) -> dict[str, Any]:
 
 def said(folder: Path, *tests: dict[str, Any], resources: list[str] | None = None) -> list[str]:
     text = yaml.safe_dump({"resources": ["crd.json"] if resources is None else resources, "tests": [*tests]})
-    found = suites.run([Source.of(str(folder / "suite.yaml"), text.encode())])
+    found = suites.run_suites([SourceFile.of(str(folder / "suite.yaml"), text.encode())])
     assert found.objects == len(tests) or found.findings
     return [f"{finding.about or finding.path}: {finding.message}" for finding in found.findings]
 
@@ -147,7 +147,7 @@ def test_webhooks_of_services_are_asked_where_the_suite_says(tmp_path: Path) -> 
                 {"name": "moved", "old": gadget(size=1), "object": gadget(size=2)},
             ],
         }
-        report = suites.run([Source.of(str(tmp_path / "suite.yaml"), yaml.safe_dump(suite).encode())])
+        report = suites.run_suites([SourceFile.of(str(tmp_path / "suite.yaml"), yaml.safe_dump(suite).encode())])
     assert {path.partition("?")[0] for path in running.paths} == {"/convert", "/admit"}
     assert len(report.findings) == 1
     assert "asked at the right place" in str(report.findings[0])
@@ -183,7 +183,7 @@ def test_a_first_suite_holds_and_states_every_bound(tmp_path: Path) -> None:
     schema = {"openAPIV3Schema": {"type": "object", "required": ["spec"], "properties": {"spec": RICH}}}
     crd = definition(versions=[{"name": "v1", "served": True, "storage": True, "schema": schema}])
     (tmp_path / "crd.json").write_text(json.dumps(crd))
-    text = initial.suite(str(tmp_path / "crd.json"))
+    text = initial.make_suite(str(tmp_path / "crd.json"))
     suite = yaml.safe_load(text)
     suite["resources"] = ["crd.json"]
     names = {test["name"] for test in suite["tests"]}
@@ -201,4 +201,4 @@ def test_a_first_suite_holds_and_states_every_bound(tmp_path: Path) -> None:
     }
     assert "no object was found" not in text
     raw = yaml.safe_dump(suite).encode()
-    assert not suites.run([Source.of(str(tmp_path / "suite.yaml"), raw)]).findings
+    assert not suites.run_suites([SourceFile.of(str(tmp_path / "suite.yaml"), raw)]).findings

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 from podless.check.catalog import Catalog
 from podless.check.findings import Severity
-from podless.check.judge import Identity, Judge, Rules, identify
+from podless.check.judge import Identity, Judge, Strictness, identify
 from podless.codec import serializer
 from podless.codec.documents import Document
 from podless.fields import jsonpatch, mergepatch
+from podless.runtime.jsonobject import Object
 from tests.conformance.recorded import Recording
 
-Object = dict[str, Any]
 Step = dict[str, Any]
 
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -75,9 +75,9 @@ class Conversation:
         old = self._objects.get((place[0], place[1])) if method == "PUT" else None
         if wanted is None or (method == "PUT" and old is None):
             return None
-        before = {named: serializer.encode(old)} if old is not None else None
+        before = {named: serializer.encode_json(old)} if old is not None else None
         validation = (step.get("query") or {}).get("fieldValidation", "Warn").lower()
-        rules = Rules(validation if validation in ("strict", "ignore") else "warn")
+        rules = Strictness(validation if validation in ("strict", "ignore") else "warn")
         found = _found(self._catalog, rules, before, body)
         if any(message.startswith(_UNKNOWN) for _, message in wanted):  # a server says no more than that
             found = {(field, message) for field, message in found if message.startswith(_UNKNOWN)}
@@ -109,7 +109,7 @@ class Conversation:
     def _define(self, definition: Any) -> None:
         if not isinstance(definition, dict) or "spec" not in definition:
             return
-        outcome = Judge(self._catalog, Rules("ignore")).judge(_document(definition), definitions=True)
+        outcome = Judge(self._catalog, Strictness("ignore")).judge(_document(definition), definitions=True)
         for sound in outcome.definitions:
             self._catalog.define(sound)
             self._definitions[sound["metadata"]["name"]] = definition
@@ -123,12 +123,16 @@ def _patched(definition: Object | None, step: Step) -> Object | None:
         return None
     media, body = (step.get("headers") or {}).get("Content-Type", ""), step.get("body")
     if media.startswith("application/json-patch") and isinstance(body, list):
-        made: Object = jsonpatch.apply(copy.deepcopy(definition), json.dumps(body).encode())
+        made: Object = jsonpatch.apply_json_patch(copy.deepcopy(definition), json.dumps(body).encode())
         return made
-    return mergepatch.apply(definition, body) if media.startswith("application/merge-patch") and body else None
+    return (
+        mergepatch.apply_merge_patch(definition, body) if media.startswith("application/merge-patch") and body else None
+    )
 
 
-def _found(catalog: Catalog, rules: Rules, old: dict[Identity, bytes] | None, body: Object) -> set[tuple[str, str]]:
+def _found(
+    catalog: Catalog, rules: Strictness, old: dict[Identity, bytes] | None, body: Object
+) -> set[tuple[str, str]]:
     """What a check says."""
     judge = Judge(catalog, rules, old)
     defines = body.get("kind") == "CustomResourceDefinition"

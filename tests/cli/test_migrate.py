@@ -10,11 +10,10 @@ import pytest
 
 from podless import Server
 from podless.cli import main
+from podless.runtime.jsonobject import Object
 from tests.conftest import CRDS, Client
 from tests.verbs.test_conversion import Group, review
 from tests.webhooks import Webhook
-
-Object = dict[str, Any]
 
 
 def crd(group: str, scope: str = "Namespaced", **schema: Any) -> Object:

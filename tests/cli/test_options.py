@@ -14,13 +14,13 @@ import pytest
 from podless import OIDC, Audit, Limits, Server, StartError
 from podless.app import Settings
 from podless.cli import options
-from podless.runtime.option import Option, Section, declared
+from podless.runtime.option import Option, Section, declared_options
 
 README = Path(__file__).parent.parent.parent / "README.md"
 
 
 def every(of: type = Settings) -> Iterator[tuple[str, Any, Option]]:
-    for name, default, told in declared(of):
+    for name, default, told in declared_options(of):
         if isinstance(told, Section):
             yield from every(told.of)
         else:
@@ -29,8 +29,8 @@ def every(of: type = Settings) -> Iterator[tuple[str, Any, Option]]:
 
 def parsed(*arguments: str) -> Settings:
     parser = argparse.ArgumentParser()
-    options.add(parser)
-    return options.read(parser.parse_args(arguments))
+    options.add_options(parser)
+    return options.read_settings(parser.parse_args(arguments))
 
 
 def test_every_field_is_declared_and_documented() -> None:
@@ -46,7 +46,7 @@ def test_the_readme_has_the_table_that_the_declaration_gives() -> None:
 
 def test_the_help_lists_every_option() -> None:
     parser = argparse.ArgumentParser()
-    options.add(parser)
+    options.add_options(parser)
     shown = parser.format_help()
     assert [told.flag for _, _, told in every() if told.flag and told.flag not in shown] == []
 

@@ -17,7 +17,7 @@ from tests.conftest import definition
 PROGRAM = """
 import os
 from podless.remote import kubeconfig
-print(kubeconfig.read(__import__("pathlib").Path(os.environ["KUBECONFIG"])).url)
+print(kubeconfig.read_kubeconfig(__import__("pathlib").Path(os.environ["KUBECONFIG"])).url)
 raise SystemExit(3)
 """
 

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from podless.cli import main
-from podless.runtime.files import private
+from podless.runtime.files import make_private
 from podless.runtime.option import StartError
 from tests.conftest import CRDS, Client, definition, gadget
 
@@ -163,12 +163,12 @@ def test_somebody_elses_open_folder_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir(mode=0o755)
     os.chown(folder, 1000, 1000)
-    private(folder)  # root may mend it
+    make_private(folder)  # root may mend it
     folder.chmod(0o755)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Path, "chmod", _forbidden)
         with pytest.raises(StartError, match=r"others may use it \(mode 755\), and it belongs to somebody else"):
-            private(folder)
+            make_private(folder)
 
 
 def _forbidden(path: Path, mode: int) -> None:

@@ -36,7 +36,7 @@ PARTIALS = Struct("List", (Field("metadata", LIST_META, 1), Field("items", ListO
 
 def config_map(name: str, **data: str) -> bytes:
     obj = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": name}, "data": data}
-    return protobuf.write(CONFIG_MAP, obj)
+    return protobuf.write_object(CONFIG_MAP, obj)
 
 
 def create(client: Client, path: str, body: bytes, accept: str = BOTH) -> Any:
@@ -120,7 +120,7 @@ def test_every_built_in_kind_lists_the_same_in_both_forms(client: Client) -> Non
             assert struct is not None
             items = Struct("List", (Field("metadata", LIST_META, 1), Field("items", ListOf(struct), 2)))
             answer = client.get(f"{root}/{kind.plural}", Accept=MEDIA)
-            shown = protobuf.read(answer.body, items)
+            shown = protobuf.read_object(answer.body, items)
             assert (shown["kind"], shown["apiVersion"]) == (plain.body["kind"], plain.body["apiVersion"])
             assert shown.get("items", []) == plain.body["items"], kind.plural
             found += len(plain.body["items"])
@@ -130,29 +130,29 @@ def test_every_built_in_kind_lists_the_same_in_both_forms(client: Client) -> Non
 def test_create_get_list_and_delete(client: Client) -> None:
     made = create(client, MAPS, config_map("pb-a", x="y"))
     assert (made.status, made.headers["Content-Type"]) == (201, MEDIA)
-    obj = protobuf.read(made.body, CONFIG_MAP)
+    obj = protobuf.read_object(made.body, CONFIG_MAP)
     assert obj == client.get(f"{MAPS}/pb-a").body
     got = client.get(f"{MAPS}/pb-a", Accept=BOTH)
-    assert (got.headers["Content-Type"], protobuf.read(got.body, CONFIG_MAP)) == (MEDIA, obj)
+    assert (got.headers["Content-Type"], protobuf.read_object(got.body, CONFIG_MAP)) == (MEDIA, obj)
     assert client.get(f"{MAPS}/pb-a", Accept=f"{MEDIA};q=0.5,application/json").body == obj
-    found = protobuf.read(client.get(MAPS, Accept=MEDIA).body, CONFIG_MAPS)
+    found = protobuf.read_object(client.get(MAPS, Accept=MEDIA).body, CONFIG_MAPS)
     plain = client.get(MAPS).body
     assert (found["kind"], found["metadata"], found["items"]) == ("ConfigMapList", plain["metadata"], plain["items"])
 
     replaced = client.send("PUT", f"{MAPS}/pb-a", config_map("pb-a", x="z"), Content_Type=MEDIA, Accept=MEDIA)
-    assert protobuf.read(replaced.body, CONFIG_MAP)["data"] == {"x": "z"}
+    assert protobuf.read_object(replaced.body, CONFIG_MAP)["data"] == {"x": "z"}
     options = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": "other"}}
     for uid, code in (("other", 409), (obj["metadata"]["uid"], 200)):
         options["preconditions"] = {"uid": uid}
-        body = protobuf.write(DELETE_OPTIONS, options)
+        body = protobuf.write_object(DELETE_OPTIONS, options)
         gone = client.send("DELETE", f"{MAPS}/pb-a", body, Content_Type=MEDIA, Accept=BOTH)
         assert (gone.status, gone.headers["Content-Type"]) == (code, MEDIA)
-        assert protobuf.read(gone.body, STATUS)["kind"] == "Status"
+        assert protobuf.read_object(gone.body, STATUS)["kind"] == "Status"
 
 
 def test_errors_come_as_protobuf(client: Client) -> None:
     missing = client.get(f"{MAPS}/pb-none", Accept=MEDIA)
-    found = protobuf.read(missing.body, STATUS)
+    found = protobuf.read_object(missing.body, STATUS)
     assert (missing.status, found["code"], found["reason"]) == (404, 404, "NotFound")
     assert found == client.get(f"{MAPS}/pb-none").body
 
@@ -162,9 +162,12 @@ def test_errors_come_as_protobuf(client: Client) -> None:
     [
         (b"{}", "does not appear to be a protobuf message, expected prefix [107 56 115 0]"),
         (b"k8s\0\x0a\x99", "(must be of type ConfigMap)"),
-        (protobuf.wrap("v1", "ConfigMap", b"\x0a\x99"), 'ConfigMap in version "v1" cannot be handled as a ConfigMap'),
-        (protobuf.wrap("v1", "Secret", b""), "unknown conversion"),
-        (protobuf.wrap("v2", "ConfigMap", b""), 'no kind "ConfigMap" is registered for version "v2" in scheme'),
+        (
+            protobuf.wrap_message("v1", "ConfigMap", b"\x0a\x99"),
+            'ConfigMap in version "v1" cannot be handled as a ConfigMap',
+        ),
+        (protobuf.wrap_message("v1", "Secret", b""), "unknown conversion"),
+        (protobuf.wrap_message("v2", "ConfigMap", b""), 'no kind "ConfigMap" is registered for version "v2" in scheme'),
     ],
 )
 def test_malformed_bodies_are_refused(client: Client, body: bytes, text: str) -> None:
@@ -174,40 +177,40 @@ def test_malformed_bodies_are_refused(client: Client, body: bytes, text: str) ->
 
 
 def test_what_the_envelope_leaves_out_comes_from_the_path(client: Client) -> None:
-    raw = protobuf.encode(CONFIG_MAP, {"metadata": {"name": "pb-bare"}})
-    assert create(client, MAPS, protobuf.wrap("", "", raw)).status == 201
+    raw = protobuf.encode_message(CONFIG_MAP, {"metadata": {"name": "pb-bare"}})
+    assert create(client, MAPS, protobuf.wrap_message("", "", raw)).status == 201
     assert client.send("DELETE", f"{MAPS}/pb-bare").status == 200
 
 
 def test_custom_objects_have_no_protobuf_but_in_part(client: Client) -> None:
     group = "pb.example.com"
     objects = f"/apis/{group}/v1/namespaces/default/gadgets"
-    crd = structs.decode(CUSTOM_RESOURCE_DEFINITION, definition(group))
-    made = create(client, CRDS, protobuf.write(CUSTOM_RESOURCE_DEFINITION, crd))
+    crd = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, definition(group))
+    made = create(client, CRDS, protobuf.write_object(CUSTOM_RESOURCE_DEFINITION, crd))
     assert made.status == 201
-    shown = protobuf.read(made.body, CUSTOM_RESOURCE_DEFINITION)
+    shown = protobuf.read_object(made.body, CUSTOM_RESOURCE_DEFINITION)
     assert shown["spec"]["versions"][0]["schema"] == definition(group)["spec"]["versions"][0]["schema"]
 
     assert client.post(objects, gadget(group, "a"), Accept=BOTH).headers["Content-Type"] == "application/json"
     assert create(client, objects, config_map("a")).status == 415
     refused = client.get(f"{objects}/a", Accept=MEDIA)
     assert (refused.status, refused.headers["Content-Type"]) == (406, MEDIA)
-    assert protobuf.read(refused.body, STATUS)["reason"] == "NotAcceptable"
+    assert protobuf.read_object(refused.body, STATUS)["reason"] == "NotAcceptable"
     assert client.get(f"{objects}/a", Accept=BOTH).body["kind"] == "Gadget"
 
-    one = protobuf.read(client.get(f"{objects}/a", Accept=MEDIA + PARTIAL).body, PARTIAL_OBJECT_METADATA)
+    one = protobuf.read_object(client.get(f"{objects}/a", Accept=MEDIA + PARTIAL).body, PARTIAL_OBJECT_METADATA)
     assert (one["kind"], one["apiVersion"], one["metadata"]["name"]) == ("PartialObjectMetadata", "meta.k8s.io/v1", "a")
     accept = (MEDIA + PARTIAL).replace("Metadata;", "MetadataList;")
-    some = protobuf.read(client.get(objects, Accept=accept).body, PARTIALS)
+    some = protobuf.read_object(client.get(objects, Accept=accept).body, PARTIALS)
     assert [item["metadata"]["name"] for item in some["items"]] == ["a"]
     watched = client.get(f"{objects}?watch=1&timeoutSeconds=1", Accept=MEDIA + PARTIAL)
     [(type_, body)] = frames(watched.body)
-    assert (type_, protobuf.read(body, PARTIAL_OBJECT_METADATA)["metadata"]["name"]) == ("ADDED", "a")
+    assert (type_, protobuf.read_object(body, PARTIAL_OBJECT_METADATA)["metadata"]["name"]) == ("ADDED", "a")
     assert client.get(f"{objects}?watch=1", Accept=MEDIA).status == 406
     # as a metadata client deletes: what is answered then is a Status and no metadata
-    options = protobuf.write(DELETE_OPTIONS, {"kind": "DeleteOptions", "apiVersion": "v1"})
+    options = protobuf.write_object(DELETE_OPTIONS, {"kind": "DeleteOptions", "apiVersion": "v1"})
     gone = client.send("DELETE", f"{objects}/a", options, Content_Type=MEDIA, Accept=MEDIA + PARTIAL)
-    assert (gone.status, protobuf.read(gone.body, STATUS)["status"]) == (200, "Success")
+    assert (gone.status, protobuf.read_object(gone.body, STATUS)["status"]) == (200, "Success")
     client.send("DELETE", f"{CRDS}/gadgets.{group}")
 
 
@@ -217,10 +220,10 @@ def test_watch(client: Client) -> None:
     assert answer.headers["Content-Type"] == STREAM
     events = frames(answer.body)
     assert events[0][0] == "ADDED"
-    assert protobuf.read(events[0][1], NAMESPACE) == client.get("/api/v1/namespaces/default").body
+    assert protobuf.read_object(events[0][1], NAMESPACE) == client.get("/api/v1/namespaces/default").body
     path += "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
     type_, body = frames(client.get(path, Accept=MEDIA).body)[1]
-    found = protobuf.read(body, NAMESPACE)["metadata"]
+    found = protobuf.read_object(body, NAMESPACE)["metadata"]
     assert (type_, found["annotations"]) == ("BOOKMARK", {"k8s.io/initial-events-end": "true"})
     assert int(found["resourceVersion"]) > 0
 
@@ -238,6 +241,6 @@ def test_a_scale_may_be_protobuf_on_every_kind(client: Client) -> None:
     objects = f"/apis/{group}/v1/namespaces/default/gadgets"
     assert client.post(objects, gadget(group, "a", spec={"replicas": 1})).status == 201
     shown = client.get(f"{objects}/a/scale").body | {"spec": {"replicas": 7}}
-    answer = client.send("PUT", f"{objects}/a/scale", protobuf.write(SCALE, shown), Content_Type=MEDIA)
+    answer = client.send("PUT", f"{objects}/a/scale", protobuf.write_object(SCALE, shown), Content_Type=MEDIA)
     assert (answer.status, answer.body["spec"]) == (200, {"replicas": 7})
     client.send("DELETE", f"{CRDS}/gadgets.{group}")

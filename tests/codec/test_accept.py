@@ -9,7 +9,7 @@ from tests.cost import assert_linear
 
 
 def order(header: str) -> list[str]:
-    return [f"{clause.kind}/{clause.subtype}" for clause in accept.clauses(header)]
+    return [f"{clause.kind}/{clause.subtype}" for clause in accept.parse_accept(header)]
 
 
 def test_a_few_clauses_are_sorted_as_they_come_in() -> None:
@@ -40,12 +40,12 @@ def test_what_is_a_number(text: str, number: bool) -> None:
     ],
 )
 def test_the_work_grows_with_the_header(make) -> None:  # type: ignore[no-untyped-def]
-    assert_linear(lambda n: accept.clauses(make(n)), lambda n: n, 200, charged=False)
+    assert_linear(lambda n: accept.parse_accept(make(n)), lambda n: n, 200, charged=False)
 
 
 def test_a_long_quality_is_looked_at_once() -> None:
     # work that is done in C shows in its size: a call for each character would be here as lines
-    assert_linear(lambda n: accept.clauses(f"a/b;q={'1' * n}x"), lambda n: n, 2000, charged=False)
+    assert_linear(lambda n: accept.parse_accept(f"a/b;q={'1' * n}x"), lambda n: n, 2000, charged=False)
 
 
 def test_of_very_many_clauses_those_that_cannot_be_met_are_left_out() -> None:

@@ -7,11 +7,11 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.codec.documents import split
+from podless.codec.documents import split_documents
 
 
 def texts(raw: str) -> list[tuple[int, str]]:
-    return [(document.line, document.raw.decode()) for document in split("a", raw.encode())]
+    return [(document.line, document.raw.decode()) for document in split_documents("a", raw.encode())]
 
 
 def test_marks_part_yaml() -> None:
@@ -37,10 +37,10 @@ def test_json_that_cannot_be_read_is_one_document_with_the_rest() -> None:
 @given(st.lists(st.dictionaries(st.text(), st.text(), min_size=1), min_size=1))
 def test_no_json_is_lost(values: list[dict[str, str]]) -> None:
     raw = "\n".join(json.dumps(value) for value in values)
-    assert [json.loads(document.raw) for document in split("a", raw.encode())] == values
+    assert [json.loads(document.raw) for document in split_documents("a", raw.encode())] == values
 
 
 @given(st.binary())
 def test_any_bytes_are_taken(raw: bytes) -> None:
-    found = b"".join(document.raw for document in split("a", raw))
+    found = b"".join(document.raw for document in split_documents("a", raw))
     assert len(found) <= len(raw)

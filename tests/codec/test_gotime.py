@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.codec.gotime import duration, duration_fault, instant, normalise, span
+from podless.codec.gotime import duration_fault, normalise_time, parse_duration, parse_instant, parse_span
 from tests.cost import assert_linear
 
 
@@ -37,9 +37,9 @@ def test_what_is_no_duration(text: str, fault: str) -> None:
 def test_more_digits_than_python_reads(count: int) -> None:
     digits = "9" * count
     assert duration_fault(f"{digits}s") == f'time: invalid duration "{digits}s"'
-    assert duration(f"{'0' * count}1.{digits}s") == 2_000_000_000  # by floats, as in Go
+    assert parse_duration(f"{'0' * count}1.{digits}s") == 2_000_000_000  # by floats, as in Go
     with pytest.raises(ValueError, match=r"strconv\.Atoi: parsing .*: value out of range"):
-        span(f"{digits} days")
+        parse_span(f"{digits} days")
 
 
 HOUR = 3600 * 10**9
@@ -64,26 +64,26 @@ HOUR = 3600 * 10**9
 def test_durations_in_words(text: str, nanoseconds: int | None) -> None:
     if nanoseconds is None:
         with pytest.raises(ValueError, match=f"^unable to parse {text} as duration$"):
-            span(text)
+            parse_span(text)
     else:
-        assert span(text) == nanoseconds
+        assert parse_span(text) == nanoseconds
 
 
 def test_moments() -> None:
-    assert instant("1970-01-01T01:00:00.5+01:00") == (500_000_000, 3600)
-    assert instant("1969-12-31T23:59:59.123456789123Z") == (123_456_789 - 10**9, 0)
-    assert instant("0000-02-29T0:00:00Z")[0] == -62_162_121_600 * 10**9
+    assert parse_instant("1970-01-01T01:00:00.5+01:00") == (500_000_000, 3600)
+    assert parse_instant("1969-12-31T23:59:59.123456789123Z") == (123_456_789 - 10**9, 0)
+    assert parse_instant("0000-02-29T0:00:00Z")[0] == -62_162_121_600 * 10**9
     with pytest.raises(
         ValueError, match=r'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"'
     ):
-        instant("x")
+        parse_instant("x")
 
 
 @given(st.datetimes(), st.integers(-24 * 60, 24 * 60))
 def test_a_time_is_the_same_on_all_clocks(time: datetime.datetime, minutes: int) -> None:
     sign, (hours, rest) = "-" if minutes < 0 else "+", divmod(abs(minutes), 60)
     text = f"{time:%m-%dT%H:%M:%S}.{time.microsecond:06d}{sign}{hours:02d}:{rest:02d}"
-    found = instant(f"{time.year:04d}-{text}")
+    found = parse_instant(f"{time.year:04d}-{text}")
     utc = time - datetime.datetime(1970, 1, 1)
     seconds = utc.days * 86400 + utc.seconds - minutes * 60
     assert found == (seconds * 10**9 + time.microsecond * 1000, minutes * 60)
@@ -92,10 +92,10 @@ def test_a_time_is_the_same_on_all_clocks(time: datetime.datetime, minutes: int)
     except OverflowError:
         return
     shown = f"{there.year:04d}-{there:%m-%dT%H:%M:%S}.{there.microsecond:06d}Z"
-    assert normalise(f"{time.year:04d}-{text}", 6) == (None if there == datetime.datetime.min else shown)
+    assert normalise_time(f"{time.year:04d}-{text}", 6) == (None if there == datetime.datetime.min else shown)
 
 
 @pytest.mark.parametrize("part", ["1h", "1 day ", "9", ".", "1 ", "h"])
 def test_durations_cost_their_length(part: str) -> None:
-    assert_linear(span, lambda size: part * size, refused=(ValueError,))
+    assert_linear(parse_span, lambda size: part * size, refused=(ValueError,))
     assert_linear(duration_fault, lambda size: part * size)

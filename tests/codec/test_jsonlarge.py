@@ -70,7 +70,7 @@ def outcome(raw: bytes, decode: Any) -> Any:
 
 def exact(raw: bytes, found: list[str]) -> Any:
     repeated: list[str] = []
-    value = jsontext.parse(raw, repeated)
+    value = jsontext.parse_json(raw, repeated)
     found += (f"duplicate field {gotext.quote(path)}" for path in repeated)
     return value
 
@@ -93,8 +93,8 @@ def test_as_token_by_token(text: str, at: int, bad: bytes) -> None:
 @given(JSON)
 def test_repeated_keys(text: str) -> None:
     repeated: list[str] = []
-    jsontext.parse(text.encode(), repeated)
-    assert jsonlarge.repeats(jsonlarge.repaired(text.encode())) == repeated
+    jsontext.parse_json(text.encode(), repeated)
+    assert jsonlarge.find_repeats(jsonlarge.repair_text(text.encode())) == repeated
 
 
 @pytest.mark.parametrize(

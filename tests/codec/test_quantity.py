@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.codec.quantity import QuantityError, canonical, parse, rounded
+from podless.codec.quantity import QuantityError, canonical_quantity, parse_quantity, round_quantities
 
 
 @pytest.mark.parametrize(
@@ -20,14 +20,14 @@ from podless.codec.quantity import QuantityError, canonical, parse, rounded
     ],
 )  # fmt: skip
 def test_the_one_form(text: str, expected: str) -> None:
-    assert canonical(text) == expected
-    assert canonical(expected) == expected
+    assert canonical_quantity(text) == expected
+    assert canonical_quantity(expected) == expected
 
 
 @given(st.from_regex(r"[+-]?[0-9]{1,12}(\.[0-9]{1,6})?([mkMGTPE]|[KMGTP]i|e[+-]?[0-9]|)", fullmatch=True))
 def test_the_one_form_is_the_same_amount(text: str) -> None:
-    assert parse(canonical(text)) == parse(text)
-    assert canonical(canonical(text)) == canonical(text)
+    assert parse_quantity(canonical_quantity(text)) == parse_quantity(text)
+    assert canonical_quantity(canonical_quantity(text)) == canonical_quantity(text)
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_the_one_form_is_the_same_amount(text: str) -> None:
 )
 def test_what_is_none(text: str) -> None:
     with pytest.raises(QuantityError):
-        parse(text)
+        parse_quantity(text)
 
 
 @pytest.mark.parametrize(
@@ -43,5 +43,5 @@ def test_what_is_none(text: str) -> None:
 )
 def test_lists_have_no_more_than_thousandths(text: str, expected: str) -> None:
     amounts = {"cpu": text}
-    rounded(amounts)
+    round_quantities(amounts)
     assert amounts == {"cpu": expected}

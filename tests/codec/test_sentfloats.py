@@ -34,7 +34,7 @@ def test_numbers_are_again_what_they_were_sent_as(literals: list[str], deep: boo
     text = f"[{','.join(literals)}]"
     floats: serializer.Floats = []
     value = serializer.decode_json((f'{{"a":[{text}]}}' if deep else text).encode(), None, floats)
-    found = sentfloats.copied(value, floats)
+    found = sentfloats.copy_as_sent(value, floats)
     for literal, number in zip(literals, found["a"][0] if deep else found, strict=True):
         whole = literal.lstrip("-").isdigit() and -(1 << 63) <= int(literal) < 1 << 63
         assert (type(number), number) == ((int, int(literal)) if whole else (float, float(literal)))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from yaml import events
 
 from podless.codec import serializer, yamlwrite
-from podless.codec.yamlscalar import resolve
+from podless.codec.yamlscalar import resolve_scalar
 from tests.cost import assert_linear
 
 SIGNS = list("a01:#-' \"\n\té\\~?[{%@=\r\x85\xa0\ufeff\x7f")
@@ -54,7 +54,7 @@ def libyaml(value: Any) -> str:
 
     def text(value: str) -> events.Event:
         sexagesimal = ":" in value and yamlwrite._SEXAGESIMAL.fullmatch(value)
-        style = "|" if "\n" in value else "" if resolve(value)[0] == "str" and not sexagesimal else '"'
+        style = "|" if "\n" in value else "" if resolve_scalar(value)[0] == "str" and not sexagesimal else '"'
         return events.ScalarEvent(None, None, (True, True), value, style=style)
 
     def stream() -> Iterator[events.Event]:
@@ -159,12 +159,12 @@ def test_signs_that_look_like_letters_are_none() -> None:
 @given(VALUES)
 def test_large_mappings_are_written_as_small_ones(value: Any) -> None:
     assume(not any(map(_MIXED.search, whole_order(value))))
-    whole = yamlwrite.emit(value)
+    whole = yamlwrite.emit_yaml(value)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(yamlwrite, "_WIDE", 1)
         patch.setattr(yamlwrite, "_RUN", 2)
         patch.setattr(yamlwrite, "_rank", lambda text: str(whole_order(value).index(text)).zfill(9))
-        assert yamlwrite.emit(value) == whole
+        assert yamlwrite.emit_yaml(value) == whole
 
 
 def whole_order(value: Any) -> list[str]:
@@ -180,7 +180,7 @@ def whole_order(value: Any) -> list[str]:
 
 
 def test_others_go_on_while_a_large_mapping_is_sorted() -> None:
-    pieces = list(yamlwrite.pieces({f"k{number}": None for number in range(20_000)}))
+    pieces = list(yamlwrite.emit_pieces({f"k{number}": None for number in range(20_000)}))
     assert pieces.count(b"") == -(-20_000 // yamlwrite._RUN)
 
 

@@ -48,7 +48,7 @@ def standing_clock() -> Iterator[None]:
     start = int(time.time())
 
     def now(ahead: int = 0) -> str:
-        return clock.text(start + int(clock.CURRENT.get().shift) + ahead)
+        return clock.format_time(start + int(clock.CURRENT.get().shift) + ahead)
 
     with mock.patch.object(clock, "now", now):
         yield

@@ -111,11 +111,11 @@ async def test_who_waits_for_a_key_waits_for_no_other(first: str) -> None:
     if first == "slow":
         await slow.begun.wait()  # the worker is at it
     slow.queue.add("quick")
-    await slow.react("quick")
+    await slow.after_commit("quick")
     assert slow.asked == {"quick": 1}
     assert not slow.go_on.is_set()
     slow.go_on.set()
-    await slow.react("slow")
+    await slow.after_commit("slow")
     assert slow.asked == {"quick": 1, "slow": 1}
     await slow.stop()
 
@@ -126,7 +126,7 @@ async def test_who_waits_for_a_key_waits_until_what_was_written_meanwhile_is_don
     slow.queue.add("slow")
     await slow.begun.wait()
     slow.queue.add("slow")  # while it is being worked on
-    waiting = asyncio.ensure_future(slow.react("slow"))
+    waiting = asyncio.ensure_future(slow.after_commit("slow"))
     slow.go_on.set()
     await waiting
     assert slow.asked == {"slow": 2}
@@ -139,7 +139,7 @@ async def test_many_wait_for_their_keys_at_once() -> None:
     names = [f"slow-{number}" for number in range(1000)]
     for name in names:
         slow.queue.add(name)
-    waiting = asyncio.gather(*(slow.react(name) for name in names))
+    waiting = asyncio.gather(*(slow.after_commit(name) for name in names))
     await slow.begun.wait()
     slow.go_on.set()
     await waiting
@@ -151,10 +151,10 @@ async def test_who_waits_for_a_key_that_fails_is_let_go() -> None:
     failing = Failing(ValueError())
     await failing.start()
     failing.queue.add("a")
-    await failing.react("a")
+    await failing.after_commit("a")
     assert failing.asked == {"a": 1}
     await failing.stop()
-    await failing.react("a")
+    await failing.after_commit("a")
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["add", "take", "done", "fail"]))))

@@ -5,17 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import orjson
 import pytest
 
 from podless.app import App, Settings
-from podless.http.message import Request, Response, settled
+from podless.http.message import Request, Response, settle_answer
+from podless.runtime.jsonobject import Object
 from podless.store import Change, Operation
 from tests.conftest import CRDS, definition
-
-Object = dict[str, Any]
 
 
 class Direct:
@@ -31,7 +29,7 @@ class Direct:
         request = Request(method, path, {"authorization": f"Bearer {self._token}", "content-type": "application/json"})
         request.body = orjson.dumps(body) if body is not None else b""
         answer = self._handler(request)
-        answer = await settled(answer)
+        answer = await settle_answer(answer)
         assert isinstance(answer, Response)
         return answer.status, orjson.loads(b"".join(answer.chunks))
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.controllers.graph import Graph, Owner
+from podless.controllers.graph import Graph, OwnerReference
 
 KEYS = st.sampled_from([f"/example.com/gadgets/default/{name}" for name in "abcd"])
 OWNERS = st.builds(
-    Owner,
+    OwnerReference,
     st.sampled_from(["", "example.com"]),
     st.just("Gadget"),
     st.sampled_from("ab"),
@@ -20,8 +20,8 @@ STEPS = st.lists(st.tuples(KEYS, st.lists(OWNERS, max_size=3)))
 
 
 @given(STEPS)
-def test_it_knows_what_was_said_last(steps: list[tuple[str, list[Owner]]]) -> None:
-    graph, model = Graph(), dict[str, list[Owner]]()
+def test_it_knows_what_was_said_last(steps: list[tuple[str, list[OwnerReference]]]) -> None:
+    graph, model = Graph(), dict[str, list[OwnerReference]]()
     for key, owners in steps:
         if owners:
             graph.put(key, owners)
@@ -38,5 +38,7 @@ def test_it_knows_what_was_said_last(steps: list[tuple[str, list[Owner]]]) -> No
 
 def test_a_reference_is_read_without_its_version() -> None:
     reference = {"apiVersion": "example.com/v1", "kind": "Gadget", "name": "a", "uid": "1", "blockOwnerDeletion": True}
-    assert Owner.read(reference) == Owner("example.com", "Gadget", "a", "1", True)
-    assert Owner.read({"apiVersion": "v1", "kind": "ConfigMap"}) == Owner("", "ConfigMap", "", "", False)
+    assert OwnerReference.read(reference) == OwnerReference("example.com", "Gadget", "a", "1", True)
+    assert OwnerReference.read({"apiVersion": "v1", "kind": "ConfigMap"}) == OwnerReference(
+        "", "ConfigMap", "", "", False
+    )

@@ -59,4 +59,4 @@ def test_servers_differ_in_uids_and_times_alone() -> None:
 
 
 def seconds(text: str) -> int:
-    return gotime.instant(text)[0]
+    return gotime.parse_instant(text)[0]

@@ -66,7 +66,7 @@ async def test_what_is_made_on_one_server_is_seen_to_by_the_leader(servers: list
         "apiVersion": "v1",
         "metadata": {"name": "made", "uid": "1", "creationTimestamp": "2026-01-01T00:00:00Z"},
     }
-    await storage.create(api, builtin.NAMESPACES, builtin.NAMESPACES.key("", "made"), obj)
+    await storage.store_new(api, builtin.NAMESPACES, builtin.NAMESPACES.key("", "made"), obj)
     key = builtin.SERVICE_ACCOUNTS.key("made", "default")
     async with asyncio.timeout(60):
         while (await api.loaded(builtin.SERVICE_ACCOUNTS)).get(key) is None:  # noqa: ASYNC110
@@ -82,10 +82,10 @@ async def test_one_that_was_suspended_cannot_write_when_it_wakes_up(servers: lis
     assert former.leader.leading
     storage.GUARD.set(former.leader.guard)
     with pytest.raises(storage.Deposed):
-        await storage.together(former.api, lambda: _plan("/podless/test/former"))
+        await storage.commit_together(former.api, lambda: _plan("/podless/test/former"))
     assert follower.leader is not None
     storage.GUARD.set(follower.leader.guard)
-    await storage.together(follower.api, lambda: _plan("/podless/test/present"))
+    await storage.commit_together(follower.api, lambda: _plan("/podless/test/present"))
 
 
 async def _plan(key: str) -> list[Operation]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,8 +15,6 @@ from tests.controllers.test_definitions import Direct, conditions
 from tests.store.late import LateStore
 
 pytestmark = pytest.mark.slow
-
-Object = dict[str, Any]
 
 
 class Shared(LateStore):

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from podless.fields import jsonpatch, managers, mergepatch, strategic
-from podless.fields.combine import merge
-from podless.fields.compare import compare
+from podless.fields.combine import merge_values
+from podless.fields.compare import compare_values
 from podless.fields.merge import Endpoint
-from podless.fields.sets import parse
+from podless.fields.sets import parse_set
 from podless.fields.typed import of_schema
 from podless.meta.errors import APIError
 from podless.structs.structfiles import load_struct
@@ -21,7 +21,7 @@ SERVICE = load_struct("core/v1", "Service")
 
 pytestmark = pytest.mark.slow
 
-PORTS = strategic.table(SERVICE)
+PORTS = strategic.make_merge_table(SERVICE)
 
 SET = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}
 MAP = {
@@ -56,25 +56,27 @@ def entry(number: int, fields: Any, version: str = "g/v1") -> dict[str, Any]:
 
 @pytest.mark.parametrize("shift", [0, 250])
 def test_lists_are_merged_and_compared_in_proportion(shift: int) -> None:
-    assert_linear(lambda pair: merge(*pair, SHAPE), lambda size: (thing(size), thing(size, shift)))
-    assert_linear(lambda pair: compare(*pair, SHAPE), lambda size: (thing(size), thing(size, shift)))
-    assert_linear(lambda pair: merge(*pair, SHAPE), lambda size: (thing(size), {"set": thing(size)["set"][::-1]}))
+    assert_linear(lambda pair: merge_values(*pair, SHAPE), lambda size: (thing(size), thing(size, shift)))
+    assert_linear(lambda pair: compare_values(*pair, SHAPE), lambda size: (thing(size), thing(size, shift)))
+    assert_linear(
+        lambda pair: merge_values(*pair, SHAPE), lambda size: (thing(size), {"set": thing(size)["set"][::-1]})
+    )
 
 
 def test_apply_costs_what_is_applied() -> None:
     def twice(size: int) -> None:
-        first = managers.apply(PLACE, None, thing(size), "a", False, NOW)
-        managers.apply(PLACE, first, thing(size, 100), "a", True, NOW)
-        managers.apply(PLACE, first, thing(size, 100), "b", True, NOW)
+        first = managers.apply_object(PLACE, None, thing(size), "a", False, NOW)
+        managers.apply_object(PLACE, first, thing(size, 100), "a", True, NOW)
+        managers.apply_object(PLACE, first, thing(size, 100), "b", True, NOW)
 
     assert_linear(twice, lambda size: size, 200)
 
 
 def test_a_large_set_is_applied_at_all() -> None:
     """A hundred thousand items would take minutes if each were searched for, or moved the others."""
-    first = managers.apply(PLACE, None, {**thing(0), "set": [f"i{n}" for n in range(100_000)]}, "a", False, NOW)
+    first = managers.apply_object(PLACE, None, {**thing(0), "set": [f"i{n}" for n in range(100_000)]}, "a", False, NOW)
     applied = {**thing(0), "set": [f"i{n}" for n in range(100_000)]}
-    assert len(managers.apply(PLACE, first, applied, "b", False, NOW)["set"]) == 100_000
+    assert len(managers.apply_object(PLACE, first, applied, "b", False, NOW)["set"]) == 100_000
 
 
 def test_owners_are_as_many_as_a_client_sends() -> None:
@@ -83,20 +85,20 @@ def test_owners_are_as_many_as_a_client_sends() -> None:
         sent = [entry(n, {f"f:x{n}": {}, "f:map": {f'k:{{"name":"i{n}"}}': {"f:n": {}}}}) for n in range(size)]
         old["metadata"]["managedFields"] = sent
         new = {**thing(2), "metadata": {"name": "x", "managedFields": sent}}
-        managers.update(PLACE, old, new, "me", NOW)
-        managers.apply(PLACE, old, {"apiVersion": "g/v1", "kind": "T", "set": ["a"]}, "m0", True, NOW)
+        managers.update_managed_fields(PLACE, old, new, "me", NOW)
+        managers.apply_object(PLACE, old, {"apiVersion": "g/v1", "kind": "T", "set": ["a"]}, "m0", True, NOW)
 
     assert_linear(updated, lambda size: size, 100)
 
 
 def test_field_sets_with_many_spellings_of_one_element() -> None:
-    assert_linear(parse, lambda size: {f'k:{{"n":{" " * n}1}}': {f"f:{n}": {}} for n in range(size)}, 100)
+    assert_linear(parse_set, lambda size: {f'k:{{"n":{" " * n}1}}': {f"f:{n}": {}} for n in range(size)}, 100)
 
 
 @pytest.mark.parametrize("element", ["i:" + "1" * 5000, "i:x", "i: 1", "i:1_0", "i:\u0663", "k:[]", "v:", "x"])
 def test_what_is_no_element_is_told_as_such(element: str) -> None:
     with pytest.raises(ValueError, match=r"\w"):
-        parse({element: {}})
+        parse_set({element: {}})
 
 
 STRATEGIC: dict[str, Callable[[int], Any]] = {
@@ -116,7 +118,7 @@ def test_strategic_patches(form: str) -> None:
         return {"metadata": {"finalizers": [str(n) for n in range(size)]}, "spec": {"ports": ports}}
 
     assert_linear(
-        lambda given: strategic.apply(*given, PORTS),
+        lambda given: strategic.apply_strategic_patch(*given, PORTS),
         lambda size: (document(size), STRATEGIC[form](size)),
         refused=(APIError,),
     )
@@ -125,7 +127,9 @@ def test_strategic_patches(form: str) -> None:
 def test_deleting_many_items_leaves_the_others() -> None:
     document = {"spec": {"ports": [{"port": n} for n in range(9)]}}
     patch = {"spec": {"ports": [{"port": n, "$patch": "delete"} for n in range(0, 9, 2)]}}
-    assert strategic.apply(document, patch, PORTS) == {"spec": {"ports": [{"port": n} for n in range(1, 9, 2)]}}
+    assert strategic.apply_strategic_patch(document, patch, PORTS) == {
+        "spec": {"ports": [{"port": n} for n in range(1, 9, 2)]}
+    }
 
 
 OPERATIONS = {
@@ -141,7 +145,7 @@ OPERATIONS = {
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_json_patches(operation: str) -> None:
     assert_linear(
-        lambda given: jsonpatch.apply(*given),
+        lambda given: jsonpatch.apply_json_patch(*given),
         lambda size: ({"l": [{"a": [1, 2]}] * size}, f"[{','.join([OPERATIONS[operation]] * size)}]".encode()),
         refused=(APIError,),
     )
@@ -149,6 +153,6 @@ def test_json_patches(operation: str) -> None:
 
 def test_merge_patches() -> None:
     assert_linear(
-        lambda given: mergepatch.apply(*given),
+        lambda given: mergepatch.apply_merge_patch(*given),
         lambda size: ({f"k{n}": {"a": 1} for n in range(size)}, {f"k{n}": {"a": None, "b": [{}]} for n in range(size)}),
     )

@@ -20,7 +20,7 @@ DOCUMENT = {"a": {"b": 1, "l": ["x", "y", "z"], "n": None}, "s": "text", "x~y/z"
 def patch(document: Any, *operations: dict[str, Any]) -> Any:
     before = copy.deepcopy(document)
     try:
-        return jsonpatch.apply(document, json.dumps(operations).encode())
+        return jsonpatch.apply_json_patch(document, json.dumps(operations).encode())
     finally:
         assert document == before
 
@@ -140,25 +140,25 @@ def test_what_does_not_change_is_shared() -> None:
 )
 def test_what_is_no_patch(raw: bytes, message: str) -> None:
     with pytest.raises(BadRequest) as caught:
-        jsonpatch.apply({}, raw)
+        jsonpatch.apply_json_patch({}, raw)
     assert caught.value.message == message
 
 
 def test_unchecked_patches_have_other_errors() -> None:
     with pytest.raises(BadRequest, match=r"^json: cannot unmarshal object into Go value of type jsonpatch\.Patch$"):
-        jsonpatch.apply({}, b"{}", checked=False)
+        jsonpatch.apply_json_patch({}, b"{}", checked=False)
     with pytest.raises(Unprocessable):
-        jsonpatch.apply({}, b'[{"op":5}]', checked=False)
+        jsonpatch.apply_json_patch({}, b'[{"op":5}]', checked=False)
 
 
 @pytest.mark.parametrize("raw", [b"null", b"[]"])
 def test_nothing_to_do(raw: bytes) -> None:
-    assert jsonpatch.apply(DOCUMENT, raw) is DOCUMENT
+    assert jsonpatch.apply_json_patch(DOCUMENT, raw) is DOCUMENT
 
 
 def test_limits() -> None:
     with pytest.raises(TooLarge) as caught:
-        jsonpatch.apply({}, b"[" + b"{}," * 10000 + b"{}]")
+        jsonpatch.apply_json_patch({}, b"[" + b"{}," * 10000 + b"{}]")
     text = "Request entity too large: The allowed maximum operations in a JSON patch is 10000, got 10001"
     assert caught.value.message == text
     with pytest.raises(Unprocessable):
@@ -169,7 +169,7 @@ def test_limits() -> None:
 
 def test_findings_of_a_strict_decoder() -> None:
     raw = b'[{"op":"add","op":"add","path":"/a","Value":1},null,{"op":"test","path":"/b","from":"","x":1}]'
-    assert jsonpatch.findings(raw) == [
+    assert jsonpatch.find_unknown_fields(raw) == [
         'json patch duplicate field "[0].op"',
         'json patch unknown field "[0].Value"',
         'json patch unknown field "[2].x"',
@@ -264,8 +264,8 @@ def test_patches_do_what_a_naive_model_does(document: dict[str, Any], operations
 )
 def test_hostile_patches_raise_only_declared_errors(value: Any) -> None:
     try:
-        jsonpatch.apply(DOCUMENT, json.dumps(value).encode())
-        jsonpatch.findings(json.dumps(value).encode())
+        jsonpatch.apply_json_patch(DOCUMENT, json.dumps(value).encode())
+        jsonpatch.find_unknown_fields(json.dumps(value).encode())
     except APIError as refusal:
         refused = refusal.code
     else:
@@ -276,7 +276,7 @@ def test_hostile_patches_raise_only_declared_errors(value: Any) -> None:
 @pytest.mark.parametrize(("document", "untrue"), [({"a": {"b": 2}}, True), ({"a": {}}, True), ({}, False)])
 def test_a_test_that_has_nothing_to_look_at_is_no_untrue_one(document: dict[str, Any], untrue: bool) -> None:
     with pytest.raises(jsonpatch.Rejected) as rejected:
-        jsonpatch.apply(document, b'[{"op": "test", "path": "/a/b", "value": 1}]')
+        jsonpatch.apply_json_patch(document, b'[{"op": "test", "path": "/a/b", "value": 1}]')
     assert rejected.value.untrue == untrue
 
 
@@ -300,7 +300,9 @@ def test_a_test_that_has_nothing_to_look_at_is_no_untrue_one(document: dict[str,
     ],
 )
 def test_what_is_shown_is_as_it_was_written(operations: str, wanted: str) -> None:
-    assert serializer.encode(jsonpatch.apply({"a": 1}, operations.encode(), shown=True)).decode() == wanted
+    assert (
+        serializer.encode_json(jsonpatch.apply_json_patch({"a": 1}, operations.encode(), shown=True)).decode() == wanted
+    )
 
 
 @pytest.mark.parametrize(
@@ -348,5 +350,5 @@ def test_what_is_shown_is_as_it_was_written(operations: str, wanted: str) -> Non
 )
 def test_who_made_a_patch_is_told_why_it_cannot_be_carried_out(operation: dict[str, Any], why: str) -> None:
     with pytest.raises(jsonpatch.Rejected) as rejected:
-        jsonpatch.apply({"l": [1]}, json.dumps([operation]).encode(), checked=False)
+        jsonpatch.apply_json_patch({"l": [1]}, json.dumps([operation]).encode(), checked=False)
     assert rejected.value.why.startswith(why)

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from podless.fields import managers, scaling
 from podless.fields.managers import ApplyConflict
 from podless.fields.merge import Endpoint
-from podless.fields.sets import of
+from podless.fields.sets import make_set
 from podless.fields.typed import of_schema, of_struct
 from podless.meta.errors import BadRequest, Internal
+from podless.runtime.jsonobject import Object
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 
 CONFIG_MAP = load_struct("core/v1", "ConfigMap")
 
-Object = dict[str, Any]
 
 NUMBER, TEXT = {"type": "integer"}, {"type": "string"}
 SPEC = {
@@ -34,9 +34,11 @@ SPEC = {
 }
 SCHEMA = {"type": "object", "properties": {"spec": SPEC, "status": {"type": "object", "properties": {"phase": TEXT}}}}
 SHAPES = {"g/v1": of_schema(SCHEMA), "g/v2": of_schema(SCHEMA)}
-V1 = Endpoint("g/v1", SHAPES.get, {"apiVersion": "g/v1", "kind": "Gadget"}, reset={"g/v1": of(("f:status",))})
+V1 = Endpoint("g/v1", SHAPES.get, {"apiVersion": "g/v1", "kind": "Gadget"}, reset={"g/v1": make_set(("f:status",))})
 V2 = Endpoint("g/v2", SHAPES.get, {"apiVersion": "g/v2", "kind": "Gadget"})
-STATUS = Endpoint("g/v1", SHAPES.get, V1.blank, subresource="status", reset={"g/v1": of(("f:metadata",), ("f:spec",))})
+STATUS = Endpoint(
+    "g/v1", SHAPES.get, V1.blank, subresource="status", reset={"g/v1": make_set(("f:metadata",), ("f:spec",))}
+)
 THEN, NOW, LATER = "2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z"
 
 
@@ -47,21 +49,21 @@ def gadget(spec: Any = None, version: str = "g/v1", **more: Any) -> Object:
 
 def create(obj: Object, manager: str = "creator", place: Endpoint = V1, now: str = THEN) -> Object:
     obj = copy.deepcopy(obj)
-    managers.put(obj["metadata"], managers.update(place, None, obj, manager, now))
+    managers.put_managed_fields(obj["metadata"], managers.update_managed_fields(place, None, obj, manager, now))
     return obj
 
 
 def update(old: Object, changed: Object, manager: str = "editor", place: Endpoint = V1, now: str = NOW) -> Object:
     obj = copy.deepcopy(changed)
     obj["metadata"].setdefault("managedFields", old["metadata"].get("managedFields"))
-    managers.put(obj["metadata"], managers.update(place, old, obj, manager, now))
+    managers.put_managed_fields(obj["metadata"], managers.update_managed_fields(place, old, obj, manager, now))
     return obj
 
 
 def apply(
     live: Object | None, spec: Any, manager: str = "alpha", place: Endpoint = V1, now: str = NOW, force: bool = False
 ) -> Object:
-    return managers.apply(place, live, gadget(spec, place.version), manager, force, now)
+    return managers.apply_object(place, live, gadget(spec, place.version), manager, force, now)
 
 
 def owned(obj: Object) -> dict[str, Any]:
@@ -115,7 +117,7 @@ def test_who_owns_what_does_not_depend_on_what_is_known_of_the_old_object(
         changed = gadget(after, status={"phase": "lost"})
         changed["metadata"] |= more
         manager = "creator" if own else "editor"
-        told.append(managers.update(V1, copy.deepcopy(old), changed, manager, NOW, settled=settled))
+        told.append(managers.update_managed_fields(V1, copy.deepcopy(old), changed, manager, NOW, settled=settled))
     assert told[0] == told[1]
 
 
@@ -310,9 +312,9 @@ def test_what_is_applied_must_fit() -> None:
     applied = gadget({})
     applied["metadata"]["managedFields"] = []
     with pytest.raises(BadRequest, match=r"metadata\.managedFields must be nil"):
-        managers.apply(V1, None, applied, "alpha", False, NOW)
+        managers.apply_object(V1, None, applied, "alpha", False, NOW)
     with pytest.raises(Internal, match="expected map, got"):
-        managers.apply(V1, None, gadget() | {"metadata": "text"}, "alpha", False, NOW)
+        managers.apply_object(V1, None, gadget() | {"metadata": "text"}, "alpha", False, NOW)
 
 
 def client_side(spec: Object) -> Object:
@@ -335,10 +337,10 @@ def test_kubectl_takes_over_what_it_applied_from_its_side() -> None:
 
 
 def test_built_in_kinds_write_their_sets_in_order() -> None:
-    blank = structs.decode(CONFIG_MAP, {}) | {"kind": "ConfigMap", "apiVersion": "v1"}
+    blank = structs.decode_struct(CONFIG_MAP, {}) | {"kind": "ConfigMap", "apiVersion": "v1"}
     place = Endpoint("v1", {"v1": of_struct(CONFIG_MAP)}.get, blank, custom=False)
     made = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a"}, "data": {"b": "1", "a": "1"}}
-    (entry,) = managers.update(place, None, made, "", NOW)
+    (entry,) = managers.update_managed_fields(place, None, made, "", NOW)
     assert list(entry["fieldsV1"]["f:data"]) == [".", "f:a", "f:b"]
     assert entry["manager"] == "unknown"
 
@@ -346,10 +348,10 @@ def test_built_in_kinds_write_their_sets_in_order() -> None:
 def test_times_alone_are_no_change() -> None:
     old = create(gadget({"size": 1}))
     new = create(gadget({"size": 1}), now=LATER)
-    managers.settle(new, old)
+    managers.settle_times(new, old)
     assert new == old
     other = create(gadget({"size": 2}), now=LATER)
-    managers.settle(other, old)
+    managers.settle_times(other, old)
     assert other["metadata"]["managedFields"][0]["time"] == LATER
 
 
@@ -365,7 +367,7 @@ def test_times_alone_are_no_change() -> None:
     ],
 )
 def test_names_of_managers(parameter: str, agent: str, name: str) -> None:
-    assert managers.name(parameter, agent) == name
+    assert managers.manager_name(parameter, agent) == name
 
 
 PATHS = {"g/v1": ("f:spec", "f:size"), "g/v2": None}

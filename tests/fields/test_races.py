@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from podless.fields.collect import leaves
-from podless.fields.combine import merge
-from podless.fields.compare import compare
+from podless.fields.collect import collect_leaves
+from podless.fields.combine import merge_values
+from podless.fields.compare import compare_values
 from podless.fields.typed import Shape, of_schema
 from tests.races import interleaved, together
 
@@ -50,7 +50,7 @@ NEW: dict[str, Any] = {
 
 
 def use(shape: Shape, told: list[Any]) -> None:
-    told.append((leaves(NEW, shape), compare(OLD, NEW, shape), merge(OLD, NEW, shape)))
+    told.append((collect_leaves(NEW, shape), compare_values(OLD, NEW, shape), merge_values(OLD, NEW, shape)))
 
 
 @pytest.mark.parametrize("seed", range(60))

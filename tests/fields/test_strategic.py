@@ -24,7 +24,7 @@ TABLE = {"items": "name", "items.ports": "port", "set": ""}
 def apply(document: dict[str, Any], patch: Any) -> dict[str, Any]:
     before = copy.deepcopy(document)
     try:
-        return strategic.apply(document, copy.deepcopy(patch), TABLE)
+        return strategic.apply_strategic_patch(document, copy.deepcopy(patch), TABLE)
     finally:
         assert document == before
 
@@ -152,20 +152,22 @@ def test_tables_of_kinds() -> None:
     document = {"metadata": {"ownerReferences": [{"uid": "1"}], "finalizers": ["a"]}, "webhooks": named("w", x=1)}
     patch = {"metadata": {"ownerReferences": [{"uid": "2"}], "finalizers": ["b"]}, "webhooks": named("w", y=2)}
     metadata = {"ownerReferences": [{"uid": "2"}, {"uid": "1"}], "finalizers": ["b", "a"]}
-    assert strategic.apply(document, patch, strategic.table(CONFIG_MAP)) == {
+    assert strategic.apply_strategic_patch(document, patch, strategic.make_merge_table(CONFIG_MAP)) == {
         "metadata": metadata,
         "webhooks": named("w", y=2),
     }
-    merged = strategic.apply(document, patch, strategic.table(VALIDATING_WEBHOOK_CONFIGURATION))
+    merged = strategic.apply_strategic_patch(
+        document, patch, strategic.make_merge_table(VALIDATING_WEBHOOK_CONFIGURATION)
+    )
     assert merged == {"metadata": metadata, "webhooks": named("w", x=1, y=2)}
     rules = {"spec": {"versions": [{"schema": {"x-kubernetes-validations": [{"rule": "a"}]}}]}}
-    table = strategic.table(CUSTOM_RESOURCE_DEFINITION)
-    assert strategic.apply(rules, {"spec": {"versions": []}}, table) == {"spec": {"versions": []}}
+    table = strategic.make_merge_table(CUSTOM_RESOURCE_DEFINITION)
+    assert strategic.apply_strategic_patch(rules, {"spec": {"versions": []}}, table) == {"spec": {"versions": []}}
     assert {name: key for name, key in table.items() if name.startswith("*")} == {"*.x-kubernetes-validations": "rule"}
 
 
 def test_values_as_go_prints_them() -> None:
-    assert gotext.plain({"b": ["x", 1, None, True], "a": {"c": 1.5}}) == "map[a:map[c:1.5] b:[x 1 <nil> true]]"
+    assert gotext.format_plain({"b": ["x", 1, None, True], "a": {"c": 1.5}}) == "map[a:map[c:1.5] b:[x 1 <nil> true]]"
 
 
 KEYS = st.sampled_from(
@@ -246,7 +248,7 @@ def settled(value: Any) -> Any:
 @given(objects(nulls=False), objects(nulls=True))
 def test_merging_is_a_merge_patch_of_lists_by_their_keys(document: dict[str, Any], patch: dict[str, Any]) -> None:
     merged = settled(apply(document, patch))
-    assert modelled(merged) == settled(mergepatch.apply(modelled(document), modelled(patch)))
+    assert modelled(merged) == settled(mergepatch.apply_merge_patch(modelled(document), modelled(patch)))
     assert settled(apply(merged, patch)) == merged
 
 
@@ -262,8 +264,8 @@ def test_unknown_directives_are_told_as_go_prints_texts(directive: Any, shown: s
 
 
 def test_the_order_of_a_list_that_the_kind_does_not_have() -> None:
-    table = strategic.table(VALIDATING_WEBHOOK_CONFIGURATION)
+    table = strategic.make_merge_table(VALIDATING_WEBHOOK_CONFIGURATION)
     with pytest.raises(Internal) as raised:
-        strategic.apply({"webhooks": []}, {"$setElementOrder/usages": [], "usages": []}, table)
+        strategic.apply_strategic_patch({"webhooks": []}, {"$setElementOrder/usages": [], "usages": []}, table)
     wanted = 'unable to find api field in struct ValidatingWebhookConfiguration for the json field "usages"'
     assert raised.value.message == wanted

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.fields import sets, typed
-from podless.fields.check import check
-from podless.fields.collect import leaves, whole
-from podless.fields.combine import merge
-from podless.fields.compare import compare
-from podless.fields.reconcile import named, reconcile
-from podless.fields.remove import remove
-from podless.fields.typed import Misfit, of_schema, of_struct
+from podless.fields.check import check_value
+from podless.fields.collect import collect_leaves, collect_whole
+from podless.fields.combine import merge_values
+from podless.fields.compare import compare_values
+from podless.fields.reconcile import name_members, reconcile_set
+from podless.fields.remove import remove_fields
+from podless.fields.typed import SchemaMisfit, of_schema, of_struct
 from podless.structs.structfiles import load_struct
 
 CONFIG_MAP = load_struct("core/v1", "ConfigMap")
@@ -59,8 +59,8 @@ def spec(**fields: Any) -> dict[str, Any]:
 
 
 def refused(value: Any, **how: Any) -> str:
-    with pytest.raises(Misfit) as caught:
-        check(value, SHAPE, **how)
+    with pytest.raises(SchemaMisfit) as caught:
+        check_value(value, SHAPE, **how)
     return str(caught.value)
 
 
@@ -129,15 +129,17 @@ def test_an_item_needs_a_key() -> None:
             },
         }
     )
-    with pytest.raises(Misfit, match=r"element 0: .* omits all key fields \[\"k\" \"v\"\] \(and doesn't have default"):
-        check({"l": [{}]}, shape)
+    with pytest.raises(
+        SchemaMisfit, match=r"element 0: .* omits all key fields \[\"k\" \"v\"\] \(and doesn't have default"
+    ):
+        check_value({"l": [{}]}, shape)
 
 
 def test_what_fits() -> None:
-    check(spec(n=1.5, s=None, any={"x": [1]}, free={"a": [{}], "b": {"c": None}}, map=None, list=None), SHAPE)
-    check(spec(set=["a", "a"], ports=[{"name": "x"}, {"name": "x"}]), SHAPE, repeats=True)
-    check(spec(pod={"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": {"any": 1}}), SHAPE)
-    check({"status": {"anything": 1}}, SHAPE)
+    check_value(spec(n=1.5, s=None, any={"x": [1]}, free={"a": [{}], "b": {"c": None}}, map=None, list=None), SHAPE)
+    check_value(spec(set=["a", "a"], ports=[{"name": "x"}, {"name": "x"}]), SHAPE, repeats=True)
+    check_value(spec(pod={"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": {"any": 1}}), SHAPE)
+    check_value({"status": {"anything": 1}}, SHAPE)
     assert refused(spec(pod={"metadata": {"labels": []}})) == ".spec.pod.metadata.labels: expected map, got &{[]}"
 
 
@@ -152,7 +154,7 @@ def test_leaves_are_what_an_applier_owns() -> None:
         ports=[{"name": "http", "port": 80}],
         free={"m": {"x": 1, "y": {}}, "l": [{"z": 1}]},
     )
-    assert leaves(value, SHAPE) == {
+    assert collect_leaves(value, SHAPE) == {
         "f:spec": {
             "f:n": {},
             "f:map": {"f:x": {}},
@@ -164,16 +166,16 @@ def test_leaves_are_what_an_applier_owns() -> None:
             "f:free": {"f:m": {".": {}, "f:x": {}, "f:y": {}}, "f:l": {}},
         }
     }
-    assert leaves(spec(map={}, set=[], ports=[], list=[], s=None, deep=None, any=None), SHAPE) == {
+    assert collect_leaves(spec(map={}, set=[], ports=[], list=[], s=None, deep=None, any=None), SHAPE) == {
         "f:spec": {"f:map": {}, "f:list": {}, "f:s": {}, "f:deep": {}, "f:any": {}}
     }
-    assert leaves({"spec": {}}, SHAPE) == {"f:spec": {}}
-    assert leaves({}, SHAPE) == {}
+    assert collect_leaves({"spec": {}}, SHAPE) == {"f:spec": {}}
+    assert collect_leaves({}, SHAPE) == {}
 
 
 def test_whole_names_every_field() -> None:
     value = spec(n=1, map={"x": "1"}, set=["a", "b", "b"], ports=[{"name": "http"}], list=["a"], deep={})
-    assert whole(value, SHAPE) == {
+    assert collect_whole(value, SHAPE) == {
         ".": {},
         "f:spec": {
             ".": {},
@@ -185,8 +187,8 @@ def test_whole_names_every_field() -> None:
             "f:deep": {},
         },
     }
-    with pytest.raises(Misfit):
-        whole(spec(n="x"), SHAPE)
+    with pytest.raises(SchemaMisfit):
+        collect_whole(spec(n="x"), SHAPE)
 
 
 @pytest.mark.parametrize(
@@ -218,7 +220,7 @@ def test_whole_names_every_field() -> None:
     ],
 )
 def test_compare(old: Any, new: Any, removed: Any, modified: Any, added: Any) -> None:
-    found = compare({"spec": old}, {"spec": new}, SHAPE)
+    found = compare_values({"spec": old}, {"spec": new}, SHAPE)
     assert found == tuple({"f:spec": nodes} if nodes else {} for nodes in (removed, modified, added))
 
 
@@ -246,44 +248,46 @@ def test_compare(old: Any, new: Any, removed: Any, modified: Any, added: Any) ->
     ],
 )
 def test_merge(ours: Any, theirs: Any, merged: Any) -> None:
-    assert merge({"spec": ours}, {"spec": theirs}, SHAPE) == {"spec": merged}
+    assert merge_values({"spec": ours}, {"spec": theirs}, SHAPE) == {"spec": merged}
 
 
 def test_removing_empties_but_keeps_what_is_not_named() -> None:
     value = spec(map={"a": "1"}, set=["a", "b"], list=["x"], n=1, ports=[{"name": "http", "port": 1}])
-    gone = sets.of(
+    gone = sets.make_set(
         ("f:spec", "f:map", "f:a"),
         ("f:spec", "f:set", 'v:"a"'),
         ("f:spec", "f:n"),
         ("f:spec", "f:list", "i:0"),
         ("f:spec", "f:ports", HTTP, "f:port"),
     )
-    assert remove(value, gone, SHAPE) == spec(map={}, set=["b"], list=[], ports=[{"name": "http"}])
+    assert remove_fields(value, gone, SHAPE) == spec(map={}, set=["b"], list=[], ports=[{"name": "http"}])
 
 
 def test_declared_fields_on_the_way_become_members() -> None:
-    fields = sets.of(("f:spec", "f:map", "f:a"), ("f:spec", "f:ports", HTTP, "f:port"))
-    assert named(fields, SHAPE) == {
+    fields = sets.make_set(("f:spec", "f:map", "f:a"), ("f:spec", "f:ports", HTTP, "f:port"))
+    assert name_members(fields, SHAPE) == {
         "f:spec": {".": {}, "f:map": {".": {}, "f:a": {}}, "f:ports": {".": {}, HTTP: {"f:port": {}}}}
     }
 
 
 def test_sets_follow_a_schema_that_made_leaves_of_maps_and_lists() -> None:
-    fields = sets.of(("f:spec", "f:leaf", "f:x"), ("f:spec", "f:list", 'v:"a"'), ("f:spec", "f:free", "f:x", "f:y"))
-    wanted = sets.of(("f:spec", "f:leaf"), ("f:spec", "f:list"), ("f:spec", "f:free", "f:x", "f:y"))
-    assert reconcile(fields, SHAPE) == wanted
-    assert reconcile(wanted, SHAPE) is wanted
+    fields = sets.make_set(
+        ("f:spec", "f:leaf", "f:x"), ("f:spec", "f:list", 'v:"a"'), ("f:spec", "f:free", "f:x", "f:y")
+    )
+    wanted = sets.make_set(("f:spec", "f:leaf"), ("f:spec", "f:list"), ("f:spec", "f:free", "f:x", "f:y"))
+    assert reconcile_set(fields, SHAPE) == wanted
+    assert reconcile_set(wanted, SHAPE) is wanted
 
 
 def test_built_in_kinds_have_shapes_of_their_structs() -> None:
     shape = of_struct(CONFIG_MAP)
     obj = {"metadata": {"finalizers": ["a"], "ownerReferences": [{"uid": "u", "kind": "K"}]}, "data": {"a": "1"}}
-    assert leaves(obj, shape) == {
+    assert collect_leaves(obj, shape) == {
         "f:metadata": {"f:finalizers": {'v:"a"': {}}, "f:ownerReferences": {'k:{"uid":"u"}': {}}},
         "f:data": {"f:a": {}},
     }
     versions = {"spec": {"versions": [{"name": "v1", "schema": {}}]}}
-    assert leaves(versions, of_struct(CUSTOM_RESOURCE_DEFINITION)) == {"f:spec": {"f:versions": {}}}
+    assert collect_leaves(versions, of_struct(CUSTOM_RESOURCE_DEFINITION)) == {"f:spec": {"f:versions": {}}}
 
 
 NAMES = st.sampled_from(["http", "https", "admin"])
@@ -314,36 +318,40 @@ OBJECTS = st.fixed_dictionaries(
 
 @given(OBJECTS)
 def test_nothing_differs_from_itself(value: Any) -> None:
-    check(value, SHAPE)
-    assert compare(value, value, SHAPE) == ({}, {}, {})
-    assert merge(value, value, SHAPE) == value
-    assert not sets.difference(leaves(value, SHAPE), {k: v for k, v in whole(value, SHAPE).items() if k != "."})
+    check_value(value, SHAPE)
+    assert compare_values(value, value, SHAPE) == ({}, {}, {})
+    assert merge_values(value, value, SHAPE) == value
+    assert not sets.subtract_set(
+        collect_leaves(value, SHAPE), {k: v for k, v in collect_whole(value, SHAPE).items() if k != "."}
+    )
 
 
 @given(OBJECTS, OBJECTS)
 def test_merging_loses_nothing_and_takes_what_is_applied(ours: Any, theirs: Any) -> None:
-    merged = merge(ours, theirs, SHAPE)
-    check(merged, SHAPE)
-    assert not sets.difference(leaves(theirs, SHAPE), {"f:spec": whole(merged.get("spec", {}), SPEC_SHAPE)})
-    assert compare(merged, merge(merged, theirs, SHAPE), SHAPE) == ({}, {}, {})
+    merged = merge_values(ours, theirs, SHAPE)
+    check_value(merged, SHAPE)
+    assert not sets.subtract_set(
+        collect_leaves(theirs, SHAPE), {"f:spec": collect_whole(merged.get("spec", {}), SPEC_SHAPE)}
+    )
+    assert compare_values(merged, merge_values(merged, theirs, SHAPE), SHAPE) == ({}, {}, {})
 
 
 @given(OBJECTS, OBJECTS)
 def test_a_comparison_turned_round(old: Any, new: Any) -> None:
-    removed, modified, added = compare(old, new, SHAPE)
-    assert compare(new, old, SHAPE) == (added, modified, removed)
+    removed, modified, added = compare_values(old, new, SHAPE)
+    assert compare_values(new, old, SHAPE) == (added, modified, removed)
 
 
 def test_the_selector_of_a_service_is_one_leaf() -> None:
-    fields = leaves({"spec": {"selector": {"a": "b"}, "type": "ClusterIP"}}, of_struct(SERVICE))
+    fields = collect_leaves({"spec": {"selector": {"a": "b"}, "type": "ClusterIP"}}, of_struct(SERVICE))
     assert fields == {"f:spec": {"f:selector": {}, "f:type": {}}}
 
 
 def test_of_very_many_faults_the_first_are_told() -> None:
     items = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}
     shape = of_schema({"type": "object", "properties": {"set": items}})
-    with pytest.raises(Misfit) as told:
-        check({"set": ["a"] * 20_000}, shape)
+    with pytest.raises(SchemaMisfit) as told:
+        check_value({"set": ["a"] * 20_000}, shape)
     assert str(told.value).count("duplicate entries") == 5000
 
 
@@ -365,12 +373,12 @@ VALUES = st.fixed_dictionaries(
 def walked(shape: typed.Shape, value: dict[str, Any], other: dict[str, Any]) -> list[object]:
     """What the walks make of values, or say of them."""
     found: list[object] = []
-    for walk in (whole, lambda *given: compare(given[0], other, given[1]), check, leaves):
+    for walk in (collect_whole, lambda *given: compare_values(given[0], other, given[1]), check_value, collect_leaves):
         try:
             found.append(walk(value, shape))
-        except Misfit as error:
+        except SchemaMisfit as error:
             found.append(str(error))
-            if walk is check:  # the last one is for what is of the shape
+            if walk is check_value:  # the last one is for what is of the shape
                 return found
     return found
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.runtime.jsonobject import Object
 from tests.conftest import CRDS, definition
 from tests.fuzz.wire import GROUP
-
-Object = dict[str, Any]
 
 
 def obj(version: str, kind: str, **fields: Any) -> Object:

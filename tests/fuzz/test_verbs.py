@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.apis.builtin import ALL
+from podless.runtime.jsonobject import Object
 from podless.structs import protobuf, structs
 from tests.fuzz.objects import OBJECTS
 from tests.fuzz.values import JSON, mutations
@@ -18,7 +19,6 @@ from tests.fuzz.wire import Wire, many
 
 pytestmark = pytest.mark.slow
 
-Object = dict[str, Any]
 STRUCTS = {kind.kind: kind for kind in ALL}
 PATCHES = ["merge-patch+json", "strategic-merge-patch+json", "json-patch+json", "apply-patch+yaml", "apply-patch+cbor"]
 BELOW = ["", "/status", "/scale", "/finalize", "/token", "/eviction", "/binding", "/log", "/exec", "/proxy", "/proxy/x"]
@@ -61,7 +61,7 @@ def as_protobuf(value: Any) -> bytes:
     if kind is None or kind.struct is None:
         return protobuf.PREFIX + as_json(value)
     try:
-        return protobuf.write(kind.struct, structs.decode(kind.struct, value))
+        return protobuf.write_object(kind.struct, structs.decode_struct(kind.struct, value))
     except ValueError:
         return protobuf.PREFIX + as_json(value)[:100]
 

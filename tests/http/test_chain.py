@@ -15,10 +15,10 @@ from podless.auth.authenticate import Authenticator
 from podless.auth.authorizer import AllowAll, Decision
 from podless.auth.tokens import Tokens
 from podless.auth.user import ANONYMOUS, User
-from podless.http.chain import chain, filters
+from podless.http.chain import chain_filters, list_filters
 from podless.http.deadline import duration
 from podless.http.limits import Limits
-from podless.http.message import Answer, Handler, Pending, Request, Response, settled
+from podless.http.message import Answer, Handler, Pending, Request, Response, settle_answer
 from podless.meta.errors import BadRequest
 from podless.offload.offloop import OffLoop
 from podless.runtime.slices import _Worker
@@ -86,7 +86,7 @@ async def test_a_request_has_all_that_the_filters_found_and_is_answered_in_the_s
         seen.append(request)
         return Response(200)
 
-    handle = chain(filters(api(), Limits()), handler)
+    handle = chain_filters(list_filters(api(), Limits()), handler)
     assert code(handle(asked(Authorization="Bearer z"))) == 200
     assert code(handle(asked(Authorization="Bearer z", Impersonate_User="ann"))) == 200
     assert code(handle(asked())) == 200
@@ -95,30 +95,30 @@ async def test_a_request_has_all_that_the_filters_found_and_is_answered_in_the_s
 
 
 async def test_a_filter_is_inserted_with_one_line() -> None:
-    passed = filters(api(), Limits())
+    passed = list_filters(api(), Limits())
 
     def refusing(handler: Handler) -> Handler:
         return lambda request: Response(503)
 
     passed.append(refusing)
-    assert code(chain(passed, lambda request: Response(200))(asked())) == 503
+    assert code(chain_filters(passed, lambda request: Response(200))(asked())) == 503
 
 
 async def test_who_may_not_gets_no_further() -> None:
     def handler(request: Request) -> Response:
         raise AssertionError
 
-    handle = chain(filters(api(Nobody()), Limits()), handler)
+    handle = chain_filters(list_filters(api(Nobody()), Limits()), handler)
     assert code(handle(asked())) == 403
     assert code(handle(asked(Authorization="Bearer z", Impersonate_User="ann"))) == 403
-    assert code(await settled(handle(asked(Authorization="Bearer bad")))) == 401
+    assert code(await settle_answer(handle(asked(Authorization="Bearer bad")))) == 401
 
 
 async def test_what_takes_long_to_decide_is_decided_in_slices() -> None:
     authorizer = Slow()
-    handle = chain(filters(api(authorizer), Limits()), lambda request: Response(200))
-    assert code(await settled(handle(asked(Authorization="Bearer z")))) == 200
-    assert code(await settled(handle(asked(Authorization="Bearer z", Impersonate_User="ann")))) == 200
+    handle = chain_filters(list_filters(api(authorizer), Limits()), lambda request: Response(200))
+    assert code(await settle_answer(handle(asked(Authorization="Bearer z")))) == 200
+    assert code(await settle_answer(handle(asked(Authorization="Bearer z", Impersonate_User="ann")))) == 200
     assert {*authorizer.sliced} == {"zoe", "ann"}
 
 
@@ -133,14 +133,14 @@ async def test_what_is_raised_becomes_a_status_and_warnings_go_with_it(later: bo
             return answer()
         raise BadRequest("no")
 
-    answer = await settled(chain(filters(api(), Limits()), handler)(asked()))
+    answer = await settle_answer(chain_filters(list_filters(api(), Limits()), handler)(asked()))
     assert (code(answer), message(answer)) == (400, "no")
     assert answer.headers == [("Warning", '299 - "careful"')]
 
 
 async def test_a_blank_too_much_before_a_token_is_warned_of() -> None:
-    answer = await settled(
-        chain(filters(api(), Limits()), lambda request: Response(200))(asked(Authorization="Bearer  z"))
+    answer = await settle_answer(
+        chain_filters(list_filters(api(), Limits()), lambda request: Response(200))(asked(Authorization="Bearer  z"))
     )
     assert "extra space before the bearer token" in answer.headers[0][1]
 
@@ -150,14 +150,14 @@ async def test_a_blank_too_much_before_a_token_is_warned_of() -> None:
 
 @pytest.mark.parametrize("target", ["/nowhere", "/version", "/apis/g/v1/cogs/b", "/api/v1/namespaces"])
 async def test_a_bad_timeout_is_told_before_anything_else(target: str) -> None:
-    handle = chain(filters(api(Nobody()), Limits()), lambda request: Response(200))
-    answer = await settled(handle(asked(f"{target}?timeout=invalid", Authorization="Bearer bad")))
+    handle = chain_filters(list_filters(api(Nobody()), Limits()), lambda request: Response(200))
+    answer = await settle_answer(handle(asked(f"{target}?timeout=invalid", Authorization="Bearer bad")))
     text = 'invalid timeout specified in the request URL - time: invalid duration "invalid"'
     assert (code(answer), message(answer)) == (400, text)
 
 
 async def test_a_watch_has_no_deadline() -> None:
-    handle = chain(filters(api(), Limits()), lambda request: Response(200))
+    handle = chain_filters(list_filters(api(), Limits()), lambda request: Response(200))
     assert code(handle(asked("/api/v1/namespaces?watch=1&timeout=invalid"))) == 200
 
 
@@ -169,7 +169,9 @@ async def test_what_takes_longer_than_its_client_gives_it_is_answered_and_goes_o
         done.set()
         return Response(200)
 
-    answer = await settled(chain(filters(api(), Limits()), lambda request: work())(asked("/version?timeout=1ms")))
+    answer = await settle_answer(
+        chain_filters(list_filters(api(), Limits()), lambda request: work())(asked("/version?timeout=1ms"))
+    )
     assert isinstance(answer, Response)
     assert answer.status == 504
     assert answer.chunks[0].endswith(b"\n")  # type: ignore[index]

@@ -66,7 +66,7 @@ class Client:
 
 @asynccontextmanager
 async def serving(handler: Handler = echo, **limits: Any) -> AsyncIterator[Callable[[], Any]]:
-    listener = Listener(with_status(handler), status.refuse, Limits(**limits), None)
+    listener = Listener(with_status(handler), status.refuse_bytes, Limits(**limits), None)
     port = await listener.open("127.0.0.1", 0)
     clients: list[Client] = []
 

@@ -17,6 +17,7 @@ from podless.http.message import Request
 from podless.kinds import reviews
 from podless.meta.errors import APIError
 from podless.publish import jsonpath
+from podless.runtime.jsonobject import Object
 from tests.conftest import CRDS, definition
 from tests.cost import assert_linear
 from tests.http.test_request_cost import CORE, named, numbers
@@ -24,7 +25,6 @@ from tests.inside import Ask, Inside, applied, merge
 
 pytestmark = pytest.mark.slow
 
-Object = dict[str, Any]
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 ANY: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
@@ -286,7 +286,7 @@ PATHS = [".a", "[*]", "['a']", "..a", "[0]", "[?(@.a=='b')]", "{.a}", "[", "'", 
 @pytest.mark.parametrize("part", PATHS)
 def test_paths(part: str) -> None:
     def look(path: str) -> None:
-        jsonpath.parse(path)
+        jsonpath.parse_path(path)
 
     assert_linear(look, lambda size: part * size, 200, (ValueError,))
 

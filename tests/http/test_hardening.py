@@ -13,7 +13,7 @@ from podless.http import status
 from podless.http.limits import Limits
 from podless.http.listener import Listener
 from podless.http.message import Request, Response
-from podless.http.parsing import Parser
+from podless.http.parsing import RequestParser
 from podless.http.tls import Certificates
 from tests.cost import assert_linear
 from tests.http.test_connection import Client, echo, serving
@@ -30,7 +30,7 @@ class Told:
         self.requests: list[Request] = []
         self.faults: list[tuple[int, str]] = []
         self.body = b""
-        self.parser = Parser(self, 1 << 16, Request)
+        self.parser = RequestParser(self, 1 << 16, Request)
         for start in range(0, len(data), size):
             self.parser.feed(data[start : start + size])
 
@@ -204,7 +204,7 @@ async def hello(port: int) -> int:
 async def test_connections_without_a_handshake_are_bounded_and_keep_nobody_out(
     context: ssl.SSLContext, limits: dict[str, int]
 ) -> None:
-    listener = Listener(echo, status.refuse, Limits(**limits), context)
+    listener = Listener(echo, status.refuse_bytes, Limits(**limits), context)
     port = await listener.open("127.0.0.1", 0)
     silent = [await asyncio.open_connection("127.0.0.1", port) for _ in range(8)]
     try:
@@ -218,7 +218,7 @@ async def test_connections_without_a_handshake_are_bounded_and_keep_nobody_out(
 
 
 async def test_a_handshake_has_a_time(context: ssl.SSLContext) -> None:
-    listener = Listener(echo, status.refuse, Limits(handshake_time=0.05), context)
+    listener = Listener(echo, status.refuse_bytes, Limits(handshake_time=0.05), context)
     port = await listener.open("127.0.0.1", 0)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:

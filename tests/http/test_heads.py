@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from podless.http.heads import Heads
 from podless.http.message import Request
-from podless.http.parsing import Parser
+from podless.http.parsing import RequestParser
 
 FIELDS = (
     b"Host: h\r\n",
@@ -80,7 +80,7 @@ class Told:
         self.told: list[object] = []
         self.known = 0
         self._last: Request | None = None
-        self.parser = Parser(self, 1 << 14, Request, heads)
+        self.parser = RequestParser(self, 1 << 14, Request, heads)
 
     def begun(self) -> None:
         pass

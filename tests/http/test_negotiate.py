@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podless.http import negotiate
-from podless.http.negotiate import Form
+from podless.http.negotiate import AnswerForm
 from podless.meta.errors import NotAcceptable, UnsupportedMediaType
 from tests.cost import assert_linear
 
@@ -15,24 +15,24 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 @pytest.mark.parametrize(
     ("accept", "form"),
     [
-        ("", Form()),
-        ("*/*", Form()),
-        ("application/*", Form()),
-        ("application/yaml", Form("application/yaml")),
-        ("text/html, */*;q=0.1", Form()),
-        ("application/json;q=0.5, application/yaml", Form("application/yaml")),
-        (TABLE, Form(target="Table", version="v1")),
-        (f"{TABLE}, application/json", Form(target="Table", version="v1")),
-        ("application/json;as=Table;v=v9;g=meta.k8s.io, application/json", Form()),
+        ("", AnswerForm()),
+        ("*/*", AnswerForm()),
+        ("application/*", AnswerForm()),
+        ("application/yaml", AnswerForm("application/yaml")),
+        ("text/html, */*;q=0.1", AnswerForm()),
+        ("application/json;q=0.5, application/yaml", AnswerForm("application/yaml")),
+        (TABLE, AnswerForm(target="Table", version="v1")),
+        (f"{TABLE}, application/json", AnswerForm(target="Table", version="v1")),
+        ("application/json;as=Table;v=v9;g=meta.k8s.io, application/json", AnswerForm()),
     ],
 )
-def test_the_best_clause_that_can_be_met_decides(accept: str, form: Form) -> None:
+def test_the_best_clause_that_can_be_met_decides(accept: str, form: AnswerForm) -> None:
     assert negotiate.of_resource(accept) == form
 
 
 def test_the_next_clause_counts_where_there_are_no_tables() -> None:
-    assert negotiate.of_resource(f"{TABLE},application/json", tables=False) == Form()
-    assert negotiate.of_resource("application/json;sv=v1", tables=False) == Form()
+    assert negotiate.of_resource(f"{TABLE},application/json", tables=False) == AnswerForm()
+    assert negotiate.of_resource("application/json;sv=v1", tables=False) == AnswerForm()
     with pytest.raises(NotAcceptable):
         negotiate.of_resource(TABLE, tables=False)
 
@@ -66,7 +66,7 @@ def test_a_route_that_is_found_may_not_have_the_form(accept: str) -> None:
 
 @pytest.mark.parametrize("accept", ["application/json;stream=watch", "*/*;stream=watch"])
 def test_discovery_may_be_called_a_stream(accept: str) -> None:
-    assert negotiate.of_discovery(accept, aggregated=True) == Form()
+    assert negotiate.of_discovery(accept, aggregated=True) == AnswerForm()
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_discovery_may_be_called_a_stream(accept: str) -> None:
     ],
 )
 def test_clauses_are_read_as_a_real_server_reads_them(accept: str, media: str) -> None:
-    assert negotiate.of_resource(accept) == Form(media)
+    assert negotiate.of_resource(accept) == AnswerForm(media)
 
 
 def test_aggregated_discovery_is_given_where_it_is_asked_for_at_all() -> None:
@@ -118,7 +118,7 @@ def test_aggregated_discovery_is_given_where_it_is_asked_for_at_all() -> None:
     ],
 )
 def test_people_get_indented_answers(query: dict[str, list[str]], agent: str, pretty: bool) -> None:
-    assert negotiate.readable(Form(), query, agent) == Form(pretty=pretty)
+    assert negotiate.make_readable(AnswerForm(), query, agent) == AnswerForm(pretty=pretty)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_the_work_grows_with_a_content_type(piece: str) -> None:
 
 
 def test_an_error_is_in_no_other_form_than_json_for_who_wants_an_object_turned_into_something() -> None:
-    assert negotiate.of_error("application/yaml;as=Table;v=v1;g=meta.k8s.io") == Form()
+    assert negotiate.of_error("application/yaml;as=Table;v=v1;g=meta.k8s.io") == AnswerForm()
     assert negotiate.of_error("application/yaml;as=Table;v=v1;g=meta.k8s.io,application/yaml").media == negotiate.YAML
 
 
@@ -177,4 +177,4 @@ def test_a_built_in_kind_has_a_route_for_whole_types_only() -> None:
     for accept in ("*", "application/*"):
         with pytest.raises(NotAcceptable, match="406: Not Acceptable"):
             negotiate.of_resource(accept, builtin=True)
-        assert negotiate.of_resource(accept) == Form()
+        assert negotiate.of_resource(accept) == AnswerForm()

@@ -23,8 +23,8 @@ def test_what_takes_long_is_made_beside_the_loop_and_kept(monkeypatch: pytest.Mo
 
         return call
 
-    monkeypatch.setattr(documents, "builtin", noted(documents.builtin))
-    monkeypatch.setattr(v3, "document", noted(v3.document))
+    monkeypatch.setattr(documents, "add_builtin", noted(documents.add_builtin))
+    monkeypatch.setattr(v3, "group_version_document", noted(v3.group_version_document))
     with Server() as server:
         client = Client(server.url, server.token)
         for path, made in (("/openapi/v2", 1), ("/openapi/v3", 0), ("/openapi/v3/api/v1", 1)):

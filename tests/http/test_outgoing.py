@@ -266,7 +266,7 @@ def test_a_long_list_is_the_same_whether_it_is_made_in_one_go(
 
     slowly = read()
     assert read(**{"Accept-Encoding": "gzip"}) == slowly
-    monkeypatch.setattr(lists, "long", lambda page: False)
+    monkeypatch.setattr(lists, "is_long", lambda page: False)
     assert read() == slowly
     if accept == "application/yaml":
         assert len(yaml.safe_load(slowly)["items"]) == 150

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from podless.verbs.list import Token, read_token, write_token
+from podless.runtime.jsonobject import Object
+from podless.verbs.list import ContinueToken, read_token, write_token
 from tests.conftest import CRDS, definition
 from tests.cost import assert_linear
 from tests.inside import Ask, Inside, applied, merge, operations, strategic
 
 pytestmark = pytest.mark.slow
 
-Object = dict[str, Any]
 CORE = "/api/v1/namespaces/default"
 MAPS = f"{CORE}/configmaps"
 GROUP = "cost.example.com"
@@ -335,7 +335,7 @@ def test_bodies_that_are_none(inside: Inside, media: str, part: bytes) -> None:
 
 
 def test_continue_tokens() -> None:
-    assert_linear(read_token, lambda size: write_token(Token(1, "default/" + "x" * size)), 500, charged=False)
+    assert_linear(read_token, lambda size: write_token(ContinueToken(1, "default/" + "x" * size)), 500, charged=False)
     assert_linear(read_token, lambda size: "A" * size, 500, (Exception,), charged=False)
 
 

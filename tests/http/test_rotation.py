@@ -14,7 +14,7 @@ from cryptography import x509
 from podless import Server
 from podless.http import tls, validity
 from podless.http.rotation import Rotation
-from podless.http.tls import BadCertificate, Certificates, names, own_names
+from podless.http.tls import BadCertificate, Certificates, own_names, parse_names
 from podless.runtime.option import StartError
 
 
@@ -35,7 +35,7 @@ def test_the_dates_are_those_that_another_reader_finds(tmp_path: Path) -> None:
     certificates.ensure([])
     for path in (certificates.authority, certificates.files[0]):
         known = x509.load_pem_x509_certificate(path.read_bytes())
-        assert validity.read(path.read_text()) == (known.not_valid_before_utc, known.not_valid_after_utc)
+        assert validity.read_validity(path.read_text()) == (known.not_valid_before_utc, known.not_valid_after_utc)
 
 
 @pytest.mark.parametrize("cut", [0, 40, 200, 400])
@@ -45,7 +45,7 @@ def test_a_certificate_that_is_cut_off_has_no_dates(tmp_path: Path, cut: int) ->
     lines = certificates.authority.read_text().splitlines()
     body = "".join(lines[1:-1])[:cut]
     with pytest.raises(ValueError, match=r"cut off|not a certificate|range|padding|unpack"):
-        validity.read("\n".join([lines[0], body, lines[-1]]))
+        validity.read_validity("\n".join([lines[0], body, lines[-1]]))
 
 
 def test_a_certificate_is_renewed_by_its_dates_and_not_by_its_file(
@@ -60,7 +60,7 @@ def test_a_certificate_is_renewed_by_its_dates_and_not_by_its_file(
     certificates.ensure([])
     second = certificates.files[0].read_bytes()
     assert second != first
-    assert validity.read(second.decode())[1] > datetime.now(UTC) + timedelta(days=300)
+    assert validity.read_validity(second.decode())[1] > datetime.now(UTC) + timedelta(days=300)
     certificates.ensure([])
     assert certificates.files[0].read_bytes() == second
 
@@ -105,11 +105,11 @@ def test_who_listens_everywhere_is_good_for_the_hosts_names_and_addresses() -> N
 @pytest.mark.parametrize("text", ["a b", "-,/", "x" * 64, "a..b", "ü.example.com"])
 def test_what_is_no_name(text: str) -> None:
     with pytest.raises(ValueError, match="neither a DNS name nor an address"):
-        names(text)
+        parse_names(text)
 
 
 def test_what_is_a_name() -> None:
-    assert names("a.example.com, *.b.example.com,::1,,10.0.0.1") == (
+    assert parse_names("a.example.com, *.b.example.com,::1,,10.0.0.1") == (
         "a.example.com",
         "*.b.example.com",
         "::1",

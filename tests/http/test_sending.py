@@ -7,7 +7,7 @@ from email.utils import formatdate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.http.sending import Clock, date
+from podless.http.sending import DatedHeads, date
 from podless.runtime import clock
 
 
@@ -20,7 +20,7 @@ def test_answers_carry_the_second_that_the_clock_shows_once_it_is_advanced() -> 
     advanced = clock.Clock()
     outside = clock.CURRENT.set(advanced)
     try:
-        lines = Clock()
+        lines = DatedHeads()
         lines.lines(200, b"")
         advanced.advance(86_400)
         before, told, after = clock.time(), lines.lines(200, b""), clock.time()

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from podless.runtime.jsonobject import Object
 from podless.testing import ask as asking
 from tests.conftest import CRDS, definition
 from tests.cost import Lines
@@ -21,7 +22,6 @@ from tests.inside import Ask, Inside, applied, merge, operations
 
 pytestmark = pytest.mark.slow
 
-Object = dict[str, Any]
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 GROUP_OF_RBAC = "rbac.authorization.k8s.io"

@@ -18,7 +18,7 @@ from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind
 from podless.meta.errors import Timeout
 from podless.runtime import memo
-from podless.runtime.meter import METER, Meter
+from podless.runtime.meter import METER, CPUMeter
 from podless.verbs import fieldmanager, ready
 from podless.verbs.call import Call
 from tests.apis.test_offline import definition
@@ -47,7 +47,7 @@ def custom() -> Kind:
         for name in ("v1", "v2")
     ]
     made = definition(versions=versions)
-    return compile_kind(made, serializer.encode(made))
+    return compile_kind(made, serializer.encode_json(made))
 
 
 def whole(spec: dict[str, Any], version: str = "v1") -> dict[str, Any]:
@@ -67,12 +67,14 @@ def write(kind: Kind) -> list[Any]:
         unknown: list[str] = []
         obj = kind.strategy.decode(kind, version, whole(GOOD, version.name) | {"more": 1}, unknown)
         told += [] if unknown == ["more"] else [unknown]
-        place = fieldmanager.place(call)
-        entries = managers.update(place, None, obj, "me", "2020-01-01T00:00:00Z")
+        place = fieldmanager.endpoint_of(call)
+        entries = managers.update_managed_fields(place, None, obj, "me", "2020-01-01T00:00:00Z")
         changed = copy.deepcopy(obj)
         changed["spec"]["list"] = ["c"]
-        managers.put(obj["metadata"], entries)
-        managers.put(changed["metadata"], managers.update(place, obj, changed, "you", "2020-01-01T00:00:01Z"))
+        managers.put_managed_fields(obj["metadata"], entries)
+        managers.put_managed_fields(
+            changed["metadata"], managers.update_managed_fields(place, obj, changed, "you", "2020-01-01T00:00:01Z")
+        )
         told += judgement.of_new(kind, version, obj, [])
         told += judgement.of_change(kind, version, changed, obj, [], [], subresource="")
         view.encode(kind, kind.strategy.store(kind, copy.deepcopy(obj)))
@@ -89,7 +91,7 @@ def write(kind: Kind) -> list[Any]:
 
 def off_loop(work: Callable[[], Any]) -> Any:
     context = copy_context()
-    context.run(memo.begin)
+    context.run(memo.begin_work)
     return context.run(work)
 
 
@@ -133,7 +135,7 @@ def test_completing_a_kind_that_takes_too_long_ends_and_leaves_nothing() -> None
     before = state(kind)
 
     def work() -> None:
-        METER.set(Meter(-1.0))
+        METER.set(CPUMeter(-1.0))
         ready._complete(kind)
 
     with pytest.raises(Timeout):

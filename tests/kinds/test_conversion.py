@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 
 from podless.cache.entry import Entry
 from podless.codec import serializer
-from podless.fields.typed import Misfit
+from podless.fields.typed import SchemaMisfit
 from podless.kinds import conversion, view
 from podless.kinds.compile import compile_kind
 from podless.kinds.conversion import ConversionFailed, Converter
 from podless.kinds.kind import Kind
-from podless.remote import Client, RemoteError, Target
+from podless.remote import RemoteError, Target, WebhookClient
+from podless.runtime.jsonobject import Object
 from podless.store import Record
-
-Object = dict[str, Any]
 
 GROUP = "example.com"
 OBJECT: Object = {
@@ -36,7 +35,7 @@ OBJECT: Object = {
 UNREADABLE = ("unexpected end of JSON input", "json: cannot unmarshal ", "Object 'Kind' is missing in '")
 
 
-class Fake(Client):
+class Fake(WebhookClient):
     """Answers what a function makes of the question."""
 
     def __init__(self, answer: Any) -> None:
@@ -69,7 +68,7 @@ def kind() -> Kind:
             },
         },
     }
-    return compile_kind(definition, serializer.encode(definition), created=1, changed=1)
+    return compile_kind(definition, serializer.encode_json(definition), created=1, changed=1)
 
 
 def good(review: Any) -> Any:
@@ -242,5 +241,5 @@ async def test_code_that_cannot_wait_hears_how_the_webhook_failed() -> None:
     with pytest.raises(conversion.Unconverted) as wanted:
         conversion.lookup(of, known, OBJECT, f"{GROUP}/v2")
     await wanted.value.fetch(Converter(Fake(lambda review: b"")))
-    with pytest.raises(Misfit, match=r"^conversion webhook for example\.com/v1, Kind=Gadget failed: "):
+    with pytest.raises(SchemaMisfit, match=r"^conversion webhook for example\.com/v1, Kind=Gadget failed: "):
         conversion.lookup(of, known, OBJECT, f"{GROUP}/v2")

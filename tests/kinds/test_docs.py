@@ -12,9 +12,9 @@ import pytest
 from podless.apis import builtin
 from podless.publish import columns
 from podless.publish.openapi import v2, v3
-from podless.publish.openapi.standard import PARAMETERS, package
-from podless.publish.texts import META, text
-from podless.structs.gotypes import ListOf, MapOf, Type, Union
+from podless.publish.openapi.standard import PARAMETERS, package_of
+from podless.publish.texts import META, field_text
+from podless.structs.gotypes import GoType, ListOf, MapOf, Union
 from podless.structs.structfiles import FOLDER, load_file, load_struct
 from podless.structs.structs import Struct
 
@@ -26,7 +26,7 @@ OTHERS |= {"RawExtension", "FieldsV1", "JSON"}
 OTHERS |= {"JSONSchemaPropsOrArray", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrStringArray"}
 
 
-def reached(kind: Type, found: set[Struct]) -> set[Struct]:
+def reached(kind: GoType, found: set[Struct]) -> set[Struct]:
     """The struct and all structs in it."""
     if isinstance(kind, Struct) and kind not in found:
         found.add(kind)
@@ -70,10 +70,10 @@ def structs() -> set[Struct]:
 
 # fields that are a reference and nothing else, and are described where it leads
 BARE = {
-    f"{package('apiextensions.k8s.io', version)}JSONSchemaProps.{name}"
+    f"{package_of('apiextensions.k8s.io', version)}JSONSchemaProps.{name}"
     for version in ("v1", "v1beta1")
     for name in ("additionalItems", "additionalProperties", "example", "externalDocs", "items", "not")
-} | {f"{package('networking.k8s.io', 'v1')}IngressRule.http"}
+} | {f"{package_of('networking.k8s.io', 'v1')}IngressRule.http"}
 
 
 HOMES = sorted(file.relative_to(FOLDER).with_suffix("").as_posix() for file in FOLDER.rglob("*.fields"))
@@ -104,7 +104,7 @@ def descriptions(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 @pytest.mark.parametrize(("group", "version"), GROUPS)
 def test_every_field_of_a_document_has_a_description(group: str, version: str) -> None:
-    for name, schema in v3.document(group, version, builtin.ALL)["components"]["schemas"].items():
+    for name, schema in v3.group_version_document(group, version, builtin.ALL)["components"]["schemas"].items():
         assert len(schema["description"]) in range(1, LONGEST + 1), name
         for path, shown in descriptions(schema, name):
             told = "description" in shown or path in BARE
@@ -119,7 +119,7 @@ def test_every_parameter_and_operation_has_a_description() -> None:
     for path, item in document["paths"].items():
         for method, operation in item.items():
             assert method == "parameters" or 0 < len(operation["description"]) <= LONGEST, path
-    assert all(text(META, "Parameters", key) or text(META, "DeleteOptions", key) for key in PARAMETERS)
+    assert all(field_text(META, "Parameters", key) or field_text(META, "DeleteOptions", key) for key in PARAMETERS)
 
 
 def test_every_text_has_a_field() -> None:
@@ -139,9 +139,9 @@ def test_every_head_of_a_column_has_a_description(group: str) -> None:
 
 
 def test_a_group_has_its_own_texts_and_common_ones() -> None:
-    assert text("", "ServicePort", "port") == "The port's number."
-    assert text("", "ServicePort", "metadata") == text(META, "Object", "metadata")
-    assert text("", "Nothing") == text("nowhere.example.com", "Thing", "field") == ""
+    assert field_text("", "ServicePort", "port") == "The port's number."
+    assert field_text("", "ServicePort", "metadata") == field_text(META, "Object", "metadata")
+    assert field_text("", "Nothing") == field_text("nowhere.example.com", "Thing", "field") == ""
 
 
 def test_a_server_that_nobody_asks_parses_no_fields_of_kinds_that_it_does_not_use() -> None:

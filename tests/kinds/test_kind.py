@@ -15,10 +15,9 @@ from podless.codec import serializer
 from podless.kinds import view
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind, Version, serving
+from podless.runtime.jsonobject import Object
 from podless.store import Record
 from tests.apis.test_offline import definition
-
-Object = dict[str, Any]
 
 
 def kind(*names: str, unserved: tuple[str, ...] = (), **version: Any) -> Kind:
@@ -35,7 +34,7 @@ def kind(*names: str, unserved: tuple[str, ...] = (), **version: Any) -> Kind:
         for name in names
     ]
     made = definition(versions=versions)
-    return compile_kind(made, serializer.encode(made))
+    return compile_kind(made, serializer.encode_json(made))
 
 
 def entry(of: Kind, obj: Object) -> Entry:

@@ -11,7 +11,7 @@ from podless.cache.cache import Cache
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.kinds.state import State
-from podless.remote import Client
+from podless.remote import WebhookClient
 from podless.store import Operation, Record, Stored
 from tests.store.late import LateStore
 
@@ -25,7 +25,7 @@ async def state() -> AsyncIterator[State]:
     await store.open()
     cache = Cache(store)
     await cache.open()
-    yield State(store, cache, Registry(), Converter(Client()))
+    yield State(store, cache, Registry(), Converter(WebhookClient()))
     await store.close()
 
 

@@ -11,9 +11,8 @@ from typing import Any, Protocol
 import yaml
 
 from podless import Server
+from podless.runtime.jsonobject import Object
 from tests.conftest import Client
-
-Object = dict[str, Any]
 
 
 class Refused(Exception):

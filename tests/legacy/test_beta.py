@@ -349,12 +349,12 @@ def test_protobuf_in_both_versions(client: Client) -> None:
     columns = [{"name": "A", "type": "string", "JSONPath": ".a"}]
     schema = {"openAPIV3Schema": {"properties": {"a": {"enum": ["x", 1], "type": "string"}}}}
     given = beta(group, scope="Namespaced", validation=schema, additionalPrinterColumns=columns)
-    body = protobuf.write(definition, given)
+    body = protobuf.write_object(definition, given)
     media = "application/vnd.kubernetes.protobuf"
     made = client.send("POST", BETA, body, Content_Type=media, Accept=media)
     assert made.status == 201
-    _, _, message = protobuf.unwrap(made.body)
-    shown = protobuf.decode(definition, message)
+    _, _, message = protobuf.open_envelope(made.body)
+    shown = protobuf.decode_message(definition, message)
     assert shown["spec"]["validation"] == schema
     assert shown["spec"]["additionalPrinterColumns"] == columns
     assert client.get(f"{CRDS}/gadgets.{group}").body["spec"]["versions"][0]["schema"] == schema

@@ -32,11 +32,13 @@ def text(value: Any) -> str:
 
 @pytest.mark.parametrize("real", REAL, ids=lambda real: real["metadata"]["name"])
 def test_real_definitions_come_back_as_they_were(real: Any) -> None:
-    crd = structs.decode(CUSTOM_RESOURCE_DEFINITION, real)
+    crd = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, real)
     rules.defaults(crd)
     before = text(crd)
     older = beta.from_v1(crd)
-    assert text(structs.decode(CUSTOM_RESOURCE_DEFINITION_BETA, older)) == text(older)  # all of it is known there
+    assert text(structs.decode_struct(CUSTOM_RESOURCE_DEFINITION_BETA, older)) == text(
+        older
+    )  # all of it is known there
     assert text(beta.to_v1(older)) == before
     assert text(crd) == before
 
@@ -105,12 +107,12 @@ def test_any_definition_of_v1_comes_back(versions: list[Any], conversion: Any, p
     }
     if preserve:
         spec["preserveUnknownFields"] = True
-    crd = structs.decode(CUSTOM_RESOURCE_DEFINITION, {"spec": spec})
+    crd = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, {"spec": spec})
     older = beta.from_v1(crd)
     assert text(beta.to_v1(older)) == text(crd)
     # what came from v1 obeys v1beta1's rules of what may stand where
     assert not beta.check_exclusive(beta.layout(older["spec"]))
-    again = structs.decode(CUSTOM_RESOURCE_DEFINITION_BETA, older)
+    again = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION_BETA, older)
     assert text(beta.from_v1(beta.to_v1(again))) == text(again)
 
 

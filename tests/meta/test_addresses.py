@@ -20,7 +20,7 @@ from podless.meta import addresses
     ],
 )
 def test_addresses(text: str, faults: list[str]) -> None:
-    assert addresses.faults(text) == faults
+    assert addresses.find_address_faults(text) == faults
 
 
 @pytest.mark.parametrize(
@@ -40,15 +40,15 @@ def test_ranges(text: str, faults: list[str]) -> None:
 
 
 def test_odd_forms_are_told() -> None:
-    assert addresses.warnings("ip", "fe80:0:0:0:0:0:0:1") == [
+    assert addresses.address_warnings("ip", "fe80:0:0:0:0:0:0:1") == [
         'ip: IPv6 address "fe80:0:0:0:0:0:0:1" should be in RFC 5952 canonical format ("fe80::1")'
     ]
-    assert addresses.warnings("ip", "010.0.0.1") == [
+    assert addresses.address_warnings("ip", "010.0.0.1") == [
         'ip: non-standard IP address "010.0.0.1" is invalid: use "10.0.0.1"'
     ]
-    assert addresses.warnings("ip", "10.0.0.1") == []
+    assert addresses.address_warnings("ip", "10.0.0.1") == []
 
 
 def test_both_families() -> None:
-    assert addresses.dual(["10.0.0.1", "fe80::1"])
-    assert not addresses.dual(["10.0.0.1", "10.0.0.2"])
+    assert addresses.is_dual_stack(["10.0.0.1", "fe80::1"])
+    assert not addresses.is_dual_stack(["10.0.0.1", "10.0.0.2"])

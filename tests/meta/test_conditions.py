@@ -33,9 +33,11 @@ GOOD: dict[str, Any] = {
     ],
 )
 def test_errors(given: dict[str, Any], path: str) -> None:
-    found = [error.field for error in conditions.errors([{**GOOD, **given}], "status.conditions")]
+    found = [error.field for error in conditions.validate_conditions([{**GOOD, **given}], "status.conditions")]
     assert found == ([f"status.conditions[0].{path}"] if path else [])
 
 
 def test_one_of_each_type() -> None:
-    assert [str(error) for error in conditions.errors([GOOD, GOOD], "c")] == ['c[1].type: Duplicate value: "Ready"']
+    assert [str(error) for error in conditions.validate_conditions([GOOD, GOOD], "c")] == [
+        'c[1].type: Duplicate value: "Ready"'
+    ]

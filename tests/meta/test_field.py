@@ -17,8 +17,8 @@ PATHS = st.tuples(NAMES, st.lists(PARTS, max_size=5))
 @given(PATHS)
 def test_a_path_is_found_again_in_its_text(given_path: tuple[str, list[str | int]]) -> None:
     path = (given_path[0], *given_path[1])
-    assert field.steps(field.text(path)) == path
-    assert field.required(path).path == field.required(field.text(path)).path == path
+    assert field.parse_path(field.format_path(path)) == path
+    assert field.required(path).path == field.required(field.format_path(path)).path == path
 
 
 def test_errors_of_values_say_where_by_path_and_by_text() -> None:
@@ -36,9 +36,9 @@ def test_errors_of_values_say_where_by_path_and_by_text() -> None:
 
 def test_of_very_many_errors_and_very_long_ones_the_first_are_told() -> None:
     many = [field.required(f"spec.f{number}") for number in range(20_000)]
-    kept, text, causes = field.shown(many)
+    kept, text, causes = field.summarize_errors(many)
     assert len(kept) == len(causes) == text.count("Required value") == field.MOST
     long = [field.invalid(f"spec.f{number}", "x" * (1 << 20), "wrong") for number in range(50)]
-    assert len(field.shown(long)[0]) == 4
+    assert len(field.summarize_errors(long)[0]) == 4
     refusal = errors.Invalid("Kind", "group", "name", many)
     assert refusal.errors == kept

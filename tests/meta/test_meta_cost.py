@@ -30,7 +30,7 @@ def owners(size: int, *, controller: bool = False) -> dict[str, Any]:
 @pytest.mark.parametrize("controller", [False, True])
 def test_owner_references(controller: bool) -> None:
     def check(meta: dict[str, Any]) -> None:
-        decoded = objectmeta.coerce(meta)
+        decoded = objectmeta.coerce_metadata(meta)
         objectmeta.dedupe_owners(decoded)
         for error in objectmeta.check_owners(decoded["ownerReferences"], "metadata.ownerReferences"):
             assert error.body
@@ -93,7 +93,7 @@ def test_faults_count_values_as_they_are_kept() -> None:
 
 def test_label_selectors_of_objects() -> None:
     assert_linear(
-        lambda selector: labelselector.errors(selector, "s"),
+        lambda selector: labelselector.validate_selector(selector, "s"),
         lambda size: {
             "matchLabels": {f"k{n}": "_" for n in range(size)},
             "matchExpressions": [{"key": "_", "operator": "In", "values": ["_"] * size}],
@@ -114,17 +114,23 @@ def test_a_scan_takes_what_its_pattern_takes(text: str) -> None:
     "text", ["-" * 1_000_000, "a" + "-" * 1_000_000, "a." * 500_000, "a-" * 500_000, "a" * 1_000_000]
 )
 def test_long_names_are_looked_at_once(text: str) -> None:
-    for check in (names.label, names.subdomain, names.label_1035, names.qualified_name, names.label_value):
+    for check in (
+        names.check_label_name,
+        names.check_subdomain,
+        names.label_1035,
+        names.qualified_name,
+        names.label_value,
+    ):
         assert check(text)
 
 
 def test_numbers_of_any_length() -> None:
     digits = "1" * 5000
-    assert gvk.priority(f"v{digits}")[0] == gvk.priority(f"v1beta{digits}")[0] == 1
+    assert gvk.version_priority(f"v{digits}")[0] == gvk.version_priority(f"v1beta{digits}")[0] == 1
     with pytest.raises(quantity.QuantityError):
-        quantity.canonical(digits)
+        quantity.canonical_quantity(digits)
     with pytest.raises(quantity.QuantityError):
-        quantity.canonical(f"1e{digits}")
+        quantity.canonical_quantity(f"1e{digits}")
     assert selectors.parse_labels("a=b").matches({"a": "b"})
     with pytest.raises(BadRequest):
         selectors.parse_labels(f"a>{digits}")
@@ -132,7 +138,7 @@ def test_numbers_of_any_length() -> None:
 
 def test_only_so_many_unknown_fields_are_named() -> None:
     unknown: list[str] = []
-    structs.decode(OBJECT_META, {f"x{n}": 1 for n in range(1000)}, unknown)
+    structs.decode_struct(OBJECT_META, {f"x{n}": 1 for n in range(1000)}, unknown)
     assert unknown == [f"x{n}" for n in range(structs.MOST_UNKNOWN)]
 
 
@@ -144,7 +150,7 @@ BYTES = structs.Struct("T", (structs.Field("b", gotypes.BYTES),))
     [([104, 105], "aGk="), ([None], "AA=="), ("aGk=", "aGk="), ("aG\nk=", "aGk="), ([], "")],
 )
 def test_bytes_are_a_text_or_numbers(given: Any, wanted: str) -> None:
-    assert structs.decode(BYTES, {"b": given}) == ({"b": wanted} if wanted else {})
+    assert structs.decode_struct(BYTES, {"b": given}) == ({"b": wanted} if wanted else {})
 
 
 @pytest.mark.parametrize(
@@ -157,7 +163,7 @@ def test_bytes_are_a_text_or_numbers(given: Any, wanted: str) -> None:
 )
 def test_what_is_no_bytes(given: Any, fault: str) -> None:
     with pytest.raises(structs.DecodeError) as error:
-        structs.decode(BYTES, {"b": given})
+        structs.decode_struct(BYTES, {"b": given})
     assert str(error.value) == fault
 
 
@@ -165,18 +171,20 @@ def test_what_is_no_bytes(given: Any, fault: str) -> None:
 def test_any_bytes_are_a_message_or_none(raw: bytes, repeats: int) -> None:
     for body in (raw, b"k8s\0" + raw, raw * repeats, b"\x62\x02\x0a\x00" * repeats + raw):
         try:
-            protobuf.decode(OBJECT_META, body)
-            protobuf.unwrap(body)
+            protobuf.decode_message(OBJECT_META, body)
+            protobuf.open_envelope(body)
         except protobuf.ProtobufError:
             pass
 
 
 def test_messages_cost_their_length() -> None:
     def message(size: int) -> bytes:
-        return protobuf.encode(
-            OBJECT_META, objectmeta.coerce({**owners(size), "labels": {f"k{n}": "v" for n in range(size)}})
+        return protobuf.encode_message(
+            OBJECT_META, objectmeta.coerce_metadata({**owners(size), "labels": {f"k{n}": "v" for n in range(size)}})
         )
 
-    assert_linear(lambda raw: protobuf.decode(OBJECT_META, raw), message)
-    assert_linear(lambda meta: protobuf.encode(OBJECT_META, meta), lambda size: objectmeta.coerce(owners(size)))
+    assert_linear(lambda raw: protobuf.decode_message(OBJECT_META, raw), message)
+    assert_linear(
+        lambda meta: protobuf.encode_message(OBJECT_META, meta), lambda size: objectmeta.coerce_metadata(owners(size))
+    )
     assert base64.b64encode(message(1))

@@ -9,8 +9,8 @@ from podless.meta import names
 Check = Callable[[str], list[str]]
 
 GOOD: list[tuple[Check, list[str]]] = [
-    (names.label, ["a", "a-b", "1", "a" * 63]),
-    (names.subdomain, ["a", "a.b-c.1", "a" * 253]),
+    (names.check_label_name, ["a", "a-b", "1", "a" * 63]),
+    (names.check_subdomain, ["a", "a.b-c.1", "a" * 253]),
     (names.label_1035, ["a", "a-1", "a" * 63]),
     (names.qualified_name, ["a", "A_b.c-1", "example.com/a", "a" * 63, "a" * 253 + "/b"]),
     (names.label_value, ["", "a", "A_b.c-1", "a" * 63]),
@@ -20,9 +20,9 @@ GOOD: list[tuple[Check, list[str]]] = [
     (names.label_prefix, ["a-", "a"]),
 ]
 BAD: list[tuple[Check, str, list[str]]] = [
-    (names.label, "a.b", ["must not contain dots"]),
-    (names.label, "a" * 64, ["must be no more than 63 characters"]),
-    (names.subdomain, "a" * 254, ["must be no more than 253 characters"]),
+    (names.check_label_name, "a.b", ["must not contain dots"]),
+    (names.check_label_name, "a" * 64, ["must be no more than 63 characters"]),
+    (names.check_subdomain, "a" * 254, ["must be no more than 253 characters"]),
     (names.label_1035, "a" * 64, ["must be no more than 63 characters"]),
     (names.qualified_name, "/a", ["prefix part must be non-empty"]),
     (names.qualified_name, "a" * 64, ["name part must be no more than 63 bytes"]),
@@ -35,9 +35,17 @@ BAD: list[tuple[Check, str, list[str]]] = [
     (names.path_segment, "a/b%", ["may not contain '/'", "may not contain '%'"]),
 ]
 FAULTY: list[tuple[Check, str, str]] = [
-    (names.label, "A", "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-'"),
-    (names.subdomain, "a\n", "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters"),
-    (names.subdomain, "a..b", "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters"),
+    (
+        names.check_label_name,
+        "A",
+        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-'",
+    ),
+    (names.check_subdomain, "a\n", "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters"),
+    (
+        names.check_subdomain,
+        "a..b",
+        "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters",
+    ),
     (names.label_1035, "1a", "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with"),
     (names.qualified_name, "a b", "name part must consist of alphanumeric characters, '-', '_' or '.'"),
     (names.qualified_name, "a/b/c", "a valid label key must consist of alphanumeric characters, '-', '_' or '.'"),

@@ -13,12 +13,12 @@ IMMUTABLE = "field is immutable"
 
 
 def check(name: str, prefix: bool) -> list[str]:
-    return names.subdomain_prefix(name) if prefix else names.subdomain(name)
+    return names.subdomain_prefix(name) if prefix else names.check_subdomain(name)
 
 
 def told(meta: dict[str, Any], namespaced: bool = True) -> list[str]:
     meta = {"name": "a", "namespace": "d"} | meta
-    return [str(error) for error in objectmeta.validate(meta, namespaced=namespaced, name_check=check)]
+    return [str(error) for error in objectmeta.validate_metadata(meta, namespaced=namespaced, name_check=check)]
 
 
 def told_update(new: dict[str, Any], old: dict[str, Any] = OLD) -> list[str]:
@@ -161,8 +161,8 @@ def test_owners_that_are_there_twice_are_dropped_with_a_warning() -> None:
 
 def test_custom_metadata_is_read_in_the_order_of_its_keys() -> None:
     unknown: list[str] = []
-    objectmeta.coerce({"zoo": 1, "name": "a", "foo": 1}, unknown)
+    objectmeta.coerce_metadata({"zoo": 1, "name": "a", "foo": 1}, unknown)
     assert unknown == ["metadata.foo", "metadata.zoo"]
     with pytest.raises(DecodeError, match=r"ObjectMeta\.labels"):
-        objectmeta.coerce({"name": 5, "labels": 5})
-    assert objectmeta.coerce({"generation": 1.0}) == {"generation": 1}
+        objectmeta.coerce_metadata({"name": 5, "labels": 5})
+    assert objectmeta.coerce_metadata({"generation": 1.0}) == {"generation": 1}

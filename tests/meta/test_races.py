@@ -46,11 +46,11 @@ def fresh() -> Struct:
 
 def use(struct: Struct, told: list[Any]) -> None:
     unknown: list[str] = []
-    obj = structs.decode(struct, {**GOOD, "more": 1}, unknown)
-    defaults.fill(struct, obj)
-    told.append((structs.arrange(struct, obj), unknown))
+    obj = structs.decode_struct(struct, {**GOOD, "more": 1}, unknown)
+    defaults.fill_defaults(struct, obj)
+    told.append((structs.arrange_fields(struct, obj), unknown))
     with pytest.raises(structs.DecodeError):
-        structs.decode(struct, {"parts": [{"count": "2"}]})
+        structs.decode_struct(struct, {"parts": [{"count": "2"}]})
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -73,7 +73,7 @@ def test_fresh_structs_read_the_same_on_two_threads() -> None:
 
 def test_fresh_messages_are_the_same_on_two_threads() -> None:
     struct = fresh()
-    obj = structs.decode(struct, GOOD)
+    obj = structs.decode_struct(struct, GOOD)
     alone = Messages().encode(struct, obj)
     for _ in range(20):
         messages, told = Messages(), list[bytes]()
@@ -87,7 +87,7 @@ def _encode(messages: Messages, struct: Struct, obj: dict[str, Any], told: list[
 
 def test_messages_that_could_not_be_described_are_described_later(monkeypatch: pytest.MonkeyPatch) -> None:
     struct, messages = fresh(), Messages()
-    obj = structs.decode(struct, GOOD)
+    obj = structs.decode_struct(struct, GOOD)
     with monkeypatch.context() as patched:
         patched.setattr(Messages, "_declare", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):

@@ -22,13 +22,15 @@ def served(count: int) -> Registry:
     for number in range(count):
         crd = definition(f"g{number}.example.com")
         crd["metadata"]["uid"], crd["status"] = str(number), {}
-        registry.put(compile_kind(crd, serializer.encode(crd)))
+        registry.put(compile_kind(crd, serializer.encode_json(crd)))
     registry.announce({(f"a{number}.example.com", "v1"): Announced(100, 15, True) for number in range(count)})
     return registry
 
 
 @pytest.mark.parametrize(
-    "document", [discovery.groups, partial(discovery.aggregated, core=False)], ids=["groups", "aggregated"]
+    "document",
+    [discovery.groups_document, partial(discovery.aggregated_document, core=False)],
+    ids=["groups", "aggregated"],
 )
 def test_a_document_costs_what_is_in_it(document: Callable[[Registry], object]) -> None:
     assert_linear(document, served, size=50, charged=False)  # which is done on the loop
@@ -38,15 +40,17 @@ def test_a_built_in_kind_names_another_group_version_only() -> None:
     registry = Registry()
     for kind in builtin.ALL:
         registry.put(kind)
-    [core] = discovery.aggregated(registry, core=True)["items"]
+    [core] = discovery.aggregated_document(registry, core=True)["items"]
     pods = next(one for one in core["versions"][0]["resources"] if one["resource"] == "pods")
     assert pods["responseKind"] == {"group": "", "version": "", "kind": "Pod"}
     answers = {one["subresource"]: one["responseKind"] for one in pods["subresources"]}
     assert answers["status"] == {"group": "", "version": "", "kind": "Pod"}
     assert answers["eviction"] == {"group": "policy", "version": "v1", "kind": "Eviction"}
-    registry.put(compile_kind(crd := definition("a.example.com") | {"status": {}}, serializer.encode(crd)))
+    registry.put(compile_kind(crd := definition("a.example.com") | {"status": {}}, serializer.encode_json(crd)))
     custom = next(
-        one for one in discovery.aggregated(registry, core=False)["items"] if one["metadata"]["name"] == "a.example.com"
+        one
+        for one in discovery.aggregated_document(registry, core=False)["items"]
+        if one["metadata"]["name"] == "a.example.com"
     )
     assert custom["versions"][0]["resources"][0]["responseKind"]["group"] == "a.example.com"
 

@@ -28,7 +28,7 @@ def client() -> Iterator[Client]:
 
 def read(body: bytes, kind: str) -> Any:
     """The document in an envelope, as JSON has it."""
-    found = protobuf.read(body, MESSAGES[kind])
+    found = protobuf.read_object(body, MESSAGES[kind])
     for resource in found.get("resources") or ():
         resource["verbs"] = resource["verbs"]["items"]
     return found

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from podless.remote.attempts import attempts
-from podless.remote.cluster import Busy, Conflicting, Gone, NoAccount, Refused, refusal
+from podless.remote.attempts import retry_call
+from podless.remote.cluster import Busy, Conflicting, NoAccount, Refused, RemoteGone, make_refusal
 
 NO_ACCOUNT = 'pods "a" is forbidden: error looking up service account ns/default: serviceaccount "default" not found'
 
@@ -40,33 +40,33 @@ def rests(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def conflicts(count: int) -> list[Exception]:
-    return [refusal(409, {}) for _ in range(count)]
+    return [make_refusal(409, {}) for _ in range(count)]
 
 
 async def test_work_is_done_again_until_it_succeeds(rests: list[float]) -> None:
-    assert await attempts(Work(*conflicts(4)), Conflicting, tries=5) == 5
+    assert await retry_call(Work(*conflicts(4)), Conflicting, tries=5) == 5
     assert rests == []
 
 
 async def test_the_last_error_is_raised_after_so_many_tries() -> None:
     work = Work(*conflicts(9))
     with pytest.raises(Conflicting):
-        await attempts(work, Conflicting, tries=5)
+        await retry_call(work, Conflicting, tries=5)
     assert work.calls == 5
 
 
 async def test_any_other_error_is_raised_at_once() -> None:
-    work = Work(*conflicts(1), refusal(404, {}), *conflicts(1))
+    work = Work(*conflicts(1), make_refusal(404, {}), *conflicts(1))
     with pytest.raises(Refused) as caught:
-        await attempts(work, Conflicting, tries=5)
+        await retry_call(work, Conflicting, tries=5)
     assert caught.value.code == 404
     assert work.calls == 2
 
 
 async def test_rests_grow_from_what_a_server_asks_for(rests: list[float]) -> None:
-    asked = refusal(429, {"details": {"retryAfterSeconds": 2}})
-    work = Work(OSError(), asked, refusal(503, {}))
-    assert await attempts(work, Busy, OSError, tries=5, rest=0.1, growth=3.0) == 4
+    asked = make_refusal(429, {"details": {"retryAfterSeconds": 2}})
+    work = Work(OSError(), asked, make_refusal(503, {}))
+    assert await retry_call(work, Busy, OSError, tries=5, rest=0.1, growth=3.0) == 4
     assert rests == [0.1, 2.0, 6.0]
 
 
@@ -74,7 +74,7 @@ async def test_time_can_be_the_limit(rests: list[float], monkeypatch: pytest.Mon
     work = Work(*conflicts(9))
     monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: 10.0 * work.calls)
     with pytest.raises(Conflicting):
-        await attempts(work, Conflicting, seconds=25.0, rest=0.2)
+        await retry_call(work, Conflicting, seconds=25.0, rest=0.2)
     assert work.calls == 3
     assert rests == [0.2, 0.2]
 
@@ -84,7 +84,7 @@ async def test_time_can_be_the_limit(rests: list[float], monkeypatch: pytest.Mon
     [
         (404, {}, Refused),
         (409, {}, Conflicting),
-        (410, {}, Gone),
+        (410, {}, RemoteGone),
         (429, {}, Busy),
         (504, {}, Busy),
         (403, {"message": "pods is forbidden"}, Refused),
@@ -92,4 +92,4 @@ async def test_time_can_be_the_limit(rests: list[float], monkeypatch: pytest.Mon
     ],
 )
 def test_what_an_answer_is(code: int, status: dict[str, Any], kind: type[Refused]) -> None:
-    assert type(refusal(code, status)) is kind
+    assert type(make_refusal(code, status)) is kind

@@ -11,18 +11,18 @@ from collections.abc import AsyncIterator
 import pytest
 
 from podless.codec import serializer
-from podless.remote import Client, RemoteError, Target, TimedOut
+from podless.remote import RemoteError, Target, TimedOut, WebhookClient
 from tests.webhooks import Raw, webhook
 
 
 @pytest.fixture
-async def client() -> AsyncIterator[Client]:
-    client = Client()
+async def client() -> AsyncIterator[WebhookClient]:
+    client = WebhookClient()
     yield client
     await client.close()
 
 
-async def test_a_call_sends_json_and_says_how_long_it_may_take(client: Client) -> None:
+async def test_a_call_sends_json_and_says_how_long_it_may_take(client: WebhookClient) -> None:
     with webhook(lambda body: {"echo": body}) as hook:
         target = Target.of(hook.config)
         assert await client.post(target, b'{"a":1}', seconds=30) == b'{"echo": {"a": 1}}'
@@ -30,7 +30,7 @@ async def test_a_call_sends_json_and_says_how_long_it_may_take(client: Client) -
         assert hook.headers[0]["Content-Type"] == "application/json"
 
 
-async def test_connections_are_kept(client: Client) -> None:
+async def test_connections_are_kept(client: WebhookClient) -> None:
     ports = set()
     with webhook(lambda body: {}) as hook:
         for _ in range(3):
@@ -51,20 +51,20 @@ def test_a_service_is_a_name_in_the_cluster() -> None:
 @pytest.mark.parametrize("key", ["tools/hooks", "tools/hooks:8443"])
 async def test_a_service_is_found_where_it_was_said_to_be(key: str) -> None:
     with webhook(lambda body: {"from": "service"}, names=("hooks.tools.svc",)) as hook:
-        client = Client({key: f"127.0.0.1:{hook.port}"})
+        client = WebhookClient({key: f"127.0.0.1:{hook.port}"})
         config = {"service": {"namespace": "tools", "name": "hooks", "port": 8443}, "caBundle": hook.bundle}
         assert await client.post(Target.of(config), b"{}", seconds=5) == b'{"from": "service"}'
         await client.close()
 
 
-async def test_a_service_that_nobody_knows(client: Client) -> None:
+async def test_a_service_that_nobody_knows(client: WebhookClient) -> None:
     target = Target.of({"service": {"namespace": "tools", "name": "hooks"}})
     with pytest.raises(RemoteError) as caught:
         await client.post(target, b"{}", seconds=5)
     assert str(caught.value) == 'Post "https://hooks.tools.svc:443/?timeout=5s": service "hooks" not found'
 
 
-async def test_nobody_listens(client: Client) -> None:
+async def test_nobody_listens(client: WebhookClient) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
@@ -74,7 +74,7 @@ async def test_nobody_listens(client: Client) -> None:
     assert str(caught.value) == f"{where}: dial tcp 127.0.0.1:{port}: connect: connection refused"
 
 
-async def test_a_certificate_of_somebody_else(client: Client) -> None:
+async def test_a_certificate_of_somebody_else(client: WebhookClient) -> None:
     with webhook(lambda body: {}) as hook, webhook(lambda body: {}) as other:
         with pytest.raises(RemoteError) as caught:
             await client.post(Target.of(hook.config | {"caBundle": other.bundle}), b"{}", seconds=5)
@@ -86,7 +86,7 @@ async def test_a_certificate_of_somebody_else(client: Client) -> None:
         assert not hook.calls
 
 
-async def test_a_certificate_for_another_name(client: Client) -> None:
+async def test_a_certificate_for_another_name(client: WebhookClient) -> None:
     with webhook(lambda body: {}, names=("elsewhere.example.com",)) as hook:
         target = Target.of({"url": f"https://localhost:{hook.port}/", "caBundle": hook.bundle})
         with pytest.raises(RemoteError, match=r"certificate is valid for elsewhere\.example\.com, not localhost"):
@@ -94,13 +94,13 @@ async def test_a_certificate_for_another_name(client: Client) -> None:
         assert not hook.calls
 
 
-async def test_plain_http_behind_an_https_url(client: Client) -> None:
+async def test_plain_http_behind_an_https_url(client: WebhookClient) -> None:
     refused = pytest.raises(RemoteError, match="http: server gave HTTP response to HTTPS client")
     with webhook(lambda body: {}, tls=False) as hook, refused:
         await client.post(Target(hook.url), b"{}", seconds=5)
 
 
-async def test_an_answer_that_does_not_come(client: Client) -> None:
+async def test_an_answer_that_does_not_come(client: WebhookClient) -> None:
     go = threading.Event()
 
     def answer(body: object) -> object:
@@ -113,7 +113,7 @@ async def test_an_answer_that_does_not_come(client: Client) -> None:
         go.set()
 
 
-async def test_calls_end_with_the_client(client: Client) -> None:
+async def test_calls_end_with_the_client(client: WebhookClient) -> None:
     go, asked = threading.Event(), threading.Event()
 
     def answer(body: object) -> object:
@@ -132,13 +132,13 @@ async def test_calls_end_with_the_client(client: Client) -> None:
         go.set()
 
 
-async def test_an_answer_that_does_not_end(client: Client) -> None:
+async def test_an_answer_that_does_not_end(client: WebhookClient) -> None:
     refused = pytest.raises(RemoteError, match="larger than 100000 bytes")
     with webhook(lambda body: Raw((200, "application/json", b"x" * 100_001))) as hook, refused:
         await client.post(Target.of(hook.config), b"{}", seconds=5, most=100_000)
 
 
-async def test_a_connection_that_is_closed_without_an_answer(client: Client) -> None:
+async def test_a_connection_that_is_closed_without_an_answer(client: WebhookClient) -> None:
     async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.close()
 
@@ -172,14 +172,18 @@ async def test_a_connection_that_is_closed_without_an_answer(client: Client) -> 
         (500, "application/json", b'{"kind":"Status","apiVersion":"v1","message":"own words"}', "own words"),
     ],
 )
-async def test_answers_that_are_no_success(client: Client, status: int, media: str, body: bytes, told: str) -> None:
+async def test_answers_that_are_no_success(
+    client: WebhookClient, status: int, media: str, body: bytes, told: str
+) -> None:
     with webhook(lambda _: Raw((status, media, body))) as hook:
         with pytest.raises(RemoteError) as caught:
             await client.post(Target.of(hook.config), b"{}", seconds=5)
         assert str(caught.value) == told
 
 
-async def test_little_is_read_of_an_answer_that_is_no_success(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_little_is_read_of_an_answer_that_is_no_success(
+    client: WebhookClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     read: list[int] = []
     real = serializer.decode_json
 
@@ -202,7 +206,7 @@ IMPORTS = """
 import asyncio, sys, threading
 from podless.offload.offloop import OffLoop
 from podless.codec import serializer
-from podless.remote import Client, RemoteError, Target
+from podless.remote import RemoteError, WebhookClient, Target
 
 found = []
 
@@ -213,7 +217,7 @@ class Finder:
 
 async def main():
     off_loop = OffLoop()
-    client = Client(off_loop=off_loop)
+    client = WebhookClient(off_loop=off_loop)
     sys.meta_path.insert(0, Finder())
     try:
         await client.post(Target("https://127.0.0.1:1/x"), b"{}", seconds=5)

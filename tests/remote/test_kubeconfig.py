@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from podless.remote.kubeconfig import BadKubeconfig, places, read
+from podless.remote.kubeconfig import BadKubeconfig, kubeconfig_paths, read_kubeconfig
 from tests.webhooks import _certificate
 
 
@@ -26,7 +26,7 @@ def config(path: Path, *, cluster: Any = None, user: Any = None, **more: Any) ->
 
 
 def test_the_current_context(tmp_path: Path) -> None:
-    access = read(config(tmp_path))
+    access = read_kubeconfig(config(tmp_path))
     assert (access.url, access.token) == ("https://example.com:6443", "secret")
     assert access.context is not None
     assert access.context.verify_mode == ssl.CERT_REQUIRED
@@ -38,14 +38,14 @@ def test_certificates_as_data_and_as_files(tmp_path: Path) -> None:
     (tmp_path / "client.key").write_bytes(key)
     user = {"client-certificate": "client.crt", "client-key": "client.key"}
     cluster = {"certificate-authority-data": base64.b64encode(certificate).decode()}
-    access = read(config(tmp_path, cluster=cluster, user=user))
+    access = read_kubeconfig(config(tmp_path, cluster=cluster, user=user))
     assert access.context is not None
     assert len(access.context.get_ca_certs()) + access.context.cert_store_stats()["x509"] >= 1
 
 
 def test_a_token_in_a_file(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("from-file\n")
-    assert read(config(tmp_path, user={"tokenFile": "token"})).token == "from-file"
+    assert read_kubeconfig(config(tmp_path, user={"tokenFile": "token"})).token == "from-file"
 
 
 @pytest.mark.parametrize(
@@ -65,10 +65,10 @@ def test_a_token_in_a_file(tmp_path: Path) -> None:
 def test_what_cannot_be_used_is_told(tmp_path: Path, more: dict[str, Any], told: str) -> None:
     path = config(tmp_path, **more)
     with pytest.raises(BadKubeconfig) as caught:
-        read(path)
+        read_kubeconfig(path)
     assert str(caught.value).startswith(f"{path}: {told}")
 
 
 def test_where_it_is_looked_for() -> None:
-    assert places({"KUBECONFIG": "/a:/b"}) == [Path("/a"), Path("/b")]
-    assert places({"HOME": "/home/me"}) == [Path("/home/me/.kube/config")]
+    assert kubeconfig_paths({"KUBECONFIG": "/a:/b"}) == [Path("/a"), Path("/b")]
+    assert kubeconfig_paths({"HOME": "/home/me"}) == [Path("/home/me/.kube/config")]

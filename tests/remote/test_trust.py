@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from podless.remote import verification
-from podless.remote.trust import Untrusted, authorities, judge, judge_client
+from podless.remote.trust import Untrusted, judge_client, judge_server, parse_authorities
 
 NOW = datetime.datetime(2026, 6, 1, tzinfo=datetime.UTC)
 DAY = datetime.timedelta(days=1)
@@ -66,7 +66,7 @@ def make(
 def told(chain: Sequence[Made], roots: Sequence[Made], host: str = HOST) -> str:
     """What is said against a server, "" where it is trusted."""
     try:
-        judge([one.der for one in chain], host, [one.certificate for one in roots], NOW)
+        judge_server([one.der for one in chain], host, [one.certificate for one in roots], NOW)
     except Untrusted as error:
         return str(error).removeprefix("tls: failed to verify certificate: ")
     return ""
@@ -227,7 +227,7 @@ def test_names_of_no_kind_that_is_known() -> None:
 
 
 def test_nobody_is_trusted_whom_the_second_judge_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verification, "accepts", lambda chain, now: False)
+    monkeypatch.setattr(verification, "accepts_chain", lambda chain, now: False)
     assert told([LEAF], [ROOT]) == "x509: certificate signed by unknown authority"
     monkeypatch.setattr(verification, "has_say", lambda chain: False)
     assert told([LEAF], [ROOT]) == ""
@@ -236,11 +236,11 @@ def test_nobody_is_trusted_whom_the_second_judge_refuses(monkeypatch: pytest.Mon
 def test_authorities_are_taken_as_far_as_they_can_be_read() -> None:
     pem = ROOT.certificate.public_bytes(serialization.Encoding.PEM)
     broken = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
-    assert authorities(b"text\n" + broken + pem + b"rest" + pem) == [ROOT.certificate] * 2
-    assert authorities(b"") == []
+    assert parse_authorities(b"text\n" + broken + pem + b"rest" + pem) == [ROOT.certificate] * 2
+    assert parse_authorities(b"") == []
 
 
 def test_what_is_no_certificate() -> None:
     for chain in ([], [b"x"], [LEAF.der, b""]):
         with pytest.raises(Untrusted, match="failed to parse certificate from server"):
-            judge(chain, HOST, [ROOT.certificate], NOW)
+            judge_server(chain, HOST, [ROOT.certificate], NOW)

@@ -37,7 +37,7 @@ def said(chain: Chain, host: str = "") -> str:
     sent = ders[:-1] or ders
     try:
         if host:
-            trust.judge(sent, host, certificates[-1:], NOW)
+            trust.judge_server(sent, host, certificates[-1:], NOW)
         else:
             trust.judge_client(sent, certificates[-1:], NOW)
     except trust.Untrusted as error:
@@ -55,7 +55,7 @@ def test_our_own_judgement_takes_nobody_whom_cryptography_refuses(chain: Chain) 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(verification, "has_say", lambda chain: False)
         ours = said(chain)
-    if verification.accepts(certificates, NOW):
+    if verification.accepts_chain(certificates, NOW):
         assert not ours or ours.startswith(STRICTER), ours
     else:
         assert ours
@@ -118,7 +118,7 @@ def test_where_cryptography_and_go_differ_go_is_right(case: str) -> None:
     build, go, verifier = DIFFERENCES[case]
     chain = build()
     certificates = [one.certificate for one in chain]
-    assert verification.accepts(certificates, NOW) is verifier
+    assert verification.accepts_chain(certificates, NOW) is verifier
     assert not verification.has_say(certificates) or go is verifier
     assert (told(chain[:1], chain[-1:], HOST) == "") is go
 

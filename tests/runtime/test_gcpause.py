@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from podless.runtime import gcpause
-from podless.runtime.freeing import parts, release
+from podless.runtime.freeing import collect_parts, release_parts
 from podless.runtime.gcpause import Pause
 
 
@@ -96,14 +96,14 @@ class Part(list[int]):
 def test_parts_are_all_that_is_in_a_value_outer_ones_last() -> None:
     inner: dict[str, object] = {"a": [1, {"b": []}]}
     value = [inner, inner, (inner,)]
-    found = parts([value, "text", 5])
+    found = collect_parts([value, "text", 5])
     assert found[-1] is value
     assert len(found) == 6
     assert [type(one) for one in found].count(dict) == 2
 
 
 def test_long_lists_go_in_slices() -> None:
-    found = parts([[str(n) for n in range(10_000)], {str(n): str(n) for n in range(10_000)}])
+    found = collect_parts([[str(n) for n in range(10_000)], {str(n): str(n) for n in range(10_000)}])
     assert max(len(one) for one in found if isinstance(one, list) and len(one) < 10_000) <= 2048
-    release(found)
+    release_parts(found)
     assert found == []

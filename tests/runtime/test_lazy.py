@@ -20,15 +20,15 @@ def test_a_part_is_found_in_its_module() -> None:
 
 def test_a_part_is_not_called_as_its_module() -> None:
     with pytest.raises(ValueError, match=r"a\.b: c is in a module of the same name"):
-        lazy.parts("a.b", {"c": "c"})
+        lazy.lazy_names("a.b", {"c": "c"})
 
 
 def test_what_stands_for_a_module_has_what_is_in_it() -> None:
     from podless.publish import table
 
     late = lazy.Late("podless.publish.table")
-    assert late.frame is table.frame
-    assert vars(late)["frame"] is table.frame
+    assert late.frame_table is table.frame_table
+    assert vars(late)["frame_table"] is table.frame_table
     with pytest.raises(AttributeError, match=r"module 'podless\.publish\.table' has no attribute 'nothing'"):
         _ = late.nothing
 

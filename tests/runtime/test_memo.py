@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from podless.runtime import memo
-from podless.runtime.memo import drafting, fill, find, made_once, once, own, remember
+from podless.runtime.memo import (
+    draft_values,
+    fill_attribute,
+    find_value,
+    made_once,
+    make_once,
+    own_table,
+    remember_value,
+)
 
 
 class Holder:
@@ -25,30 +33,34 @@ class Holder:
 
 def off_loop(work: Any) -> Any:
     context = copy_context()
-    context.run(memo.begin)
+    context.run(memo.begin_work)
     return context.run(work)
 
 
 def test_a_value_is_made_once_and_kept() -> None:
     table: dict[str, int] = {}
-    assert [once(table, "a", lambda: 1), once(table, "a", lambda: 2), remember(table, "b", lambda: 3)] == [1, 1, 3]
+    assert [
+        make_once(table, "a", lambda: 1),
+        make_once(table, "a", lambda: 2),
+        remember_value(table, "b", lambda: 3),
+    ] == [1, 1, 3]
     assert table == {"a": 1, "b": 3}
 
 
 def test_none_is_a_value_like_others() -> None:
     table: dict[str, int | None] = {}
-    assert once(table, "a", lambda: None) is None
-    assert once(table, "a", lambda: 1) is None
+    assert make_once(table, "a", lambda: None) is None
+    assert make_once(table, "a", lambda: 1) is None
 
 
 def test_of_two_values_that_threads_made_the_first_counts() -> None:
     table: dict[str, int] = {}
 
     def make() -> int:
-        once(table, "a", lambda: 1)
+        make_once(table, "a", lambda: 1)
         return 2
 
-    assert once(table, "a", make) == 1
+    assert make_once(table, "a", make) == 1
 
 
 def test_work_off_the_loop_remembers_for_itself_alone() -> None:
@@ -61,12 +73,12 @@ def test_work_off_the_loop_remembers_for_itself_alone() -> None:
 
     def work() -> tuple[Any, ...]:
         assert memo.is_off_loop()
-        return remember(table, "a", make), remember(table, "a", make), find(table, "a")
+        return remember_value(table, "a", make), remember_value(table, "a", make), find_value(table, "a")
 
     assert off_loop(work) == (1, 1, 1)
     assert table == {}
     assert off_loop(work) == (2, 2, 2)
-    assert find(table, "a") is None
+    assert find_value(table, "a") is None
     assert not memo.is_off_loop()
 
 
@@ -80,7 +92,7 @@ def test_a_property_is_made_once_and_off_the_loop_not_kept() -> None:
 
 def test_what_should_be_there_is_missed_loudly_off_the_loop() -> None:
     holder = Holder()
-    for work in (lambda: once({}, "a", lambda: 1), lambda: fill(holder, "empty", lambda: 1)):
+    for work in (lambda: make_once({}, "a", lambda: 1), lambda: fill_attribute(holder, "empty", lambda: 1)):
         with pytest.raises(AssertionError, match="off the loop"):
             off_loop(work)
 
@@ -88,7 +100,7 @@ def test_what_should_be_there_is_missed_loudly_off_the_loop() -> None:
 def test_a_server_works_it_out_and_keeps_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memo.Draft, "strict", False)
     holder = Holder()
-    assert off_loop(lambda: fill(holder, "empty", lambda: 1)) == 1
+    assert off_loop(lambda: fill_attribute(holder, "empty", lambda: 1)) == 1
     assert holder.empty is None
 
 
@@ -97,9 +109,13 @@ def test_a_draft_is_seen_by_nobody_before_it_is_published() -> None:
     table: dict[str, int] = {}
 
     def work() -> memo.Draft:
-        with drafting() as draft:
-            assert (once(table, "a", lambda: 1), holder.made, fill(holder, "empty", lambda: 2)) == (1, 1, 2)
-            assert find(table, "a") == 1
+        with draft_values() as draft:
+            assert (make_once(table, "a", lambda: 1), holder.made, fill_attribute(holder, "empty", lambda: 2)) == (
+                1,
+                1,
+                2,
+            )
+            assert find_value(table, "a") == 1
         return draft
 
     draft = off_loop(work)
@@ -116,13 +132,13 @@ def test_what_fails_leaves_nothing_behind() -> None:
     def fails() -> int:
         raise ValueError
 
-    for keep in (once, remember):
+    for keep in (make_once, remember_value):
         with pytest.raises(ValueError):
             keep(table, "a", fails)
-    with drafting() as draft:
+    with draft_values() as draft:
         with pytest.raises(ValueError):
-            once(table, "a", fails)
-        assert once(table, "a", lambda: 1) == 1
+            make_once(table, "a", fails)
+        assert make_once(table, "a", lambda: 1) == 1
     draft.publish()
     assert table == {"a": 1}
 
@@ -131,12 +147,12 @@ def test_a_table_of_its_own_is_never_published() -> None:
     table: dict[str, int] = {}
 
     def work() -> None:
-        own(table)["a"] = 1
-        assert own(table) == {"a": 1}
+        own_table(table)["a"] = 1
+        assert own_table(table) == {"a": 1}
 
     off_loop(work)
-    with drafting() as draft:
+    with draft_values() as draft:
         work()
     draft.publish()
     assert table == {}
-    assert own(table) is table
+    assert own_table(table) is table

@@ -7,7 +7,7 @@ from contextvars import copy_context
 import pytest
 
 from podless.meta.errors import Timeout
-from podless.runtime.meter import FEW, METER, Meter, charge, each
+from podless.runtime.meter import FEW, METER, CPUMeter, charge, each
 from tests.cost import Allowance
 
 
@@ -18,7 +18,7 @@ def test_work_without_a_meter_never_ends_early() -> None:
 
 def test_work_whose_time_is_over_ends_at_its_next_look() -> None:
     def work() -> None:
-        METER.set(Meter(-1.0))
+        METER.set(CPUMeter(-1.0))
         for _ in range(100_000):
             charge(1)
 
@@ -27,13 +27,13 @@ def test_work_whose_time_is_over_ends_at_its_next_look() -> None:
 
 
 def test_a_meter_is_of_its_context_only() -> None:
-    copy_context().run(METER.set, Meter(-1.0))
+    copy_context().run(METER.set, CPUMeter(-1.0))
     charge(1 << 60)
 
 
 def test_time_that_is_left_is_worked_on() -> None:
     def work() -> None:
-        METER.set(Meter(3600.0))
+        METER.set(CPUMeter(3600.0))
         for _ in range(10):
             charge(1 << 20)
 
@@ -58,7 +58,7 @@ def test_what_is_over_ends_at_every_further_charge() -> None:
     """An error in the middle of a walk may be taken for one of the value's: the next charge raises again."""
 
     def work() -> None:
-        METER.set(Meter(-1.0))
+        METER.set(CPUMeter(-1.0))
         for _ in range(3):
             with pytest.raises(Timeout):
                 charge(1 << 20)

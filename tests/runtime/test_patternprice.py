@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podless.cel import patterns
-from podless.runtime.patternprice import MOST, price
+from podless.runtime.patternprice import MOST, price_pattern
 from podless.schema import regex
 from tests.cost import assert_linear
 
@@ -48,14 +48,14 @@ DEAR = [
 
 @pytest.mark.parametrize("pattern", ORDINARY, ids=range(len(ORDINARY)))
 def test_what_people_write_is_compiled(pattern: str) -> None:
-    assert regex.price(pattern) <= MOST
-    assert not regex.problem(pattern)
+    assert regex.price_regex(pattern) <= MOST
+    assert not regex.find_problem(pattern)
 
 
 @pytest.mark.parametrize("pattern", DEAR, ids=range(len(DEAR)))
 def test_what_would_keep_the_interpreter_is_refused_unseen(pattern: str) -> None:
-    assert price(pattern) > MOST
-    assert regex.problem(pattern).startswith("error parsing regexp: expression too large: `")
+    assert price_pattern(pattern) > MOST
+    assert regex.find_problem(pattern).startswith("error parsing regexp: expression too large: `")
     assert regex.compile(pattern) is None
     with pytest.raises(patterns.PatternError, match="expression too large"):
         patterns.matches("a", pattern)
@@ -66,5 +66,5 @@ def test_what_would_keep_the_interpreter_is_refused_unseen(pattern: str) -> None
     ["a?b?", "a|", "(a", "[ab", "[a]", "\\Qa", "\\p{", "(?P<a", "a{1,2}", "(?i)", "\\x{", "{", ")", "[[:a", "a)?"],
 )
 def test_the_price_of_a_text_is_told_in_proportion_to_it(part: str) -> None:
-    assert_linear(price, lambda size: part * size)
-    assert_linear(price, lambda size: "a" * 9 * size + part)
+    assert_linear(price_pattern, lambda size: part * size)
+    assert_linear(price_pattern, lambda size: "a" * 9 * size + part)

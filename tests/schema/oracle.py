@@ -7,10 +7,10 @@ from typing import Any
 
 import re2
 
+from podless.runtime.jsonobject import Schema
 from podless.schema import formats
 
 META = ("apiVersion", "kind", "metadata")
-Schema = dict[str, Any]
 GONE: Any = object()
 
 
@@ -96,7 +96,7 @@ def typed(value: Any, schema: Schema) -> bool:
     types: list[str] = ["integer", "string"] if schema.get("x-kubernetes-int-or-string") else [schema.get("type") or ""]
     if value is None:
         return types == [""] or bool(schema.get("nullable"))
-    form = formats.narrow(schema.get("format") or "", () if types == [""] else tuple(types))
+    form = formats.narrow_format(schema.get("format") or "", () if types == [""] else tuple(types))
     if form and kind(value) in ("string", "array") and "integer" not in types and "number" not in types:
         return True
     if types == [""]:
@@ -138,7 +138,7 @@ def valid(value: Any, schema: Schema, nested: bool = False) -> bool:
 def single(value: Any, schema: Schema) -> bool:
     what = kind(value)
     if what == "string":
-        pattern, form = schema.get("pattern"), formats.check(schema.get("format") or "")
+        pattern, form = schema.get("pattern"), formats.find_check(schema.get("format") or "")
         found = not pattern or re2.search(pattern, value) is not None
         return sized(len(value), schema, "Length") and found and (form is None or form(value))
     if what in ("integer", "number"):

@@ -116,7 +116,7 @@ class Write:
             return
         schema = Schema.from_crd(self.crd, version["name"])
         try:
-            obj["metadata"] = structs.decode(OBJECT_META, obj.get("metadata"))
+            obj["metadata"] = structs.decode_struct(OBJECT_META, obj.get("metadata"))
         except structs.DecodeError:
             return
         message = self.answer["body"].get("message", "")

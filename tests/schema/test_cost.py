@@ -58,9 +58,9 @@ def test_wrong_values_are_looked_at_once(part: dict[str, Any], make: Callable[[i
 def test_after_thousands_of_errors_no_more_are_looked_for() -> None:
     node = Node({"type": "array", "items": {"type": "array", "items": {"type": "integer"}}})
     some, more = ([["x"] * 100] * count for count in (60, 600))
-    assert len(check.validate(some, node)) <= MOST + 100
-    assert lines(lambda value: check.validate(value, node), more) < 1.1 * lines(
-        lambda value: check.validate(value, node), some
+    assert len(check.validate_value(some, node)) <= MOST + 100
+    assert lines(lambda value: check.validate_value(value, node), more) < 1.1 * lines(
+        lambda value: check.validate_value(value, node), some
     )
 
 

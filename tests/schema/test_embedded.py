@@ -56,11 +56,11 @@ RESOURCES = st.fixed_dictionaries(
 @settings(max_examples=tries(400), deadline=None)
 @given(RESOURCES)
 def test_what_looks_clean_is_neither_changed_nor_faulted(value: dict[str, Any]) -> None:
-    if embedded.clean(value):
+    if embedded.is_clean(value):
         after = copy.deepcopy(value)
-        embedded.coerce(after, NODE)
+        embedded.coerce_embedded(after, NODE)
         assert after == value
-        assert embedded.validate(value, NODE) == []
+        assert embedded.validate_embedded(value, NODE) == []
 
 
 @settings(max_examples=tries(200), deadline=None)
@@ -68,11 +68,11 @@ def test_what_looks_clean_is_neither_changed_nor_faulted(value: dict[str, Any]) 
 def test_coercing_leaves_metadata_that_can_be_judged_or_raises(value: dict[str, Any]) -> None:
     dropped = copy.deepcopy(value)
     try:
-        embedded.coerce(value, NODE)
+        embedded.coerce_embedded(value, NODE)
     except Malformed:
-        embedded.coerce(dropped, NODE, drop=True)
+        embedded.coerce_embedded(dropped, NODE, drop=True)
     else:
         again = copy.deepcopy(value)
-        embedded.coerce(again, NODE)
+        embedded.coerce_embedded(again, NODE)
         assert again == value
-    assert all(str(error) for error in embedded.validate(value, NODE))
+    assert all(str(error) for error in embedded.validate_embedded(value, NODE))

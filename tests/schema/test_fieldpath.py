@@ -36,7 +36,7 @@ NODE = Node(
     ],
 )
 def test_a_path_leads_to_a_field(text: str, path: tuple[object, ...]) -> None:
-    assert fieldpath.parse(text, NODE)[0] == path
+    assert fieldpath.parse_fieldpath(text, NODE)[0] == path
 
 
 @pytest.mark.parametrize(
@@ -55,11 +55,11 @@ def test_a_path_leads_to_a_field(text: str, path: tuple[object, ...]) -> None:
 )
 def test_what_is_no_path_to_a_field_is_said(text: str, why: str) -> None:
     with pytest.raises(ValueError) as refused:
-        fieldpath.parse(text, NODE)
+        fieldpath.parse_fieldpath(text, NODE)
     assert str(refused.value) == why
 
 
 @given(st.text(max_size=8).filter(lambda name: not name.endswith("\\")))
 def test_any_name_can_be_quoted(name: str) -> None:
     quoted = name.replace("\\", "\\\\").replace("'", "\\'")
-    assert fieldpath.parse(f".m['{quoted}']", NODE)[0] == ("m", Key(name))
+    assert fieldpath.parse_fieldpath(f".m['{quoted}']", NODE)[0] == ("m", Key(name))

@@ -67,14 +67,14 @@ BAD = {
 
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in GOOD.items() for text in texts])
 def test_good_values_are_accepted(name: str, text: str) -> None:
-    check = formats.check(name)
+    check = formats.find_check(name)
     assert check is not None
     assert check(text)
 
 
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in BAD.items() for text in texts])
 def test_bad_values_are_refused(name: str, text: str) -> None:
-    check = formats.check(name)
+    check = formats.find_check(name)
     assert check is not None
     assert not check(text)
 
@@ -87,10 +87,10 @@ def test_no_text_upsets_a_check(name: str, text: str) -> None:
 
 
 def test_formats_are_known_by_type_and_without_regard_to_dashes() -> None:
-    assert formats.narrow("date-time", ("string",)) == formats.narrow("date-time", ()) == "date-time"
-    assert formats.narrow("uu-id", ("string",)) == "uu-id"
-    assert formats.narrow("int32", ("integer",)) == "int32"
-    assert formats.narrow("double", ("number",)) == "double"
+    assert formats.narrow_format("date-time", ("string",)) == formats.narrow_format("date-time", ()) == "date-time"
+    assert formats.narrow_format("uu-id", ("string",)) == "uu-id"
+    assert formats.narrow_format("int32", ("integer",)) == "int32"
+    assert formats.narrow_format("double", ("number",)) == "double"
     for name, kind in (
         ("int32", "string"),
         ("date", "integer"),
@@ -98,4 +98,4 @@ def test_formats_are_known_by_type_and_without_regard_to_dashes() -> None:
         ("date", "object"),
         ("Date", "string"),
     ):
-        assert formats.narrow(name, (kind,)) == ""
+        assert formats.narrow_format(name, (kind,)) == ""

@@ -30,7 +30,7 @@ from podless.schema import numbers
     ],
 )
 def test_numbers_are_printed_as_gos_percent_v_prints_them(value: float, text: str) -> None:
-    assert numbers.show(value) == text
+    assert numbers.format_number(value) == text
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_numbers_are_printed_as_gos_percent_v_prints_them(value: float, text: st
     ],
 )
 def test_a_float_passes_for_an_integer_within_53_bits_and_a_tiny_error(value: float, whole: bool) -> None:
-    assert numbers.integral(value) is whole
+    assert numbers.is_integral(value) is whole
 
 
 def test_ranges_are_those_of_type_and_format() -> None:

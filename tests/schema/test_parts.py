@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from podless.meta.errors import Timeout
-from podless.runtime.meter import METER, Meter
+from podless.runtime.meter import METER, CPUMeter
 from podless.schema import Schema
-from podless.schema.compile import Leaves, Part
+from podless.schema.compile import Leaves, NodeFunction
 from podless.schema.mode import CHECK
 from podless.schema.node import Node
 
@@ -19,7 +19,7 @@ KEPT = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
 def test_a_part_is_compiled_once_and_by_itself() -> None:
-    part = Part(Node({"type": "string", "maxLength": 2}), CHECK, {})
+    part = NodeFunction(Node({"type": "string", "maxLength": 2}), CHECK, {})
     assert not part.is_compiled
     assert part("ab")
     run = part.run
@@ -31,12 +31,12 @@ def test_a_part_is_compiled_once_and_by_itself() -> None:
 def test_parts_that_check_the_same_share_a_function() -> None:
     leaves: Leaves = {}
     node = Node({"type": "object", "properties": {f"f{i}": {"type": "string", "maxLength": 3} for i in range(20)}})
-    assert Part(node, CHECK, leaves)({"f0": "abc", "f19": "abc"})
+    assert NodeFunction(node, CHECK, leaves)({"f0": "abc", "f19": "abc"})
     assert len(leaves) == 1
 
 
 def test_a_compiled_part_needs_no_collector_to_go() -> None:
-    part = Part(Node({"type": "object", "properties": {"a": {"type": "string"}}}), CHECK, {})
+    part = NodeFunction(Node({"type": "object", "properties": {"a": {"type": "string"}}}), CHECK, {})
     assert part({"a": "b"})
     run = weakref.ref(part.run)
     del part
@@ -51,10 +51,10 @@ def test_a_complete_schema_has_nothing_left_to_compile(kept: dict[str, Any], mon
     schema = Schema({"type": "object", "properties": {"spec": spec}})
     schema.complete()
 
-    def compiled(part: Part) -> Any:
+    def compiled(part: NodeFunction) -> Any:
         raise AssertionError
 
-    monkeypatch.setattr(Part, "_compile", compiled)
+    monkeypatch.setattr(NodeFunction, "_compile", compiled)
     fields = {f"f{i}": "" for i in range(20)} | {"any": {"a": 1}, "more": "x"}
     obj = {"apiVersion": "a/v1", "kind": "A", "spec": {"one": dict(fields), "many": [dict(fields)]}}
     schema.normalize(obj, drop=False)
@@ -75,11 +75,11 @@ def test_a_complete_schema_has_nothing_left_to_compile(kept: dict[str, Any], mon
 )
 def test_long_loops_end_where_their_time_is_over(schema: dict[str, Any], value: Any) -> None:
     value = value or {f"k{i}": "a" for i in range(5000)}
-    part = Part(Node(schema), CHECK, {})
+    part = NodeFunction(Node(schema), CHECK, {})
     assert part(value)
 
     def work() -> None:
-        METER.set(Meter(-1.0))
+        METER.set(CPUMeter(-1.0))
         part(value)
 
     with pytest.raises(Timeout):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from podless.schema import Options, Schema, structural, tolerated, warnings
+from podless.schema import KeywordOptions, Schema, structural, tolerated, warnings
 from podless.schema.definition import has_unpruned_defaults, is_structural
 from tests.conftest import tries
 from tests.schema import strategies
@@ -140,12 +140,12 @@ def test_an_update_is_not_refused_for_what_was_there_before() -> None:
     listed = {"type": "array", "items": items, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}
     schema = {"type": "object", "properties": {"a": listed}}
     assert structural(schema, "x")
-    assert structural(schema, "x", options=Options(map_keys=False)) == []
+    assert structural(schema, "x", options=KeywordOptions(map_keys=False)) == []
     odd = {"type": "object", "properties": {"a": {"type": "object", "default": {"x": 1}}}}
     assert has_unpruned_defaults(odd)
-    assert structural(odd, "x", options=Options(pruned_defaults=False)) == []
+    assert structural(odd, "x", options=KeywordOptions(pruned_defaults=False)) == []
     assert not is_structural({"type": "object", "properties": {"a": {}}})
-    assert structural({"type": "object", "properties": {"a": {}}}, "x", options=Options(structural=False)) == []
+    assert structural({"type": "object", "properties": {"a": {}}}, "x", options=KeywordOptions(structural=False)) == []
 
 
 def test_what_an_old_definition_did_is_tolerated_in_the_new_one() -> None:
@@ -154,15 +154,15 @@ def test_what_an_old_definition_did_is_tolerated_in_the_new_one() -> None:
     loose = {"type": "array", "items": {"type": "object"}, "x-kubernetes-list-type": "set"}
     odd = {"type": "object", "default": {"x": 1}}
 
-    def of(part: dict[str, Any]) -> Options:
+    def of(part: dict[str, Any]) -> KeywordOptions:
         return tolerated([{"type": "object"}, {"type": "object", "properties": {"a": part}}])
 
-    assert tolerated([]) == of(S) == Options()
-    assert of(keyed) == Options(map_keys=False)
-    assert of(loose) == Options(atomic_sets=False)
-    assert of(odd) == Options(pruned_defaults=False)
-    assert of({"type": "any"}) == Options(types=False)
-    assert of({}) == Options(structural=False)
+    assert tolerated([]) == of(S) == KeywordOptions()
+    assert of(keyed) == KeywordOptions(map_keys=False)
+    assert of(loose) == KeywordOptions(atomic_sets=False)
+    assert of(odd) == KeywordOptions(pruned_defaults=False)
+    assert of({"type": "any"}) == KeywordOptions(types=False)
+    assert of({}) == KeywordOptions(structural=False)
 
 
 def test_expressions_are_compiled_only_in_schemas_that_are_sound() -> None:

@@ -51,12 +51,12 @@ def _walks(schema: dict[str, Any], value: dict[str, Any]) -> None:
         unknown: list[str] = []
         errors = compiled.admit(one, unknown=unknown)
         found: list[str] = []
-        prune.prune(three, node, found, embedded=True)
+        prune.prune_value(three, node, found, embedded=True)
         default.drop_nulls(three, node, prune.META)
-        default.fill(three, node, prune.META)
+        default.fill_value(three, node, prune.META)
         assert one == three
         assert unknown == found
-        assert errors == check.validate(three, node) + lists.validate(three, node)
+        assert errors == check.validate_value(three, node) + lists.validate_lists(three, node)
 
 
 @SLOW
@@ -75,8 +75,8 @@ def test_an_object_is_admitted_exactly_when_the_plain_rules_hold_it_for_valid(
 def test_the_compiled_check_says_yes_only_when_there_are_no_errors(case: Case) -> None:
     schema, value = case
     node = Node(schema)
-    if compile.Part(node, CHECK, {})(value):
-        assert check.validate(value, node) + lists.validate(value, node) == []
+    if compile.NodeFunction(node, CHECK, {})(value):
+        assert check.validate_value(value, node) + lists.validate_lists(value, node) == []
 
 
 @SLOW
@@ -86,11 +86,11 @@ def test_a_walk_finished_by_the_exact_walks_ends_where_they_alone_would(case: Ca
     begun, fresh = copy.deepcopy(value), copy.deepcopy(value)
     node = Node(schema)
     mode = data.draw(st.sampled_from([NORMALIZE, PRUNE, FILL]))
-    compile.Part(node, mode, {})(begun)
+    compile.NodeFunction(node, mode, {})(begun)
     for obj in (begun, fresh):
-        prune.prune(obj, node, embedded=True)
+        prune.prune_value(obj, node, embedded=True)
         default.drop_nulls(obj, node, prune.META)
-        default.fill(obj, node, prune.META)
+        default.fill_value(obj, node, prune.META)
     assert begun == fresh
 
 
@@ -104,5 +104,7 @@ def test_an_update_is_held_only_to_what_it_changes(case: Case, data: st.DataObje
     if part in other:
         new = plain(schema, {**value, part: other[part]})
     node = Node(schema)
-    wanted = oracle.holds_on_update(new, old, schema) and (not lists.validate(new, node) or lists.validate(old, node))
+    wanted = oracle.holds_on_update(new, old, schema) and (
+        not lists.validate_lists(new, node) or lists.validate_lists(old, node)
+    )
     assert (not Schema.compile(schema).validate(copy.deepcopy(new), old=old)) == bool(wanted)

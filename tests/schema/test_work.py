@@ -13,15 +13,14 @@ import pytest
 from podless.codec import patterns
 from podless.meta import field
 from podless.meta.errors import TooLarge
-from podless.runtime.meter import METER, Meter
+from podless.runtime.jsonobject import Object
+from podless.runtime.meter import METER, CPUMeter
 from podless.schema import Schema, check, default, regex, structural
 from podless.schema import compile as compiling
 from podless.schema.enums import Enum
 from podless.schema.node import Node
 from podless.schema.numbers import same
 from tests.cost import lines
-
-Object = dict[str, Any]
 
 
 def rooted(part: Object) -> Object:
@@ -164,7 +163,7 @@ def test_errors_share_the_text_that_lists_an_enum_and_are_no_more_than_a_client_
     schema = Schema(items({"type": "integer", "enum": list(range(5000))}))
     errors = schema.validate({"l": [-1 - place for place in range(4000)]})
     assert len({id(error.detail) for error in errors}) == 1
-    assert field.shown(errors)[0] != errors
+    assert field.summarize_errors(errors)[0] != errors
     assert len(errors) < 400
     assert errors[0].detail.startswith('supported values: "0", "1", "2"')
 
@@ -175,7 +174,7 @@ def test_only_the_errors_of_the_best_alternative_are_written(keyword: str) -> No
     node = Node({"type": "array", "items": {"type": "string", keyword: branches}})
     look = field.Found()
     with look:
-        errors = check.validate(["x", "y"], node)
+        errors = check.validate_value(["x", "y"], node)
     assert look.errors == errors
     assert len(errors) == 4
 
@@ -222,19 +221,19 @@ PATTERNS = [
 
 @pytest.mark.parametrize(("pattern", "texts"), PATTERNS, ids=[pattern for pattern, _ in PATTERNS])
 def test_a_dear_pattern_finds_what_it_finds_as_it_is(pattern: str, texts: list[str]) -> None:
-    plain = patterns.container(patterns.parse(pattern, regex._options(64 << 20)))
-    assert [regex.matcher(pattern)(text) for text in texts] == [plain(text) for text in texts]
+    plain = patterns.make_searcher(patterns.parse_pattern(pattern, regex._options(64 << 20)))
+    assert [regex.make_matcher(pattern)(text) for text in texts] == [plain(text) for text in texts]
 
 
 def test_a_pattern_that_was_dropped_is_compiled_again() -> None:
-    pattern = regex.matcher("^ab{2}$")
+    pattern = regex.make_matcher("^ab{2}$")
     assert pattern("abb")
     pattern.drop()
     assert pattern("abb")
     assert not pattern("ab")
 
 
-class Stretches(Meter):
+class Stretches(CPUMeter):
     """A meter that is asked at each charge: the most lines that were executed between two of them."""
 
     __slots__ = ("count", "longest")

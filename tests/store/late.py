@@ -17,7 +17,7 @@ from pathlib import Path
 
 from podless.runtime.histogram import Histogram
 from podless.store import KEPT, Change, Operation, Record, Stored, keys
-from podless.store.chain import chained
+from podless.store.chain import commit_chain
 from podless.store.contract import Deliver, Lost
 from podless.store.history import Keep
 from podless.store.sqlite import SQLiteStore
@@ -93,7 +93,7 @@ class LateStore:
             await self._later()
 
     async def chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
-        return await chained(self.commit, commits)
+        return await commit_chain(self.commit, commits)
 
     async def _disturb(self, operation: Operation) -> None:
         """Write what is there again."""

@@ -18,9 +18,9 @@ from tests.store.late import FOREIGN
 async def taken(store: Store) -> list[bytes]:
     """The lines of a backup of a store as it is now."""
     revision, after, foot = await store.current(), "", Foot()
-    text = backup.head(revision)
+    text = backup.backup_head(revision)
     while True:
-        lines, after = await backup.page(store, revision, after)
+        lines, after = await backup.read_page(store, revision, after)
         text += lines
         if not after:
             break
@@ -52,13 +52,13 @@ async def test_all_is_there_and_revisions_go_on(source: str, target: str, tmp_pa
     first, second = ENGINES[source](), ENGINES[target](tmp_path / "db")
     await filled(first, 250)
     lines = await taken(first)
-    revision, count = backup.check(lines)
+    revision, count = backup.check_backup(lines)
     assert 250 < revision <= await first.current()
     await second.open()
     other = await put(second, "/g/r/other", b"{}")
     old = await put(second, "/g/r/n0000", b"{}")
     told: list[str] = []
-    assert await backup.restore(second, revision, lines, told.append) == len(lines) - 2 == count
+    assert await backup.restore_backup(second, revision, lines, told.append) == len(lines) - 2 == count
     written = [text for text in told if "records" in text]
     assert written == sorted(written, key=lambda text: int(text.split()[0]))
     assert written[-1].startswith(f"{count} ")
@@ -77,12 +77,12 @@ async def test_a_backup_is_of_one_moment() -> None:
     store = SQLiteStore()
     await filled(store, 150)
     revision, before = await store.current(), await state(store)
-    lines, after = await backup.page(store, revision, "")
+    lines, after = await backup.read_page(store, revision, "")
     for number in range(140, 150):
         await put(store, f"/g/r/n{number:04}", b"changed", number + 1)
     await put(store, "/g/r/z", b"new")
     while after:
-        more, after = await backup.page(store, revision, after)
+        more, after = await backup.read_page(store, revision, after)
         lines += more
     found = {one.key: one.stored for one in backup.records(lines.splitlines())}
     assert found == before
@@ -97,7 +97,7 @@ async def test_a_page_of_large_objects_is_a_few_megabytes() -> None:
     revision, after = await store.current(), ""
     pages: list[bytes] = []
     while not pages or after:
-        lines, after = await backup.page(store, revision, after)
+        lines, after = await backup.read_page(store, revision, after)
         pages.append(lines)
     assert len(pages) >= 5
     assert max(map(len, pages)) < 3 << 20
@@ -113,9 +113,9 @@ async def test_what_is_not_whole_is_known_before_anything_is_done() -> None:
     assert changed != lines
     for bad in ([], lines[:-1], lines[:3] + lines[4:], changed, [*lines, lines[1]], [lines[0]], lines[1:]):
         with pytest.raises(BadBackup, match=r"not a whole backup|not a backup of podless"):
-            backup.check(bad)
+            backup.check_backup(bad)
     with pytest.raises(BadBackup, match="newer release"):
-        backup.check([lines[0].replace(b'"format":1', b'"format":2'), *lines[1:]])
+        backup.check_backup([lines[0].replace(b'"format":1', b'"format":2'), *lines[1:]])
     await store.close()
 
 
@@ -129,10 +129,10 @@ async def test_a_restore_that_was_interrupted_is_told_and_can_be_done_again(tmp_
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        await backup.restore(second, 252, lines, interrupt)
+        await backup.restore_backup(second, 252, lines, interrupt)
     with pytest.raises(StoreError, match="was interrupted"):
         await backup.refuse_half(second)
-    await backup.restore(second, 252, lines, lambda done: None)
+    await backup.restore_backup(second, 252, lines, lambda done: None)
     await backup.refuse_half(second)
     assert await state(second) == await state(first)
     for store in (first, second):
@@ -157,10 +157,10 @@ async def test_what_servers_share_stays_where_a_backup_has_none_of_it() -> None:
     await second.open()
     await put(second, "/podless/files/ca.key", b"secret")
     await put(second, "/g/r/other", b"{}")
-    await backup.restore(second, 1, await taken(first), lambda done: None)
+    await backup.restore_backup(second, 1, await taken(first), lambda done: None)
     assert await state(second) == {**await state(first), "/podless/files/ca.key": Stored(b"secret")}
     await put(first, "/podless/files/ca.key", b"another")
-    await backup.restore(second, 1, await taken(first), lambda done: None)
+    await backup.restore_backup(second, 1, await taken(first), lambda done: None)
     assert await state(second) == await state(first)
     for store in (first, second):
         await store.close()
@@ -183,7 +183,7 @@ async def test_a_record_that_the_engine_does_not_take_is_named(monkeypatch: pyte
 
     monkeypatch.setattr(second, "commit", narrow)
     with pytest.raises(StoreError, match=r"^/g/r/c has 2097152 bytes: etcdserver: request is too large$"):
-        await backup.restore(second, 1, lines, lambda done: None)
+        await backup.restore_backup(second, 1, lines, lambda done: None)
     assert {"/g/r/a", "/g/r/b"} <= set(await state(second))
     for store in (first, second):
         await store.close()

@@ -74,7 +74,7 @@ async def test_an_older_database_stays_as_it_is_until_the_new_one_is_whole(
         raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as patched:
-        patched.setattr("podless.store.format.checksum", fails)
+        patched.setattr("podless.store.format.row_checksum", fails)
         with pytest.raises(StoreError, match="disk is full"):
             await opened(tmp_path / "db")
     assert names(tmp_path) == ["db"]
@@ -236,10 +236,10 @@ async def test_what_can_be_read_of_a_log_is_known_without_room_to_move_it(tmp_pa
         await put(store, f"/g/r/n{number}", b"x" * 500)
     await crashed(store, tmp_path / "one", tmp_path / "two")
     log = tmp_path / "two" / "db-wal"
-    whole = wal.readable(log)
-    assert whole == wal.commits(log)[-1]
+    whole = wal.count_readable(log)
+    assert whole == wal.find_commits(log)[-1]
     flip(log, log.stat().st_size // 2, 3)
     with sqlite3.connect(tmp_path / "two" / "db") as database:
         found = database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
-    assert 0 < found <= wal.readable(log) < whole  # SQLite leaves out what no commit ends
+    assert 0 < found <= wal.count_readable(log) < whole  # SQLite leaves out what no commit ends
     database.close()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.store.history import Clock, History, Keep, keep
+from podless.store.history import History, HistoryClock, Keep, parse_keep
 
 
 @pytest.mark.parametrize(
@@ -19,13 +19,13 @@ from podless.store.history import Clock, History, Keep, keep
     ],
 )
 def test_what_is_kept_is_told_by_its_units(text: str, kept: Keep) -> None:
-    assert keep(text) == kept
+    assert parse_keep(text) == kept
 
 
 @pytest.mark.parametrize("text", ["", "1d", "Mi", "-1", "1Ti", "5,", "1h,x"])
 def test_what_says_nothing_of_the_kind(text: str) -> None:
     with pytest.raises(ValueError, match=r"a (number|size|duration)"):
-        keep(text)
+        parse_keep(text)
 
 
 def fill(wanted: Keep, writes: list[tuple[int, int]]) -> tuple[History, int]:
@@ -64,5 +64,5 @@ def test_age_ends_it_where_nobody_writes() -> None:
 def test_a_clock_that_goes_back_stands_still_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter([100.0, 40.0, 99.0, 101.0])
     monkeypatch.setattr("podless.runtime.clock.system.time", lambda: next(times))
-    clock = Clock(90)
+    clock = HistoryClock(90)
     assert [clock.now() for _ in range(4)] == [100, 100, 100, 101]

@@ -20,7 +20,7 @@ async def test_all_servers_have_the_files_of_the_first(tmp_path: Path) -> None:
             for path in paths:
                 path.write_text(f"{path.name} of {number}")
 
-        await share.files(store, paths, make)
+        await share.share_files(store, paths, make)
         assert [path.read_text() for path in paths] == ["ca.crt of 0", "ca.key of 0"]
     await store.close()
 
@@ -30,8 +30,8 @@ async def test_a_server_that_has_others_takes_the_common_ones(tmp_path: Path) ->
     await store.open()
     path = tmp_path / "ca.key"
     path.write_text("first")
-    await share.files(store, [path], lambda: None)
+    await share.share_files(store, [path], lambda: None)
     path.write_text("another")
-    await share.files(store, [path], lambda: None)
+    await share.share_files(store, [path], lambda: None)
     assert path.read_text() == "first"
     await store.close()

@@ -96,7 +96,7 @@ async def test_it_is_not_well_while_the_disk_is_full_and_recovers_by_itself(tmp_
     await store.check()
     assert not store._refused
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("podless.store.upkeep.probe", _full)
+        patched.setattr("podless.store.upkeep.probe_write", _full)
         store._refused = "database or disk is full"
         with pytest.raises(Full):
             await store.check()

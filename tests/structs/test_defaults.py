@@ -8,7 +8,7 @@ import pytest
 
 from podless.structs import defaults
 from podless.structs.gotypes import INT32, STRING, ListOf, MapOf
-from podless.structs.structs import Field, Struct, decode
+from podless.structs.structs import Field, Struct, decode_struct
 
 LEAF = Struct(
     "Leaf",
@@ -46,8 +46,8 @@ FULL = {"a": "x", "b": 3, "c": "d"}
     ],
 )
 def test_what_is_left_out_is_filled_in_in_order(given: Any, filled: Any) -> None:
-    obj = decode(TREE, given)
-    defaults.fill(TREE, obj)
+    obj = decode_struct(TREE, given)
+    defaults.fill_defaults(TREE, obj)
     assert obj == filled
     assert list(obj) == list(filled)
     assert list(obj["always"]) == ["a", "b", "c"]
@@ -57,13 +57,13 @@ def test_a_default_is_nobodys_but_its_objects() -> None:
     struct = Struct("S", (Field("a", PLAIN, pointer=True, fill={}),))
     one: dict[str, Any] = {}
     other: dict[str, Any] = {}
-    defaults.fill(struct, one)
-    defaults.fill(struct, other)
+    defaults.fill_defaults(struct, one)
+    defaults.fill_defaults(struct, other)
     one["a"]["a"] = "x"
     assert other == {"a": {}}
 
 
 def test_what_has_no_defaults_is_left_alone() -> None:
     obj = {"a": "b"}
-    defaults.fill(PLAIN, obj)
+    defaults.fill_defaults(PLAIN, obj)
     assert obj == {"a": "b"}

@@ -12,16 +12,16 @@ TAINT = load_struct("core/v1", "Taint")
 
 
 def test_every_field_is_there() -> None:
-    shown = gostructs.shown(TAINT, {"key": "a", "effect": "NoSchedule"})
-    assert gotext.json(shown) == '{"Key":"a","Value":"","Effect":"NoSchedule","TimeAdded":null}'
+    shown = gostructs.format_struct(TAINT, {"key": "a", "effect": "NoSchedule"})
+    assert gotext.format_json(shown) == '{"Key":"a","Value":"","Effect":"NoSchedule","TimeAdded":null}'
 
 
 def test_nothing_is_null() -> None:
-    assert gostructs.shown(TAINT, None) is None
+    assert gostructs.format_struct(TAINT, None) is None
 
 
 def test_what_is_the_hosts_is_in_the_security_context() -> None:
-    shown = gostructs.shown(POD_SPEC, {"containers": [], "hostPID": True, "securityContext": {"runAsUser": 1}})
+    shown = gostructs.format_struct(POD_SPEC, {"containers": [], "hostPID": True, "securityContext": {"runAsUser": 1}})
     assert list(shown["SecurityContext"])[:6] == [
         "HostNetwork", "HostPID", "HostIPC", "ShareProcessNamespace", "HostUsers", "SELinuxOptions",
     ]  # fmt: skip
@@ -31,7 +31,7 @@ def test_what_is_the_hosts_is_in_the_security_context() -> None:
 
 def test_a_diff_is_of_the_lines_around() -> None:
     old = {"name": "dbg", "image": "busybox"}
-    text = gostructs.diff(CONTAINER, old, {**old, "image": "other"})
+    text = gostructs.diff_structs(CONTAINER, old, {**old, "image": "other"})
     assert text == (
         '@@ -1,6 +1,6 @@\n {\n  "Name": "dbg",\n- "Image": "busybox",\n+ "Image": "other",\n  "Command": null,\n'
         '  "Args": null,\n  "WorkingDir": "",\n'
@@ -42,7 +42,7 @@ def test_long_ones_are_compared_as_a_whole() -> None:
     containers = [{"name": f"c{number}"} for number in range(300)]
     old = {"containers": containers}
     new = {"containers": [*containers[:150], {"name": "x"}, *containers[151:]]}
-    text = gostructs.diff(POD_SPEC, old, new)
+    text = gostructs.diff_structs(POD_SPEC, old, new)
     assert text.count("\n-") == text.count("\n+") == 1
     assert text.startswith("@@ -")
     assert text.count("\n") == 9

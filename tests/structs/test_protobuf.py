@@ -15,7 +15,7 @@ from podless.structs.gotypes import BYTES, FLOAT64, MICRO_TIME, STRING, TIME, Li
 from podless.structs.protobuf_messages import Messages
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Field, Struct
-from podless.structs.wire import ProtobufError, varint
+from podless.structs.wire import ProtobufError, encode_varint
 from tests.conformance import recorded
 
 CONFIG_MAP = load_struct("core/v1", "ConfigMap")
@@ -41,29 +41,29 @@ def schema(properties: dict[str, Any]) -> dict[str, Any]:
     """A definition with these properties at the top of its one schema."""
     version = {"name": "v1", "schema": {"openAPIV3Schema": {"type": "object", "properties": properties}}}
     spec = {"group": "g", "names": {"plural": "as", "kind": "A"}, "scope": "Cluster", "versions": [version]}
-    return structs.decode(CUSTOM_RESOURCE_DEFINITION, {"metadata": {"name": "as.g"}, "spec": spec})
+    return structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, {"metadata": {"name": "as.g"}, "spec": spec})
 
 
 def refusal(struct: Struct, raw: bytes) -> str:
     with pytest.raises(ProtobufError) as caught:
-        protobuf.decode(struct, raw)
+        protobuf.decode_message(struct, raw)
     return str(caught.value)
 
 
 def test_a_namespace_as_kubectl_sends_it() -> None:
-    head = protobuf.unwrap(NAMESPACE_Y)
+    head = protobuf.open_envelope(NAMESPACE_Y)
     assert (head.api_version, head.kind) == ("v1", "Namespace")
-    obj = protobuf.read(NAMESPACE_Y, NAMESPACE)
+    obj = protobuf.read_object(NAMESPACE_Y, NAMESPACE)
     assert obj == {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": "y"}, "spec": {}, "status": {}}
-    assert protobuf.write(NAMESPACE, obj) == NAMESPACE_Y
+    assert protobuf.write_object(NAMESPACE, obj) == NAMESPACE_Y
 
 
 def test_a_config_map_as_kubectl_sends_it() -> None:
-    obj = protobuf.read(CONFIG_MAP_K, CONFIG_MAP)
+    obj = protobuf.read_object(CONFIG_MAP_K, CONFIG_MAP)
     assert obj["metadata"] == {"name": "k"}
     assert obj["data"] == {"a": "1", "b": ""}
     assert obj["binaryData"] == {"bin": "//4A"}
-    assert protobuf.write(CONFIG_MAP, obj) == CONFIG_MAP_K
+    assert protobuf.write_object(CONFIG_MAP, obj) == CONFIG_MAP_K
 
 
 def test_a_status_that_kubectl_reads() -> None:
@@ -78,27 +78,33 @@ def test_a_status_that_kubectl_reads() -> None:
         "details": details,
         "code": 409,
     }
-    assert protobuf.write(STATUS, status).hex() == (
+    assert protobuf.write_object(STATUS, status).hex() == (
         "6b3873000a0c0a027631120653746174757312590a060a0012001a0012074661696c7572651a1d636f6e6669676d61707320"
         "226b2220616c726561647920657869737473220d416c72656164794578697374732a150a016b12001a0a636f6e6669676d61"
         "7073280032003099031a002200"
     )
-    assert protobuf.read(protobuf.write(STATUS, status), STATUS) == status
+    assert protobuf.read_object(protobuf.write_object(STATUS, status), STATUS) == status
 
 
 def test_zeros_are_written_and_pointers_only_when_set() -> None:
-    assert protobuf.encode(SCALE, {"spec": {}}).endswith(b"\x12\x02\x08\x00\x1a\x04\x08\x00\x12\x00")
-    assert protobuf.encode(DELETE_OPTIONS, {}) == b""
-    assert protobuf.encode(DELETE_OPTIONS, {"gracePeriodSeconds": 0, "orphanDependents": False}) == b"\x08\x00\x18\x00"
-    assert protobuf.decode(DELETE_OPTIONS, b"\x08\x00\x18\x00") == {"gracePeriodSeconds": 0, "orphanDependents": False}
+    assert protobuf.encode_message(SCALE, {"spec": {}}).endswith(b"\x12\x02\x08\x00\x1a\x04\x08\x00\x12\x00")
+    assert protobuf.encode_message(DELETE_OPTIONS, {}) == b""
+    assert (
+        protobuf.encode_message(DELETE_OPTIONS, {"gracePeriodSeconds": 0, "orphanDependents": False})
+        == b"\x08\x00\x18\x00"
+    )
+    assert protobuf.decode_message(DELETE_OPTIONS, b"\x08\x00\x18\x00") == {
+        "gracePeriodSeconds": 0,
+        "orphanDependents": False,
+    }
     # to a Go client an empty deletionTimestamp would be a deletion
-    assert b"\x42\x00" in protobuf.encode(OBJECT_META, {})
-    assert b"\x4a" not in protobuf.encode(OBJECT_META, {})
+    assert b"\x42\x00" in protobuf.encode_message(OBJECT_META, {})
+    assert b"\x4a" not in protobuf.encode_message(OBJECT_META, {})
 
 
 def test_an_object_s_own_kind_is_in_the_envelope_and_that_of_a_reference_is_not() -> None:
     reference = Struct("ObjectReference", (Field("kind", STRING, 1), Field("name", STRING, 3)))
-    assert protobuf.encode(reference, {"kind": "A", "name": "b"}) == b"\x0a\x01A\x1a\x01b"
+    assert protobuf.encode_message(reference, {"kind": "A", "name": "b"}) == b"\x0a\x01A\x1a\x01b"
 
 
 @pytest.mark.parametrize(
@@ -116,21 +122,21 @@ def test_an_object_s_own_kind_is_in_the_envelope_and_that_of_a_reference_is_not(
 def test_times(text: str, seconds: int, nanos: int) -> None:
     type_ = MICRO_TIME if "." in text else TIME
     struct = Struct("Timed", (Field("at", type_, 1),))
-    stamp = b"\x08" + varint(seconds % (1 << 64)) + b"\x10" + varint(nanos)
-    raw = b"\x0a" + varint(len(stamp)) + stamp
-    assert protobuf.encode(struct, {"at": text}) == raw
-    assert protobuf.decode(struct, raw) == {"at": text}
+    stamp = b"\x08" + encode_varint(seconds % (1 << 64)) + b"\x10" + encode_varint(nanos)
+    raw = b"\x0a" + encode_varint(len(stamp)) + stamp
+    assert protobuf.encode_message(struct, {"at": text}) == raw
+    assert protobuf.decode_message(struct, raw) == {"at": text}
 
 
 def test_times_that_json_cannot_say() -> None:
     struct = Struct("Timed", (Field("at", TIME, 1, always=True), Field("exactly", MICRO_TIME, 2)))
-    assert protobuf.decode(struct, b"\x0a\x00\x12\x00") == {"at": None}
-    late = b"\x08" + varint(253402300800)
-    assert "years 0 to 9999" in refusal(struct, b"\x0a" + varint(len(late)) + late)
+    assert protobuf.decode_message(struct, b"\x0a\x00\x12\x00") == {"at": None}
+    late = b"\x08" + encode_varint(253402300800)
+    assert "years 0 to 9999" in refusal(struct, b"\x0a" + encode_varint(len(late)) + late)
     # whole seconds only, and microseconds at most
-    assert protobuf.decode(struct, b"\x0a\x04\x08\x01\x10\x05") == {"at": "1970-01-01T00:00:01Z"}
-    nanos = b"\x08\x01\x10" + varint(1_999_999)
-    found = protobuf.decode(struct, b"\x12" + varint(len(nanos)) + nanos)
+    assert protobuf.decode_message(struct, b"\x0a\x04\x08\x01\x10\x05") == {"at": "1970-01-01T00:00:01Z"}
+    nanos = b"\x08\x01\x10" + encode_varint(1_999_999)
+    found = protobuf.decode_message(struct, b"\x12" + encode_varint(len(nanos)) + nanos)
     assert found["exactly"] == "1970-01-01T00:00:01.001999Z"
 
 
@@ -138,12 +144,13 @@ def test_quantities_and_integers_or_strings() -> None:
     either = Union("intstr.IntOrString", lambda: {int: None, str: None})
     fields = (Field("port", either, 1), Field("size", String("resource.Quantity"), 2))
     struct = Struct("Mixed", (*fields, Field("sizes", MapOf(fields[1].type), 3)))
-    assert protobuf.encode(struct, {"port": 80}) == b"\x0a\x06\x08\x00\x10\x50\x1a\x00"
+    assert protobuf.encode_message(struct, {"port": 80}) == b"\x0a\x06\x08\x00\x10\x50\x1a\x00"
     assert (
-        protobuf.encode(struct, {"port": "a", "size": "1Gi"}) == b"\x0a\x07\x08\x01\x10\x00\x1a\x01a\x12\x05\x0a\x031Gi"
+        protobuf.encode_message(struct, {"port": "a", "size": "1Gi"})
+        == b"\x0a\x07\x08\x01\x10\x00\x1a\x01a\x12\x05\x0a\x031Gi"
     )
     for obj in ({"port": 80}, {"port": "a", "size": "1Gi", "sizes": {"cpu": "1"}}):
-        assert protobuf.decode(struct, protobuf.encode(struct, obj)) == obj
+        assert protobuf.decode_message(struct, protobuf.encode_message(struct, obj)) == obj
 
 
 def test_json_inside_a_schema() -> None:
@@ -155,15 +162,15 @@ def test_json_inside_a_schema() -> None:
     }
     obj = schema(properties)
     assert json.dumps(
-        protobuf.decode(CUSTOM_RESOURCE_DEFINITION, protobuf.encode(CUSTOM_RESOURCE_DEFINITION, obj))
+        protobuf.decode_message(CUSTOM_RESOURCE_DEFINITION, protobuf.encode_message(CUSTOM_RESOURCE_DEFINITION, obj))
     ) == (json.dumps({name: value for name, value in obj.items() if name not in ("kind", "apiVersion")}))
 
 
 def test_fields_of_newer_clients_are_skipped() -> None:
-    raw = protobuf.encode(NAMESPACE, {"metadata": {"name": "a"}})
+    raw = protobuf.encode_message(NAMESPACE, {"metadata": {"name": "a"}})
     for more in (b"\xf8\x07\x05", b"\xfa\x07\x02hi", b"\xfb\x07\x08\x01\xfc\x07", b"\xfd\x07\x00\x00\x00\x00"):
-        assert protobuf.decode(NAMESPACE, raw + more) == protobuf.decode(NAMESPACE, raw)
-    assert protobuf.decode(NAMESPACE, b"\xf8\x07\x05" * 100_000) == protobuf.decode(NAMESPACE, b"")
+        assert protobuf.decode_message(NAMESPACE, raw + more) == protobuf.decode_message(NAMESPACE, raw)
+    assert protobuf.decode_message(NAMESPACE, b"\xf8\x07\x05" * 100_000) == protobuf.decode_message(NAMESPACE, b"")
 
 
 @pytest.mark.parametrize(
@@ -197,14 +204,16 @@ def test_deep_and_many_messages() -> None:
     deep: dict[str, Any] = {"type": "string"}
     for _ in range(200):
         deep = {"items": deep}
-    raw = protobuf.encode(CUSTOM_RESOURCE_DEFINITION, schema({"a": deep}))
+    raw = protobuf.encode_message(CUSTOM_RESOURCE_DEFINITION, schema({"a": deep}))
     assert "nested too deep" in refusal(CUSTOM_RESOURCE_DEFINITION, raw)
     for _ in range(1000):
         deep = {"items": deep}
     with pytest.raises(ProtobufError, match="nested too deep"):
-        protobuf.encode(CUSTOM_RESOURCE_DEFINITION, {"spec": {"versions": [{"schema": {"openAPIV3Schema": deep}}]}})
+        protobuf.encode_message(
+            CUSTOM_RESOURCE_DEFINITION, {"spec": {"versions": [{"schema": {"openAPIV3Schema": deep}}]}}
+        )
     many = b"\x3a\x00" * 150_000
-    assert "more than 100000 messages" in refusal(CUSTOM_RESOURCE_DEFINITION, b"\x12" + varint(len(many)) + many)
+    assert "more than 100000 messages" in refusal(CUSTOM_RESOURCE_DEFINITION, b"\x12" + encode_varint(len(many)) + many)
 
 
 def test_what_is_no_envelope() -> None:
@@ -215,52 +224,54 @@ def test_what_is_no_envelope() -> None:
         (b"k8s\0\x0a\x05", "truncated"),
     ):
         with pytest.raises(ProtobufError) as caught:
-            protobuf.unwrap(body)
+            protobuf.open_envelope(body)
         assert text in str(caught.value)
-    assert protobuf.unwrap(b"k8s\0\x12\x00") == ("", "", b"")
+    assert protobuf.open_envelope(b"k8s\0\x12\x00") == ("", "", b"")
 
 
 def test_an_object_that_does_not_fit() -> None:
     for obj in ({"metadata": 1}, {"metadata": {"generation": 1 << 70}}, {"metadata": {"creationTimestamp": "now"}}):
         with pytest.raises(ProtobufError, match="cannot be written as protobuf"):
-            protobuf.encode(NAMESPACE, obj)
+            protobuf.encode_message(NAMESPACE, obj)
 
 
 def test_lists_are_joined_from_items() -> None:
-    items = [protobuf.encode(NAMESPACE, {"metadata": {"name": name * 50}}) for name in "abc"]
+    items = [protobuf.encode_message(NAMESPACE, {"metadata": {"name": name * 50}}) for name in "abc"]
     namespaces = Struct("NamespaceList", (Field("metadata", LIST_META, 1), Field("items", ListOf(NAMESPACE), 2)))
-    whole = b"".join(protobuf.pack("v1", "NamespaceList", {"resourceVersion": "7", "remainingItemCount": 0}, items))
-    found = protobuf.read(whole, namespaces)
+    whole = b"".join(
+        protobuf.pack_list("v1", "NamespaceList", {"resourceVersion": "7", "remainingItemCount": 0}, items)
+    )
+    found = protobuf.read_object(whole, namespaces)
     assert found["metadata"] == {"resourceVersion": "7", "remainingItemCount": 0}
     assert [item["metadata"]["name"][0] for item in found["items"]] == ["a", "b", "c"]
-    assert protobuf.write(namespaces, found) == whole
+    assert protobuf.write_object(namespaces, found) == whole
 
 
 def test_the_list_that_has_its_items_first() -> None:
     fields = (Field("items", ListOf(PARTIAL_OBJECT_METADATA), 1), Field("metadata", LIST_META, 2))
     struct = Struct("PartialObjectMetadataList", fields)
-    item = protobuf.encode(PARTIAL_OBJECT_METADATA, {"metadata": {"name": "a"}})
+    item = protobuf.encode_message(PARTIAL_OBJECT_METADATA, {"metadata": {"name": "a"}})
     head = ("meta.k8s.io/v1beta1", "PartialObjectMetadataList")
-    whole = b"".join(protobuf.pack(*head, {"resourceVersion": "7"}, [item]))
-    found = protobuf.read(whole, struct)
+    whole = b"".join(protobuf.pack_list(*head, {"resourceVersion": "7"}, [item]))
+    found = protobuf.read_object(whole, struct)
     assert (found["metadata"], found["items"]) == ({"resourceVersion": "7"}, [{"metadata": {"name": "a"}}])
-    assert protobuf.write(struct, found) == whole
+    assert protobuf.write_object(struct, found) == whole
 
 
 def test_watch_frames() -> None:
-    assert protobuf.frame("ADDED", b"xx") == b"\x00\x00\x00\x0d\x0a\x05ADDED\x12\x04\x0a\x02xx"
-    long = protobuf.frame("MODIFIED", b"x" * 1000)
+    assert protobuf.frame_event("ADDED", b"xx") == b"\x00\x00\x00\x0d\x0a\x05ADDED\x12\x04\x0a\x02xx"
+    long = protobuf.frame_event("MODIFIED", b"x" * 1000)
     assert int.from_bytes(long[:4], "big") == len(long) - 4
     event = Struct(
         "WatchEvent", (Field("type", STRING, 1), Field("object", Struct("Raw", (Field("raw", BYTES, 1),)), 2))
     )
-    assert protobuf.decode(event, long[4:])["type"] == "MODIFIED"
+    assert protobuf.decode_message(event, long[4:])["type"] == "MODIFIED"
 
 
 def test_the_package_is_imported_with_the_first_message_only() -> None:
     code = (
         "import sys, podless.app, podless.structs.protobuf as p, podless.structs.structfiles as t;"
-        "assert 'google.protobuf' not in sys.modules; p.encode(t.load_struct('core/v1', 'Namespace'), {});"
+        "assert 'google.protobuf' not in sys.modules; p.encode_message(t.load_struct('core/v1', 'Namespace'), {});"
         "assert 'google.protobuf' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -270,14 +281,16 @@ def test_many_threads_may_begin_at_once() -> None:
     messages = Messages()
     bodies = [(NAMESPACE, NAMESPACE_Y), (CONFIG_MAP, CONFIG_MAP_K)] * 8
     with ThreadPoolExecutor(16) as pool:
-        found = list(pool.map(lambda one: messages.decode(one[0], protobuf.unwrap(one[1]).raw), bodies))
+        found = list(pool.map(lambda one: messages.decode(one[0], protobuf.open_envelope(one[1]).raw), bodies))
     assert {one["metadata"]["name"] for one in found} == {"y", "k"}
 
 
 def test_definitions_of_the_real_world_lose_nothing() -> None:
     bodies = recorded.real_definitions()
     for body in bodies:
-        given = structs.decode(CUSTOM_RESOURCE_DEFINITION, body)
-        found = protobuf.read(protobuf.write(CUSTOM_RESOURCE_DEFINITION, given), CUSTOM_RESOURCE_DEFINITION)
+        given = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, body)
+        found = protobuf.read_object(
+            protobuf.write_object(CUSTOM_RESOURCE_DEFINITION, given), CUSTOM_RESOURCE_DEFINITION
+        )
         assert json.dumps(found) == json.dumps(given), body["metadata"]["name"]
     assert len(bodies) >= 64

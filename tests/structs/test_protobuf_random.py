@@ -17,10 +17,10 @@ from hypothesis.strategies import SearchStrategy
 from podless.apis.builtin import ALL
 from podless.codec import serializer
 from podless.structs import protobuf, structs
-from podless.structs.gotypes import Bool, Bytes, Float, Int, ListOf, MapOf, Quantity, Raw, String, Time, Type, Union
+from podless.structs.gotypes import Bool, Bytes, Float, GoType, Int, ListOf, MapOf, Quantity, Raw, String, Time, Union
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
-from podless.structs.wire import ProtobufError, varint
+from podless.structs.wire import ProtobufError, encode_varint
 from tests.conftest import tries
 
 DELETE_OPTIONS = load_struct("meta/v1", "DeleteOptions")
@@ -44,11 +44,11 @@ ANYTHING = st.recursive(
     st.none() | st.booleans() | NUMBERS | TEXTS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=6,
-).map(lambda value: serializer.decode_json(serializer.encode(value)))
+).map(lambda value: serializer.decode_json(serializer.encode_json(value)))
 MOMENTS = st.datetimes(datetime.datetime(1, 1, 2), datetime.datetime(9999, 12, 31))
 
 
-def values(type_: Type, depth: int = DEPTH) -> SearchStrategy[Any]:
+def values(type_: GoType, depth: int = DEPTH) -> SearchStrategy[Any]:
     """JSON values that fit the type; depth: how many schemas may be inside each other."""
     if isinstance(type_, Struct):
         return objects(type_, depth)
@@ -64,7 +64,7 @@ def values(type_: Type, depth: int = DEPTH) -> SearchStrategy[Any]:
     if isinstance(type_, Time):
         pattern = "%Y-%m-%dT%H:%M:%S.%fZ" if type_.digits else "%Y-%m-%dT%H:%M:%SZ"
         return MOMENTS.map(lambda moment: moment.strftime(pattern).rjust(27 if type_.digits else 20, "0"))
-    simple: dict[type[Type], SearchStrategy[Any]] = {
+    simple: dict[type[GoType], SearchStrategy[Any]] = {
         String: TEXTS,
         Bool: st.booleans(),
         Float: st.floats(allow_nan=False, allow_infinity=False),
@@ -97,17 +97,17 @@ def _holds_pods(struct: Struct) -> bool:
     )
 
 
-def _holds_schemas(type_: Type) -> bool:
+def _holds_schemas(type_: GoType) -> bool:
     item = type_.item if isinstance(type_, ListOf | MapOf) else type_
     return (isinstance(item, Struct) and item.name == JSON_SCHEMA_PROPS.name) or isinstance(item, Union)
 
 
 def settled(struct: Struct, obj: Any) -> Any:
     """The object as a Go server holds it when it came as protobuf: nil and empty are one there."""
-    return _settle(struct, structs.decode(struct, obj))
+    return _settle(struct, structs.decode_struct(struct, obj))
 
 
-def _settle(type_: Type, value: Any) -> Any:
+def _settle(type_: GoType, value: Any) -> Any:
     if isinstance(type_, Struct) and value is not None:
         fields = {field.name: field for field in type_}
         found = {name: _settle(fields[name].type, item) for name, item in value.items()}
@@ -134,13 +134,13 @@ def _settle(type_: Type, value: Any) -> Any:
 @settings(max_examples=tries(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_json_to_protobuf_and_back(struct: Struct, data: st.DataObject) -> None:
-    obj = structs.decode(struct, data.draw(objects(struct)))
-    raw = protobuf.encode(struct, obj)
-    found = protobuf.decode(struct, raw)
+    obj = structs.decode_struct(struct, data.draw(objects(struct)))
+    raw = protobuf.encode_message(struct, obj)
+    found = protobuf.decode_message(struct, raw)
     assert json.dumps(found) == json.dumps(settled(struct, obj))
     # what was read is what a server would hold, and it is written as it came
     assert json.dumps(settled(struct, found)) == json.dumps(found)
-    assert protobuf.encode(struct, found) == raw
+    assert protobuf.encode_message(struct, found) == raw
 
 
 BODIES = {kind.kind: kind.struct for kind in ALL if kind.struct is not None and kind.home is None}
@@ -173,7 +173,7 @@ def mutated(draw: st.DrawFn) -> tuple[Struct, bytes]:
     """A valid message with a few bytes changed, taken out, doubled or put in."""
     name = draw(st.sampled_from(sorted(SAMPLES)))
     struct = BODIES[name]
-    raw = bytearray(protobuf.encode(struct, structs.decode(struct, SAMPLES[name])))
+    raw = bytearray(protobuf.encode_message(struct, structs.decode_struct(struct, SAMPLES[name])))
     for _ in range(draw(st.integers(1, 6))):
         start = draw(st.integers(0, len(raw)))
         end = min(start + draw(st.integers(0, 8)), len(raw))
@@ -186,32 +186,32 @@ def mutated(draw: st.DrawFn) -> tuple[Struct, bytes]:
 def test_hostile_bytes_are_read_or_refused(case: tuple[Struct, bytes]) -> None:
     struct, raw = case
     with contextlib.suppress(ProtobufError):
-        found = protobuf.decode(struct, raw)
-        written = protobuf.encode(struct, found)
-        assert protobuf.decode(struct, written) == found
-        serializer.encode(found)
+        found = protobuf.decode_message(struct, raw)
+        written = protobuf.encode_message(struct, found)
+        assert protobuf.decode_message(struct, written) == found
+        serializer.encode_json(found)
 
 
 @pytest.mark.parametrize("unknown", [b"", b"\xf8\x7f\x01"])
 def test_a_key_that_is_no_text_is_refused(unknown: bytes) -> None:
     given = {"properties": {"key": {"type": "string"}}}
-    raw = protobuf.encode(JSON_SCHEMA_PROPS, structs.decode(JSON_SCHEMA_PROPS, given))
+    raw = protobuf.encode_message(JSON_SCHEMA_PROPS, structs.decode_struct(JSON_SCHEMA_PROPS, given))
     with pytest.raises(ProtobufError):
-        protobuf.decode(JSON_SCHEMA_PROPS, raw.replace(b"key", b"k\x90y") + unknown)
+        protobuf.decode_message(JSON_SCHEMA_PROPS, raw.replace(b"key", b"k\x90y") + unknown)
 
 
 @settings(max_examples=tries(300), deadline=None)
 @given(st.sampled_from(KINDS), st.binary(max_size=60))
 def test_random_bytes_are_read_or_refused(struct: Struct, raw: bytes) -> None:
-    for body in (raw, b"k8s\0" + raw, b"k8s\0" + b"\x12" + varint(len(raw)) + raw):
+    for body in (raw, b"k8s\0" + raw, b"k8s\0" + b"\x12" + encode_varint(len(raw)) + raw):
         with contextlib.suppress(ProtobufError):
-            serializer.encode(protobuf.read(body, struct))
+            serializer.encode_json(protobuf.read_object(body, struct))
 
 
 @pytest.mark.parametrize("name", sorted(SAMPLES))
 def test_every_truncation_is_read_or_refused(name: str) -> None:
     struct = BODIES[name]
-    raw = protobuf.encode(struct, structs.decode(struct, SAMPLES[name]))
+    raw = protobuf.encode_message(struct, structs.decode_struct(struct, SAMPLES[name]))
     for end in range(len(raw)):
         with contextlib.suppress(ProtobufError):
-            protobuf.decode(struct, raw[:end])
+            protobuf.decode_message(struct, raw[:end])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from podless.structs import repeats
 from podless.structs.gotypes import BOOL, INT32, JSON, STRING, ListOf, MapOf
-from podless.structs.structs import Field, Struct, decode
+from podless.structs.structs import Field, Struct, decode_struct
 
 INNER = Struct("Inner", (Field("a", INT32), Field("b", STRING), Field("p", INT32, pointer=True)))
 THING = Struct(
@@ -58,7 +58,7 @@ THING = Struct(
 )
 def test_the_second_value_is_decoded_into_the_first(text: str, expected: Any, findings: list[str]) -> None:
     found: list[str] = []
-    assert repeats.decode(THING, text.encode(), found) == expected
+    assert repeats.decode_repeats(THING, text.encode(), found) == expected
     assert found == findings
 
 
@@ -80,7 +80,7 @@ THINGS = st.fixed_dictionaries(
 def test_without_repeats_it_is_what_was_sent(thing: dict[str, Any]) -> None:
     found: list[str] = []
     text = json.dumps(thing).encode()
-    assert decode(THING, repeats.decode(THING, text, found)) == decode(THING, thing)
+    assert decode_struct(THING, repeats.decode_repeats(THING, text, found)) == decode_struct(THING, thing)
     assert not found
 
 
@@ -90,15 +90,15 @@ def test_the_same_again_changes_nothing(one: dict[str, Any], other: dict[str, An
 
     def twice(first: dict[str, Any], second: dict[str, Any]) -> Any:
         parts = [f"{json.dumps(key)}:{json.dumps(item)}" for part in (first, second) for key, item in part.items()]
-        return decode(THING, repeats.decode(THING, ("{" + ",".join(parts) + "}").encode(), []))
+        return decode_struct(THING, repeats.decode_repeats(THING, ("{" + ",".join(parts) + "}").encode(), []))
 
-    assert twice(one, one) == decode(THING, one)
+    assert twice(one, one) == decode_struct(THING, one)
     merged = twice(one, other)
-    for key, item in decode(THING, other).items():
+    for key, item in decode_struct(THING, other).items():
         if key in ("flag",):
             assert merged[key] == item
 
 
 def test_the_last_text_at_the_top() -> None:
-    assert repeats.last(b'{"kind": "A", "kind": "B", "kind": null, "x": {"kind": "C"}}', "kind") == "B"
-    assert repeats.last(b"[]", "kind") is None
+    assert repeats.find_last(b'{"kind": "A", "kind": "B", "kind": null, "x": {"kind": "C"}}', "kind") == "B"
+    assert repeats.find_last(b"[]", "kind") is None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from podless.structs import structs
-from podless.structs.restore import Misfit, restored
+from podless.structs.restore import Misfit, restore_value
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
 
@@ -40,13 +40,13 @@ SECRET = load_struct("core/v1", "Secret")
 )
 def test_the_first_fault_is_told(struct: Struct, value: dict[str, Any], expected: str) -> None:
     if not expected:
-        assert restored(struct, value) is value
+        assert restore_value(struct, value) is value
         return
     with pytest.raises(Misfit) as caught:
-        restored(struct, value)
+        restore_value(struct, value)
     assert str(caught.value) == expected
     with pytest.raises(structs.DecodeError):
-        structs.decode(struct, value)
+        structs.decode_struct(struct, value)
 
 
 @pytest.mark.parametrize(
@@ -61,17 +61,17 @@ def test_the_first_fault_is_told(struct: Struct, value: dict[str, Any], expected
     ],
 )
 def test_integers_are_cut_to_their_size(value: float, expected: int) -> None:
-    assert restored(LEASE, {"spec": {"leaseTransitions": value}}) == {"spec": {"leaseTransitions": expected}}
+    assert restore_value(LEASE, {"spec": {"leaseTransitions": value}}) == {"spec": {"leaseTransitions": expected}}
 
 
 def test_bytes_are_lists_of_numbers_too() -> None:
-    assert restored(SECRET, {"data": {"a": [None, 1, 257, -1, 65.0]}}) == {"data": {"a": "AAEB/0E="}}
+    assert restore_value(SECRET, {"data": {"a": [None, 1, 257, -1, 65.0]}}) == {"data": {"a": "AAEB/0E="}}
     with pytest.raises(Misfit, match="unrecognized type: uint8"):
-        restored(SECRET, {"data": {"a": ["a"]}})
+        restore_value(SECRET, {"data": {"a": ["a"]}})
 
 
 def test_what_decodes_itself_is_given_numbers_as_go_writes_them() -> None:
     def surge(value: float) -> dict[str, Any]:
         return {"spec": {"strategy": {"rollingUpdate": {"maxSurge": value}}}}
 
-    assert str(restored(DEPLOYMENT, surge(1.0))) == str(surge(1))
+    assert str(restore_value(DEPLOYMENT, surge(1.0))) == str(surge(1))

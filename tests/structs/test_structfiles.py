@@ -209,7 +209,7 @@ def test_a_struct_is_one_object_whichever_thread_asks_first() -> None:
     found: list[Struct] = []
 
     def work() -> None:
-        memo.begin()
+        memo.begin_work()
         found.append(load_struct("node/v1", "Scheduling"))
         assert found[0].parts
 
@@ -221,7 +221,7 @@ def test_a_struct_is_one_object_whichever_thread_asks_first() -> None:
 
 def test_work_off_the_loop_keeps_the_fields_that_it_parses_to_itself(file: StructFile) -> None:
     part = file.struct("Part")
-    with memo.drafting() as draft:
+    with memo.draft_values() as draft:
         made = part.parts
         assert part.parts is made
         assert "parts" not in vars(part)

@@ -28,14 +28,14 @@ def definition(schema: Any) -> dict[str, Any]:
 
 def refusal(struct: Struct, value: Any) -> str:
     with pytest.raises(DecodeError) as caught:
-        structs.decode(struct, value)
+        structs.decode_struct(struct, value)
     return str(caught.value)
 
 
 def test_fields_come_in_the_order_of_the_struct_and_maps_by_key() -> None:
     given: dict[str, Any] = {"finalizers": ["f"], "labels": {"b": "2", "a": "1"}, "name": "n"}
-    assert list(structs.decode(OBJECT_META, given)) == ["name", "labels", "finalizers"]
-    assert list(structs.decode(OBJECT_META, given)["labels"]) == ["a", "b"]
+    assert list(structs.decode_struct(OBJECT_META, given)) == ["name", "labels", "finalizers"]
+    assert list(structs.decode_struct(OBJECT_META, given)["labels"]) == ["a", "b"]
     assert list(given) == ["finalizers", "labels", "name"]
 
 
@@ -48,24 +48,24 @@ def test_nulls_and_empty_optional_fields_are_dropped() -> None:
         "generation": 0,
         "finalizers": [],
     }
-    assert structs.decode(OBJECT_META, given) == {"name": "n"}
+    assert structs.decode_struct(OBJECT_META, given) == {"name": "n"}
 
 
 def test_pointers_keep_zero_values() -> None:
-    assert structs.decode(OBJECT_META, {"deletionGracePeriodSeconds": 0}) == {"deletionGracePeriodSeconds": 0}
-    assert structs.decode(CONFIG_MAP, {"immutable": False}) == {"metadata": {}, "immutable": False}
+    assert structs.decode_struct(OBJECT_META, {"deletionGracePeriodSeconds": 0}) == {"deletionGracePeriodSeconds": 0}
+    assert structs.decode_struct(CONFIG_MAP, {"immutable": False}) == {"metadata": {}, "immutable": False}
 
 
 def test_required_fields_are_always_there() -> None:
-    assert structs.decode(SCALE, {}) == {"metadata": {}, "spec": {}, "status": {"replicas": 0}}
-    status = structs.decode(CUSTOM_RESOURCE_DEFINITION, {})["status"]
+    assert structs.decode_struct(SCALE, {}) == {"metadata": {}, "spec": {}, "status": {"replicas": 0}}
+    status = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, {})["status"]
     assert status == {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": None}
 
 
 def test_null_items_are_zero_values() -> None:
     owner = {"apiVersion": "", "kind": "", "name": "", "uid": ""}
     given = {"finalizers": [None], "labels": {"a": None}, "ownerReferences": [None]}
-    assert structs.decode(OBJECT_META, given) == {
+    assert structs.decode_struct(OBJECT_META, given) == {
         "labels": {"a": ""},
         "ownerReferences": [owner],
         "finalizers": [""],
@@ -75,24 +75,24 @@ def test_null_items_are_zero_values() -> None:
 def test_unknown_fields_are_named_by_their_path_and_case_matters() -> None:
     unknown: list[str] = []
     given = {"Name": "x", "managedFields": [{}, {"x": 1}], "labels": {"a": "b"}, "foo": {"bar": 1}}
-    assert structs.decode(OBJECT_META, given, unknown) == {"labels": {"a": "b"}, "managedFields": [{}, {}]}
+    assert structs.decode_struct(OBJECT_META, given, unknown) == {"labels": {"a": "b"}, "managedFields": [{}, {}]}
     assert unknown == ["Name", "managedFields[1].x", "foo"]
     unknown.clear()
-    structs.decode(CUSTOM_RESOURCE_DEFINITION, definition({"properties": {"a": {"const": 1}}}), unknown)
+    structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, definition({"properties": {"a": {"const": 1}}}), unknown)
     assert unknown == ["spec.versions[0].schema.openAPIV3Schema.properties.a.const"]
 
 
 def test_unions_drop_unknown_fields_in_silence() -> None:
     unknown: list[str] = []
     given = {"items": {"const": 1, "type": "string"}, "additionalProperties": {"x": 1}}
-    decoded = structs.decode(JSON_SCHEMA_PROPS, given, unknown)
+    decoded = structs.decode_struct(JSON_SCHEMA_PROPS, given, unknown)
     assert decoded == {"items": {"type": "string"}, "additionalProperties": {}}
     assert unknown == []
 
 
 def test_no_more_than_a_hundred_unknown_fields_are_named() -> None:
     unknown: list[str] = []
-    structs.decode(OBJECT_META, {f"x{number}": 1 for number in range(200)}, unknown)
+    structs.decode_struct(OBJECT_META, {f"x{number}": 1 for number in range(200)}, unknown)
     assert len(unknown) == 100
 
 
@@ -168,13 +168,13 @@ def test_the_first_mistake_is_told_but_one_of_a_type_that_decodes_itself_wins() 
     [("bad", 0), ("YQ=", 3), ("YQ=x", 2), ("YQ==x", 4), ("=", 0), ("YW!=", 2), ("YQ\n!=", 3)],
 )
 def test_bytes_are_base64(text: str, offset: int) -> None:
-    assert structs.decode(CONFIG_MAP, {"binaryData": {"k": "YWJj\n"}})["binaryData"] == {"k": "YWJj"}
+    assert structs.decode_struct(CONFIG_MAP, {"binaryData": {"k": "YWJj\n"}})["binaryData"] == {"k": "YWJj"}
     assert refusal(CONFIG_MAP, {"binaryData": {"k": text}}) == f"illegal base64 data at input byte {offset}"
 
 
 def test_numbers_are_written_as_go_writes_them() -> None:
     struct = Struct("S", (Field("f", FLOAT64, pointer=True), Field("j", JSON, pointer=True)))
-    decoded = structs.decode(struct, {"f": 2.0, "j": {"b": 1.0, "a": [0.5, 1e300]}})
+    decoded = structs.decode_struct(struct, {"f": 2.0, "j": {"b": 1.0, "a": [0.5, 1e300]}})
     assert decoded == {"f": 2, "j": {"a": [0.5, 1e300], "b": 1}}
     assert isinstance(decoded["f"], int)
     assert list(decoded["j"]) == ["a", "b"]
@@ -202,7 +202,7 @@ def test_what_is_nested_too_deep_is_refused() -> None:
     ],
 )
 def test_times_are_written_in_utc(given: str, digits: int, normal: str | None) -> None:
-    assert gotime.normalise(given, digits) == normal
+    assert gotime.normalise_time(given, digits) == normal
 
 
 @pytest.mark.parametrize(

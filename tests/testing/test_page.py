@@ -13,9 +13,9 @@ import pytest
 
 from podless import Server
 from podless.cli import main
-from podless.http.faults import Fault
+from podless.http.faults import InjectedFault
 from podless.http.faults.fault import TERMS, camel
-from podless.testing.manifests import objects
+from podless.testing.manifests import read_manifests
 from tests.conftest import Client, definition
 
 pytestmark = pytest.mark.slow
@@ -102,10 +102,10 @@ def test_faults_as_they_are_shown() -> None:
         assert updates(server) == [409, 409, 200]
         exec(asserted, scope)
         server.faults.clear()
-        (obj,) = objects(block("yaml", "kind: Fault"))
+        (obj,) = read_manifests(block("yaml", "kind: Fault"))
         server.apply(obj)
         assert updates(server) == [409, 409, 200]
-        one, other = Fault.of("conflicts", obj["spec"], seed=1), scope["fault"]
+        one, other = InjectedFault.of("conflicts", obj["spec"], seed=1), scope["fault"]
         assert (one.verb, one.resource, one.status, one.times) == (
             other.verb,
             other.resource,

@@ -14,7 +14,7 @@ from podless.cache.cache import Cache
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.meta.errors import Unavailable
-from podless.remote import Client
+from podless.remote import WebhookClient
 from podless.store import Operation, Stored
 from podless.testing import snapshot
 from podless.verbs import storage
@@ -30,7 +30,7 @@ async def api() -> AsyncIterator[API]:
     await store.open()
     cache = Cache(store)
     await cache.open()
-    yield API(store, cache, Registry(), Converter(Client()))
+    yield API(store, cache, Registry(), Converter(WebhookClient()))
     await store.close()
 
 
@@ -50,20 +50,20 @@ async def overwritten(api: API, value: str) -> None:
 
 
 async def test_what_is_gone_back_to_is_shown_when_that_is_done(api: API) -> None:
-    await storage.put(api, CONFIG_MAPS, KEY, stored("1"))
+    await storage.put_object(api, CONFIG_MAPS, KEY, stored("1"))
     collection = await api.loaded(CONFIG_MAPS)
-    before = await snapshot.snapshot(app(api))
+    before = await snapshot.take_snapshot(app(api))
     for value in "23456":
         await overwritten(api, value)
-        await snapshot.restore(app(api), before)
+        await snapshot.restore_state(app(api), before)
         entry = collection.get(KEY)
         assert entry is not None
         assert entry.decode()["data"] == {"a": "1"}
 
 
 async def test_where_others_write_all_the_time_that_is_said(api: API, monkeypatch: pytest.MonkeyPatch) -> None:
-    await storage.put(api, CONFIG_MAPS, KEY, stored("1"))
-    before, commit = await snapshot.snapshot(app(api)), api.store.commit
+    await storage.put_object(api, CONFIG_MAPS, KEY, stored("1"))
+    before, commit = await snapshot.take_snapshot(app(api)), api.store.commit
 
     async def overtaken(operations: Sequence[Operation]) -> int:
         await commit([Operation(one.key, stored("2"), one.expect) for one in operations])
@@ -72,4 +72,4 @@ async def test_where_others_write_all_the_time_that_is_said(api: API, monkeypatc
     await overwritten(api, "3")
     monkeypatch.setattr(api.store, "commit", overtaken)
     with pytest.raises(Unavailable):
-        await snapshot.restore(app(api), before)
+        await snapshot.restore_state(app(api), before)

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from podless import Server
+from podless.runtime.jsonobject import Object
 from tests.conftest import CRDS, Client
 from tests.webhooks import Raw, Webhook
 
 pytestmark = pytest.mark.slow
 
-Object = dict[str, Any]
 
 _V1 = {
     "type": "object",

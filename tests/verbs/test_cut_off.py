@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from podless.offload import offloop
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import DEFAULT, METER
 from tests.conftest import CRDS, Client, definition
 from tests.cost import Allowance
 
-Object = dict[str, Any]
 GROUP = "cut-off.example.com"
 STEPS = 1000  # that a piece of work may be charged
 SIZE = 20_000  # keys of an object
@@ -26,7 +26,7 @@ def data(size: int) -> Object:
 def late(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
     """No piece of work beside the loop gets done, until the fixture is called."""
     with monkeypatch.context() as patch:
-        patch.setattr(offloop, "Meter", lambda seconds: Allowance(STEPS))
+        patch.setattr(offloop, "CPUMeter", lambda seconds: Allowance(STEPS))
         yield patch.undo
     assert METER.get() is DEFAULT
 

@@ -14,12 +14,12 @@ from podless.kinds.conversion import Converter
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry
 from podless.meta.errors import BadRequest, Expired
-from podless.remote.client import Client
+from podless.remote.client import WebhookClient
 from podless.store import Operation, Stored
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import options
 from podless.verbs.call import API, Call, Many
-from podless.verbs.list import Token, list_, read_token, write_token
+from podless.verbs.list import ContinueToken, list_, read_token, write_token
 
 
 async def served(kind: Kind = CONFIG_MAPS, names: str = "abcde") -> API:
@@ -28,7 +28,7 @@ async def served(kind: Kind = CONFIG_MAPS, names: str = "abcde") -> API:
     await store.open()
     cache = Cache(store)
     await cache.open()
-    api = API(store, cache, Registry(), Converter(Client()))
+    api = API(store, cache, Registry(), Converter(WebhookClient()))
     for place, name in enumerate(names):
         value = b'{"metadata":{"name":"%b","namespace":"ns","labels":{"odd":"%d"},"resourceVersion":"'
         value %= (name.encode(), place % 2)
@@ -94,7 +94,7 @@ def test_a_token_that_leads_nowhere_is_refused(text: str, why: str) -> None:
 
 
 def test_a_token_is_read_as_it_was_written() -> None:
-    assert read_token(write_token(Token(7, "ns/a\0"))) == Token(7, "ns/a\0")
+    assert read_token(write_token(ContinueToken(7, "ns/a\0"))) == ContinueToken(7, "ns/a\0")
 
 
 async def test_a_token_and_a_revision_exclude_each_other() -> None:

@@ -24,25 +24,25 @@ def call(query: dict[str, str | list[str]], body: bytes = b"", kind: Kind = CONF
 @pytest.mark.parametrize("values", [[""], ["", "All"], ["all"]])
 def test_a_dry_run_is_all_or_an_error(kind: str, values: list[str]) -> None:
     with pytest.raises(Invalid, match=r'dryRun: Unsupported value: .*: supported values: "All"'):
-        options.write(call({"dryRun": values}), kind)
+        options.read_write_options(call({"dryRun": values}), kind)
 
 
 def test_nothing_is_deleted_by_a_dry_run_that_is_misspelt() -> None:
     for given in (call({"dryRun": ""}), call({}, b'{"dryRun":[""]}')):
         with pytest.raises(Invalid, match=r"dryRun: Unsupported value"):
-            options.delete(given)
+            options.read_delete_options(given)
 
 
 def test_preconditions_come_from_the_query_where_there_is_no_body() -> None:
     query: dict[str, str | list[str]] = {"uid": "x", "resourceVersion": "5"}
-    asked = options.delete(call(query))
+    asked = options.read_delete_options(call(query))
     assert (asked.uid, asked.revision) == ("x", "5")
-    asked = options.delete(call(query, b"{}"))
+    asked = options.read_delete_options(call(query, b"{}"))
     assert (asked.uid, asked.revision) == (None, None)
 
 
 def test_an_empty_precondition_is_one() -> None:
-    asked = options.delete(call({}, b'{"preconditions":{"uid":"","resourceVersion":""}}'))
+    asked = options.read_delete_options(call({}, b'{"preconditions":{"uid":"","resourceVersion":""}}'))
     assert (asked.uid, asked.revision) == ("", "")
 
 
@@ -58,24 +58,24 @@ def test_an_empty_precondition_is_one() -> None:
 )
 def test_options_are_an_object(body: bytes, why: str) -> None:
     with pytest.raises(BadRequest, match=f"couldn't get version/kind; json parse error: .*{why}"):
-        options.delete(call({}, body))
+        options.read_delete_options(call({}, body))
 
 
 @pytest.mark.parametrize("body", [b"null", b"{}", b'{"apiVersion":"policy/v1"}', b'{"kind":"DeleteOptions"}'])
 def test_options_may_be_of_any_version_or_none(body: bytes) -> None:
-    assert options.delete(call({}, body)).policy == ""
+    assert options.read_delete_options(call({}, body)).policy == ""
 
 
 def test_options_are_of_their_kind() -> None:
     with pytest.raises(BadRequest, match=r'no kind "Other" is registered for version "v1" in scheme "k8s.io/'):
-        options.delete(call({}, b'{"kind":"Other"}'))
+        options.read_delete_options(call({}, b'{"kind":"Other"}'))
     with pytest.raises(BadRequest, match=r"decoded object cannot be converted to DeleteOptions"):
-        options.delete(call({}, b'{"kind":"Status"}'))
+        options.read_delete_options(call({}, b'{"kind":"Status"}'))
 
 
 def test_a_policy_can_be_wrong_in_two_ways() -> None:
     with pytest.raises(Invalid) as refused:
-        options.delete(call({}, b'{"orphanDependents":true,"propagationPolicy":"x"}'))
+        options.read_delete_options(call({}, b'{"orphanDependents":true,"propagationPolicy":"x"}'))
     assert [error.reason for error in refused.value.errors] == ["FieldValueInvalid", "FieldValueNotSupported"]
 
 
@@ -88,7 +88,7 @@ def test_numbers_are_numbers(name: str, value: str, why: str) -> None:
 
 def test_a_grace_period_is_a_number() -> None:
     with pytest.raises(BadRequest, match=r"strconv.ParseInt"):
-        options.delete(call({"gracePeriodSeconds": ""}))
+        options.read_delete_options(call({"gracePeriodSeconds": ""}))
 
 
 def test_no_number_is_too_long_to_be_refused(client: Client) -> None:

@@ -97,7 +97,7 @@ def test_one_that_took_too_long_is_tried_again(monkeypatch: pytest.MonkeyPatch) 
 IMPORTS = """
 import asyncio, json, sys, threading
 from podless.app import App, Settings
-from podless.http.message import Request, settled
+from podless.http.message import Request, settle_answer
 
 found = []
 
@@ -113,7 +113,7 @@ async def main(path, body):
     head = {"authorization": f"Bearer {app.token}", "content-type": "application/json"}
     request = Request("POST", path, head)
     request.body = json.dumps(body).encode()
-    answer = await settled(app.handler(request))
+    answer = await settle_answer(app.handler(request))
     sys.meta_path.pop(0)
     assert answer.status == 201, b"".join(answer.chunks)
     await app.stop()

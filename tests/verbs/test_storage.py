@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest
 
@@ -14,7 +13,8 @@ from podless.cache.entry import Entry
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.meta.errors import Unavailable
-from podless.remote import Client
+from podless.remote import WebhookClient
+from podless.runtime.jsonobject import Object
 from podless.store import Conflicted, Operation, Stored
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import storage
@@ -22,7 +22,6 @@ from podless.verbs.call import API
 from podless.verbs.storage import Action, Next
 from tests.store.late import LateStore
 
-Object = dict[str, Any]
 KEY = CONFIG_MAPS.key("ns", "a")
 
 
@@ -37,12 +36,12 @@ async def api(request: pytest.FixtureRequest) -> AsyncIterator[API]:
     await store.open()
     cache = Cache(store)
     await cache.open()
-    yield API(store, cache, Registry(), Converter(Client()))
+    yield API(store, cache, Registry(), Converter(WebhookClient()))
     await store.close()
 
 
 async def test_of_many_changes_at_once_none_is_lost(api: API) -> None:
-    await storage.create(api, CONFIG_MAPS, KEY, blank())
+    await storage.store_new(api, CONFIG_MAPS, KEY, blank())
 
     async def count(name: str) -> None:
         async def attempt(entry: Entry | None) -> Next | Action:
@@ -50,7 +49,7 @@ async def test_of_many_changes_at_once_none_is_lost(api: API) -> None:
             obj = entry.decode()
             return Next(blank(**{**obj.get("data", {}), name: "x"}))
 
-        written = await storage.update(api, CONFIG_MAPS, KEY, attempt)
+        written = await storage.update_stored(api, CONFIG_MAPS, KEY, attempt)
         assert written.entry is not None
         assert written.revision == written.entry.revision <= api.cache.revision
 
@@ -62,18 +61,18 @@ async def test_of_many_changes_at_once_none_is_lost(api: API) -> None:
 
 
 async def test_what_changes_nothing_is_not_written(api: API) -> None:
-    made = await storage.create(api, CONFIG_MAPS, KEY, blank(a="1"))
+    made = await storage.store_new(api, CONFIG_MAPS, KEY, blank(a="1"))
 
     async def attempt(entry: Entry | None) -> Next | Action:
         return Next(blank(a="1"))
 
-    written = await storage.update(api, CONFIG_MAPS, KEY, attempt)
+    written = await storage.update_stored(api, CONFIG_MAPS, KEY, attempt)
     assert written.entry is not None
     assert (written.entry.revision, written.revision) == (made.revision, 0)
 
 
 async def test_of_creations_at_once_one_wins_and_the_others_know_it(api: API) -> None:
-    making = (storage.create(api, CONFIG_MAPS, KEY, blank(a=str(place))) for place in range(5))
+    making = (storage.store_new(api, CONFIG_MAPS, KEY, blank(a=str(place))) for place in range(5))
     outcomes = await asyncio.gather(*making, return_exceptions=True)
     (won,) = (one for one in outcomes if isinstance(one, Entry))
     lost = [one for one in outcomes if isinstance(one, Conflicted)]
@@ -85,7 +84,7 @@ async def test_a_write_that_is_always_overtaken_ends(monkeypatch: pytest.MonkeyP
     await store.open()
     cache = Cache(store)
     await cache.open()
-    api = API(store, cache, Registry(), Converter(Client()))
+    api = API(store, cache, Registry(), Converter(WebhookClient()))
     tried = []
     really = store.commit
 
@@ -99,7 +98,7 @@ async def test_a_write_that_is_always_overtaken_ends(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(store, "commit", commit)
     with pytest.raises(Unavailable):
-        await storage.update(api, CONFIG_MAPS, KEY, attempt)
+        await storage.update_stored(api, CONFIG_MAPS, KEY, attempt)
     assert len(tried) == 50
     await store.close()
 

@@ -18,7 +18,7 @@ from podless.apis.builtin import CONFIG_MAPS
 from podless.cache.cache import Cache
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
-from podless.remote.client import Client
+from podless.remote.client import WebhookClient
 from podless.runtime.meter import charge
 from podless.store import Operation, Stored
 from podless.store.sqlite import SQLiteStore
@@ -81,7 +81,7 @@ def test_every_watcher_ends_up_with_the_state_that_there_is(given_steps: list[tu
         await store.open()
         cache = Cache(store)
         await cache.open()
-        api = API(store, cache, Registry(), Converter(Client()))
+        api = API(store, cache, Registry(), Converter(WebhookClient()))
         await api.loaded(CONFIG_MAPS)
         state: dict[str, int] = {}
         watchers: list[Watcher] = []
@@ -124,7 +124,7 @@ async def test_a_bookmark_never_runs_ahead_of_the_events() -> None:
     await store.open()
     cache = Cache(store)
     await cache.open()
-    api = API(store, cache, Registry(), Converter(Client()))
+    api = API(store, cache, Registry(), Converter(WebhookClient()))
     await api.loaded(CONFIG_MAPS)
     watcher = Watcher(api, {})
     await watcher.begin({})
@@ -142,7 +142,7 @@ async def test_long_objects_are_shown_in_slices_and_in_order() -> None:
     await store.open()
     cache = Cache(store)
     await cache.open()
-    api = API(store, cache, Registry(), Converter(Client()))
+    api = API(store, cache, Registry(), Converter(WebhookClient()))
     await api.loaded(CONFIG_MAPS)
     watcher = Watcher(api, {})
     await watcher.begin({})

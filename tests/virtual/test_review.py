@@ -19,11 +19,11 @@ ASKED = {"resource": "secrets", "verb": "list", "namespace": "default"}
 
 def test_an_answer_comes_in_protobuf_too(client: Client) -> None:
     body = {"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "metadata": {}, "status": {}}
-    sent = protobuf.write(SELF_SUBJECT_ACCESS_REVIEW, body | {"spec": {"resourceAttributes": ASKED}})
+    sent = protobuf.write_object(SELF_SUBJECT_ACCESS_REVIEW, body | {"spec": {"resourceAttributes": ASKED}})
     path = f"{ACCESS}/selfsubjectaccessreviews"
     answer = client.send("POST", path, sent, Content_Type=protobuf.MEDIA, Accept=protobuf.MEDIA)
     assert answer.status == 201
-    read = protobuf.read(answer.body, SELF_SUBJECT_ACCESS_REVIEW)
+    read = protobuf.read_object(answer.body, SELF_SUBJECT_ACCESS_REVIEW)
     assert (read["status"], read["kind"]) == ({"allowed": True}, "SelfSubjectAccessReview")
     assert read["spec"] == {"resourceAttributes": ASKED}
 

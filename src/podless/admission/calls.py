@@ -20,7 +20,7 @@ from podless.kinds import reviews
 from podless.kinds.kind import Version
 from podless.meta import uids
 from podless.meta.errors import Timeout
-from podless.remote import DEADLINE, Client, RemoteError, Target
+from podless.remote import DEADLINE, RemoteError, Target, WebhookClient
 from podless.structs.gotypes import BOOL, BYTES, STRING_MAP, STRINGS, UID, String
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import TYPE_META, Field, Struct
@@ -53,7 +53,7 @@ class Verdict:
     annotations: dict[str, str] = field(default_factory=dict)
 
 
-async def call(client: Client, webhook: Mapping[str, Any], subject: Subject, version: Version) -> Verdict:
+async def call(client: WebhookClient, webhook: Mapping[str, Any], subject: Subject, version: Version) -> Verdict:
     """Ask a webhook about a write, whose object it sees in a version.
 
     webhook: as in a configuration, with its defaults. Raises CallFailed, ConversionFailed where the object cannot be
@@ -63,7 +63,7 @@ async def call(client: Client, webhook: Mapping[str, Any], subject: Subject, ver
     if known is None:
         why = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
         raise CallFailed(f"could not create admission objects: {why}")
-    uid = uids.make()
+    uid = uids.make_uid()
     request: Object = {"uid": uid} | subject.request(version)
     request["object"] = await subject.shown(subject.attr.obj, version)
     request["oldObject"] = await subject.shown(subject.attr.old, version)
@@ -71,7 +71,7 @@ async def call(client: Client, webhook: Mapping[str, Any], subject: Subject, ver
     target = Target.of(webhook["clientConfig"])
     seconds, until = webhook["timeoutSeconds"], DEADLINE.get()
     try:
-        raw = await client.post(target, serializer.encode(attr), seconds=seconds, most=ANSWER_MOST, until=until)
+        raw = await client.post(target, serializer.encode_json(attr), seconds=seconds, most=ANSWER_MOST, until=until)
     except RemoteError as error:
         if until is not None and time.monotonic() >= until - _TICK:
             raise Timeout("request did not complete within requested timeout") from None

@@ -32,7 +32,7 @@ class Conditions:
 
     def met(self, values: Object, variables: Mapping[str, Expression] | None = None) -> bool:
         """Whether all are met. Raises ConditionFailed where one has no value, unless another is not met."""
-        from podless.cel.policies import BUDGET, Activation, Failure, OutOfBudget
+        from podless.cel.policies import BUDGET, Activation, ExpressionFailure, OutOfBudget
 
         activation = Activation(values, variables, BUDGET // 4)
         errors: list[str] = []
@@ -44,7 +44,7 @@ class Conditions:
                 try:
                     if activation.evaluate(expression) is False:
                         return False
-                except Failure as failure:
+                except ExpressionFailure as failure:
                     errors.append(str(failure))
         except OutOfBudget as spent:
             errors = [str(spent)]

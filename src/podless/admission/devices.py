@@ -14,7 +14,7 @@ from podless.apis.catalog import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.denied import Denied
-from podless.auth.user import User, account
+from podless.auth.user import User, parse_account
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.meta import field, names
@@ -140,7 +140,12 @@ def _key(device: Object) -> tuple[str, ...]:
 def _near(user: User, allocation: Object) -> bool:
     """Whether it is a service account on the one node where the devices are."""
     node, there = _node(allocation), user.extra.get(_NODE, ())
-    return bool(node) and account(user.name) is not None and tuple(there) == (node,) and not names.subdomain(node)
+    return (
+        bool(node)
+        and parse_account(user.name) is not None
+        and tuple(there) == (node,)
+        and not names.check_subdomain(node)
+    )
 
 
 def _node(allocation: Object) -> str:

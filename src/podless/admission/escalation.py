@@ -80,11 +80,11 @@ class Escalation(Step):
         lacking, errors = self._authorizer.missing(user, attr.namespace, granted)
         if not lacking:
             return
-        shown = "\n".join(sorted({rules.text(rule) for rule in lacking}))
-        who = f"user {quote(user.name)} (groups={rules.quoted(user.groups)})"
+        shown = "\n".join(sorted({rules.format_rule(rule) for rule in lacking}))
+        who = f"user {quote(user.name)} (groups={rules.quote_strings(user.groups)})"
         text = f"{who} is attempting to grant RBAC permissions not currently held:\n{shown}"
         if errors:
-            text += f"; resolution errors: [{rules.joined(errors)}]"
+            text += f"; resolution errors: [{rules.join_errors(errors)}]"
         raise Forbidden(attr.kind.plural, GROUP, (attr.obj or {})["metadata"].get("name") or "", text)
 
 

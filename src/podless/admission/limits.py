@@ -59,7 +59,7 @@ class _Given(dict[str, int]):
 
     def __missing__(self, text: str) -> int:
         charge(_STEPS)
-        self[text] = amount = quantity.nanos(text)
+        self[text] = amount = quantity.parse_nanos(text)
         return amount
 
 
@@ -131,7 +131,7 @@ def _bounds(amounts: Amounts | None) -> Sequence[_Bound]:
     found = []
     for name, text in (amounts or {}).items():
         charge(_STEPS)
-        found.append(_Bound(name, text, quantity.nanos(text)))
+        found.append(_Bound(name, text, quantity.parse_nanos(text)))
     return found
 
 

@@ -18,7 +18,7 @@ from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
 from podless.codec import quantity
 from podless.kinds.kind import Kind
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge
 
 MOST: Final = 1 << 19  # amounts of objects that are kept in sums; each takes some 150 bytes
@@ -46,10 +46,10 @@ class _Sum:
         before = self.given.pop(key, None)
         if before is not None:
             self._amount -= before[0]
-        if text is None or not (amount := quantity.nanos(text)):
+        if text is None or not (amount := quantity.parse_nanos(text)):
             return
         self._amount += amount
-        self.given[key] = amount, quantity.suffix(text)
+        self.given[key] = amount, quantity.find_suffix(text)
         if before is None:
             heappush(self._keys, key)
             if len(self._keys) > 2 * len(self.given) + _STEPS:
@@ -59,7 +59,7 @@ class _Sum:
         """The sum, in the form of the first of the objects that use something."""
         while self._keys and self._keys[0] not in self.given:
             heappop(self._keys)
-        return quantity.written(self._amount, self.given[self._keys[0]][1]) if self._keys else "0"
+        return quantity.format_quantity(self._amount, self.given[self._keys[0]][1]) if self._keys else "0"
 
 
 class _Space:

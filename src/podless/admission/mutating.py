@@ -162,16 +162,22 @@ async def _change(
         activation = policies.Activation(values, found.policy.environment.variables)
         made = activation.evaluate(mutation.expression)
         if mutation.patch:
-            changed = _patched(obj, policies.operations(made))
+            changed = _patched(obj, policies.patch_operations(made))
         else:
-            changed = _merged(attr, found, obj, policies.applied(made, policies.parts(values)))
+            changed = _merged(attr, found, obj, policies.apply_message(made, policies.collect_parts(values)))
         if attr.subresource == "scale" and attr.kind.custom:
             return "request to convert CR to an invalid group/version: autoscaling/v1"
         if changed is not obj:
             await patches.settle(attr, found.version, changed, subject.converter, strict=mutation.patch)
     except patches.Foreign as foreign:
         raise internal(f"failed to convert object: {foreign}") from None
-    except (policies.Failure, policies.OutOfBudget, policies.TypeMismatch, ConversionFailed, patches.Unfit) as error:
+    except (
+        policies.ExpressionFailure,
+        policies.OutOfBudget,
+        policies.TypeMismatch,
+        ConversionFailed,
+        patches.Unfit,
+    ) as error:
         return str(error)
     return ""
 
@@ -183,7 +189,7 @@ def _patched(obj: Object, operations: list[Object]) -> Object:
         for operation in operations
     ]
     try:
-        return patches.patched(obj, serializer.encode(named))
+        return patches.patched(obj, serializer.encode_json(named))
     except jsonpatch.Rejected as rejected:
         if rejected.untrue:
             return obj

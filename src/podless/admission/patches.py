@@ -12,8 +12,8 @@ from podless.admission.attributes import AdmissionAttributes
 from podless.admission.refusals import internal
 from podless.codec import gotext, serializer
 from podless.fields import combine, jsonpatch
-from podless.fields.check import check
-from podless.fields.typed import Misfit, Shape, of_schema, of_struct
+from podless.fields.check import check_value
+from podless.fields.typed import SchemaMisfit, Shape, of_schema, of_struct
 from podless.kinds import typemeta
 from podless.kinds.conversion import ConversionFailed, Converter
 from podless.kinds.kind import Kind, Version
@@ -38,7 +38,7 @@ class Foreign(Exception):
 def patched(obj: Object, raw: bytes) -> Object:
     """The object after a JSON patch; itself where a test in it does not hold. Raises Unfit; jsonpatch.Rejected too."""
     try:
-        found = jsonpatch.apply(obj, raw, checked=False)
+        found = jsonpatch.apply_json_patch(obj, raw, checked=False)
     except (jsonpatch.Rejected, Timeout):
         raise
     except APIError as error:
@@ -58,18 +58,18 @@ def merged(kind: Kind, version: Version, subresource: str, obj: Object, applied:
     shape = _shape(kind, version, subresource)
     applied = {**applied, "apiVersion": obj["apiVersion"], "kind": obj["kind"]}
     try:
-        check(applied, shape)
-    except Misfit as misfit:
+        check_value(applied, shape)
+    except SchemaMisfit as misfit:
         raise Unfit(f"failed to convert patch object to typed object: {misfit}") from None
     atomic = _atomic(applied, shape, "")
     if atomic:
         why = f"may not mutate atomic arrays, maps or structs: {', '.join(atomic)}"
         raise Unfit(f"invalid ApplyConfiguration: {why}")
     try:
-        check(obj, shape, repeats=True)
-    except Misfit as misfit:
+        check_value(obj, shape, repeats=True)
+    except SchemaMisfit as misfit:
         raise Unfit(f"failed to convert original object to typed object: {misfit}") from None
-    return combine.merge(obj, applied, shape)
+    return combine.merge_values(obj, applied, shape)
 
 
 def _shape(kind: Kind, version: Version, subresource: str) -> Shape:
@@ -132,11 +132,13 @@ async def settle(
     """
     attr.size += size
     kind, unknown, written = attr.kind_in(version), list[str](), attr.written(version)
-    obj = await converter.client.beside(size, serializer.copied, obj)  # what it shares with others must stay as it is
+    obj = await converter.client.beside(
+        size, serializer.copy_value, obj
+    )  # what it shares with others must stay as it is
     try:
         if attr.subresource == "scale":
             head = {"kind": "Scale", "apiVersion": "autoscaling/v1"}
-            attr.obj = head | structs.decode(SCALE, obj)
+            attr.obj = head | structs.decode_struct(SCALE, obj)
             return
         if attr.own is not None:
             kind, version = attr.own, attr.own.versions[0]

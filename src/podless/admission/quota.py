@@ -22,8 +22,8 @@ from podless.codec import quantity
 from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
-from podless.kinds.strategy import Object
 from podless.meta.errors import Forbidden
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.store import Operation
 
@@ -82,8 +82,8 @@ class ObjectQuota(Step):
             totals, exceeded = dict[str, str](), list[str]()
             for name, text in requested.items():
                 charge(_STEPS)
-                totals[name] = quantity.total((used[name], text))
-                if quantity.nanos(totals[name]) > quantity.nanos(hard[name]):
+                totals[name] = quantity.add_quantities((used[name], text))
+                if quantity.parse_nanos(totals[name]) > quantity.parse_nanos(hard[name]):
                     exceeded.append(name)
             if exceeded:
                 raise _refusal(attr, _text(entry.name, sorted(exceeded), requested, used, hard))
@@ -109,7 +109,7 @@ class ObjectQuota(Step):
             hard, measured = limits(quota), usage.names(kind, counts(kind))
             for counted in counts(kind):
                 if counted in hard and counted not in measured:
-                    requested[counted], used[counted] = "1", quantity.canonical(str(collection.count(scope)))
+                    requested[counted], used[counted] = "1", quantity.canonical_quantity(str(collection.count(scope)))
         return requested, used
 
     def _measured(
@@ -134,8 +134,8 @@ class ObjectQuota(Step):
         requested = {}
         for one in wanted:
             charge(_STEPS)
-            text = quantity.difference(new.amounts.get(one, "0"), before.get(one, "0"))
-            if quantity.nanos(text) > 0:
+            text = quantity.subtract_quantity(new.amounts.get(one, "0"), before.get(one, "0"))
+            if quantity.parse_nanos(text) > 0:
                 requested[one] = text
         if not requested:
             return {}, {}

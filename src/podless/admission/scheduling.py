@@ -229,7 +229,7 @@ def _equal(one: dict[str, str], other: dict[str, str] | None) -> bool:
         return False
     for name, text in one.items():
         charge(_STEPS)
-        if quantity.nanos(text) != quantity.nanos(other[name]):
+        if quantity.parse_nanos(text) != quantity.parse_nanos(other[name]):
             return False
     return True
 

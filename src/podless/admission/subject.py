@@ -67,7 +67,7 @@ class Subject:
         if found is None or found is not self.attr.obj or not self.attr.floats:
             return found
         if self._as_sent is None or self._as_sent[0] is not found:
-            self._as_sent = found, sentfloats.copied(found, self.attr.floats)
+            self._as_sent = found, sentfloats.copy_as_sent(found, self.attr.floats)
         return self._as_sent[1]
 
     def request(self, version: Version) -> Object:
@@ -106,7 +106,7 @@ class Subject:
         if "namespaceObject" in needs and not attr.of_namespace:
             values["namespaceObject"] = _namespace(await self.namespace())
         if "authorizer" in needs or "authorizer.requestResource" in needs:
-            from podless.cel.policies import Authorizer as Asking  # takes its time; here there are expressions
+            from podless.cel.policies import AuthorizerValue as Asking  # takes its time; here there are expressions
 
             asking = Asking(self._ask)
             about = (

@@ -120,7 +120,7 @@ class _Run:
         for key, values in self.annotations.items():
             self.attr.annotations[key] = ", ".join(values)
         if self.audited:
-            self.attr.annotations[_FAILURES] = serializer.encode(self.audited[:_MOST_FAILURES]).decode()
+            self.attr.annotations[_FAILURES] = serializer.encode_json(self.audited[:_MOST_FAILURES]).decode()
         if self.denied is not None:
             raise self.denied
 
@@ -169,7 +169,7 @@ class _Run:
                 try:
                     if activation.evaluate(validation.expression) is not True:
                         failures.append(_broken(index, validation, activation))
-                except policies.Failure as failure:
+                except policies.ExpressionFailure as failure:
                     if policy.strict:
                         failures.append(Failure(index, str(failure)))
         except ConversionFailed as error:
@@ -218,7 +218,7 @@ class _Run:
 
         try:
             value = activation.evaluate(expression)
-        except policies.Failure as failure:
+        except policies.ExpressionFailure as failure:
             if found.policy.strict:
                 self.deny(found, Failure(0, str(failure)))
             return
@@ -237,7 +237,7 @@ def _broken(index: int, validation: Validation, activation: Activation) -> Failu
         try:
             value = activation.evaluate(validation.message_expression)
             text = value.strip() if isinstance(value, str) else ""
-        except policies.Failure:
+        except policies.ExpressionFailure:
             text = ""
         except policies.OutOfBudget as spent:
             return Failure(index, f"failed messageExpression: {spent}")

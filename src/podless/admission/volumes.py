@@ -12,8 +12,8 @@ from podless.admission.step import Step
 from podless.codec import quantity
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
-from podless.kinds.strategy import Object
 from podless.meta.errors import Forbidden
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _CLAIMS, _VOLUMES, _CLASSES = "persistentvolumeclaims", "persistentvolumes", "storageclasses"
@@ -133,4 +133,4 @@ class Growth(Step):
 
 def _size(claim: Object) -> Any:
     text = ((claim["spec"].get("resources") or {}).get("requests") or {}).get("storage")
-    return quantity.parse(text) if text is not None else 0
+    return quantity.parse_quantity(text) if text is not None else 0

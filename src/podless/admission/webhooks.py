@@ -210,7 +210,7 @@ class MutatingWebhooks(_Webhooks):
             attr.annotations[f"failed-open.mutation.{note}"] = webhook.name
         finally:
             noted = {"configuration": webhook.configuration, "webhook": webhook.name, "mutated": changed}
-            attr.annotations[f"mutation.{note}"] = serializer.encode(noted).decode()
+            attr.annotations[f"mutation.{note}"] = serializer.encode_json(noted).decode()
         return changed
 
     async def _patch(self, webhook: Webhook, subject: Subject, version: Version, verdict: Verdict) -> bool:
@@ -220,7 +220,9 @@ class MutatingWebhooks(_Webhooks):
         if not size:
             return False
         try:
-            operations = await self._client.beside(size, partial(jsonpatch.decode, verdict.patch, checked=False))
+            operations = await self._client.beside(
+                size, partial(jsonpatch.decode_json_patch, verdict.patch, checked=False)
+            )
         except APIError as error:
             raise CallFailed(f"received undecodable patch in webhook response: {error.message}") from None
         if not operations:

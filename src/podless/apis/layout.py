@@ -9,17 +9,17 @@ from podless.codec import serializer
 from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.store import Stored, keys
-from podless.store.etcd.layout import Layout, names
+from podless.store.etcd.layout import KeyLayout, resource_names
 from podless.structs import protobuf
 from podless.structs.wire import ProtobufError
 
 
-def layout(root: str) -> Layout:
+def layout(root: str) -> KeyLayout:
     """The layout below a prefix such as /registry."""
     kinds = {kind.prefix: kind for kind in builtin.ALL if kind.home is None}
 
     def decode(key: str, value: bytes) -> Stored | None:
-        kind = kinds.get(keys.prefix(key))
+        kind = kinds.get(keys.prefix_of(key))
         if kind is None or kind.struct is None:
             return None
         try:
@@ -27,17 +27,19 @@ def layout(root: str) -> Layout:
         except (ProtobufError, ValueError, LookupError, TypeError, AttributeError):
             return None
 
-    return Layout(root, names({prefix: (kind.group, kind.plural) for prefix, kind in kinds.items()}), decode)
+    return KeyLayout(
+        root, resource_names({prefix: (kind.group, kind.plural) for prefix, kind in kinds.items()}), decode
+    )
 
 
 def _read(kind: Kind, value: bytes) -> dict[str, Any]:
     if not value.startswith(protobuf.PREFIX):
         read: dict[str, Any] = serializer.decode_own(value)
         return read
-    version = kind.by_version.get(protobuf.unwrap(value).api_version.rpartition("/")[2])
+    version = kind.by_version.get(protobuf.open_envelope(value).api_version.rpartition("/")[2])
     struct = kind.struct_of(version) if version is not None else kind.struct
     assert struct is not None
-    return protobuf.read(value, struct)
+    return protobuf.read_object(value, struct)
 
 
 def _stored(kind: Kind, obj: dict[str, Any]) -> dict[str, Any]:

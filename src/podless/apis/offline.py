@@ -55,16 +55,16 @@ def define(definition: Object) -> Made:
 
     Raises structs.DecodeError where it does not have the form of one.
     """
-    from podless.cel.rules import Definitions  # takes its time
+    from podless.cel.rules import DefinitionRules  # takes its time
 
     unknown: list[str] = []
-    whole = structs.decode(CUSTOM_RESOURCE_DEFINITION, definition, unknown)
+    whole = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, definition, unknown)
     rules.defaults(whole)
     rules.prepare_create(whole)
-    errors = objectmeta.validate(whole["metadata"], namespaced=False, name_check=Strategy().name_errors)
-    errors += rules.validate_create(whole, Definitions())
+    errors = objectmeta.validate_metadata(whole["metadata"], namespaced=False, name_check=Strategy().name_errors)
+    errors += rules.validate_create(whole, DefinitionRules())
     warnings = [*(f"unknown field {gotext.quote(path)}" for path in unknown), *rules.warnings(whole)]
-    return Made(None if errors else compile_kind(whole, serializer.encode(whole)), errors, warnings)
+    return Made(None if errors else compile_kind(whole, serializer.encode_json(whole)), errors, warnings)
 
 
 def check(kind: Kind, version: Version, raw: bytes, content_type: str = "application/json") -> Checked:

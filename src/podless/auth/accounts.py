@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from podless.auth.certificates import CREDENTIAL
-from podless.auth.claims import issuer
+from podless.auth.claims import read_issuer
 from podless.auth.user import of_account
-from podless.auth.verdict import Verdict
+from podless.auth.verdict import TokenVerdict
 from podless.cache.entry import Entry
 from podless.cache.watchcache import WatchCache
 from podless.codec import gotime
@@ -40,7 +40,7 @@ _CLAIM = "kubernetes.io"
 _KEPT = "kubernetes/serviceaccount"  # who issues the tokens that Secrets have
 _KEPT_CLAIM = "kubernetes.io/serviceaccount/"
 _INVALID = "kubernetes.io/legacy-token-invalid-since"  # a label of a Secret whose token was ended
-_NOBODY = Verdict(None)
+_NOBODY = TokenVerdict(None)
 _EXTRA = "authentication.kubernetes.io/"
 _LEEWAY = 60  # seconds after the end of a Pod or Node for which tokens bound to it are good
 
@@ -49,7 +49,7 @@ class BadKey(StoreError):
     """The signing key cannot be used; the text is one clear line for a person."""
 
 
-class Bound(NamedTuple):
+class BoundObject(NamedTuple):
     """An object that a token is bound to, or only names. uid: "" where no such object is there."""
 
     name: str
@@ -78,7 +78,7 @@ def _lifetime(entry: Entry) -> tuple[str, float | None]:
     known: tuple[str, float | None] | None = entry.forms.get("lifetime")
     if known is None:
         metadata = entry.decode()["metadata"]
-        ends = gotime.instant(metadata["deletionTimestamp"])[0] / 10**9 if entry.terminating else None
+        ends = gotime.parse_instant(metadata["deletionTimestamp"])[0] / 10**9 if entry.terminating else None
         known = entry.forms["lifetime"] = metadata.get("uid", ""), ends
     return known
 
@@ -141,7 +141,7 @@ class Accounts:
         return self._key is not None
 
     def issue(
-        self, account: Entry, uid: str, audiences: Sequence[str], seconds: int, bound: Mapping[str, Bound]
+        self, account: Entry, uid: str, audiences: Sequence[str], seconds: int, bound: Mapping[str, BoundObject]
     ) -> str:
         """A new token for an account, good for so many seconds. Raises BadKey.
 
@@ -156,14 +156,14 @@ class Accounts:
             "exp": now + seconds,
             "iat": now,
             "iss": self.issuer,
-            "jti": uids.make(),
+            "jti": uids.make_uid(),
             _CLAIM: inner,
             "nbf": now,
             "sub": of_account(account.namespace, account.name).name,
         }
         return self._sign(claims)
 
-    def kept(self, namespace: str, account: Bound, secret: str) -> str:
+    def kept(self, namespace: str, account: BoundObject, secret: str) -> str:
         """The token for an account that a Secret is to have. Raises BadKey."""
         inner = {
             "namespace": namespace,
@@ -180,7 +180,7 @@ class Accounts:
         key = self._signer()
         return jwt.encode(claims, key, ALGORITHM, headers={"kid": _key_id(key), "typ": None})
 
-    async def find(self, token: str, audiences: Sequence[str]) -> Verdict:
+    async def find(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
         """Whose token it is, and for which of the audiences; nobody's, where it is not good."""
         try:
             claims = self._verified(token, audiences)
@@ -202,7 +202,7 @@ class Accounts:
     def _verified(self, token: str, audiences: Sequence[str]) -> dict[str, Any] | None:
         import jwt
 
-        kept = issuer(token) == _KEPT
+        kept = read_issuer(token) == _KEPT
         required = ["iss", "sub"] if kept else ["exp", "iat", "iss", "sub", "aud"]
         # from when on it is good we have said ourselves, by our own clock
         options: Any = {"require": required, "verify_iat": False, "verify_nbf": False}
@@ -220,13 +220,13 @@ class Accounts:
             return None
         return claims
 
-    def _verdict(self, claims: dict[str, Any], audiences: Sequence[str]) -> Verdict:
+    def _verdict(self, claims: dict[str, Any], audiences: Sequence[str]) -> TokenVerdict:
         # what is looked into here has our own signature
         inner = claims[_CLAIM]
         namespace, until = inner["namespace"], claims["exp"]
-        account = Bound(inner["serviceaccount"]["name"], inner["serviceaccount"]["uid"])
+        account = BoundObject(inner["serviceaccount"]["name"], inner["serviceaccount"]["uid"])
         secret, pod, node = (
-            Bound(inner[sort]["name"], inner[sort].get("uid", "")) if sort in inner else None
+            BoundObject(inner[sort]["name"], inner[sort].get("uid", "")) if sort in inner else None
             for sort in ("secret", "pod", "node")
         )
         pods, nodes = self._running.values()
@@ -247,12 +247,12 @@ class Accounts:
             if one is not None:
                 told |= {f"{_EXTRA}{sort}-{what}": (value,) for what, value in one.claim().items()}
         user = of_account(namespace, account.name, account.uid, told)
-        return Verdict(user, tuple(one for one in audiences if one in claims["aud"]), holds)
+        return TokenVerdict(user, tuple(one for one in audiences if one in claims["aud"]), holds)
 
-    def _verdict_of_kept(self, token: str, claims: dict[str, Any], audiences: Sequence[str]) -> Verdict:
+    def _verdict_of_kept(self, token: str, claims: dict[str, Any], audiences: Sequence[str]) -> TokenVerdict:
         inner = {name.removeprefix(_KEPT_CLAIM): value for name, value in claims.items()}
         namespace, secret = inner["namespace"], inner["secret.name"]
-        account = Bound(inner["service-account.name"], inner["service-account.uid"])
+        account = BoundObject(inner["service-account.name"], inner["service-account.uid"])
         data = base64.b64encode(token.encode()).decode()
         place = self._secrets.keys.key(namespace, secret)
 
@@ -264,7 +264,7 @@ class Accounts:
         fitting = tuple(one for one in audiences if one == self.issuer)
         if not fitting or not holds():
             return _NOBODY
-        return Verdict(of_account(namespace, account.name, account.uid), fitting, holds)
+        return TokenVerdict(of_account(namespace, account.name, account.uid), fitting, holds)
 
     def keys(self) -> dict[str, Any]:
         """The public key as a JSON Web Key Set. Raises BadKey."""

@@ -16,7 +16,7 @@ from podless.auth.certificates import Certificate
 from podless.auth.oidc import Provider
 from podless.auth.tokens import Tokens
 from podless.auth.user import ANONYMOUS, User
-from podless.auth.verdict import Issued, Verdict
+from podless.auth.verdict import Issued, TokenVerdict
 from podless.meta.errors import Unauthorized
 from podless.runtime.option import section
 
@@ -59,7 +59,7 @@ class Authenticator:
         self._tokens = tokens
         self._issued: tuple[Issued, ...] = (accounts, *others) if accounts is not None else tuple(others)
         self._anonymous = anonymous
-        self._known: dict[str, Verdict] = {}  # by Authorization header
+        self._known: dict[str, TokenVerdict] = {}  # by Authorization header
 
     def user(self, headers: Mapping[str, str], certificate: Certificate | None) -> User | Coroutine[Any, Any, User]:
         """Who asks, or a coroutine that gives it. Both raise Unauthorized."""
@@ -77,7 +77,7 @@ class Authenticator:
             return self._nobody(certificate)
         found = self._tokens.find(token)
         if found is not None:
-            self._keep(header, Verdict(found))
+            self._keep(header, TokenVerdict(found))
             return found
         return self._signed(header, token)
 
@@ -101,24 +101,24 @@ class Authenticator:
         self._keep(header, verdict)
         return verdict.user
 
-    def _keep(self, header: str, verdict: Verdict) -> None:
+    def _keep(self, header: str, verdict: TokenVerdict) -> None:
         if len(self._known) >= _KEEP:
             self._known.clear()
         self._known[header] = verdict
 
-    async def token(self, token: str, audiences: Sequence[str]) -> Verdict:
+    async def token(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
         """Whose token it is, for one of the audiences; a user of None for one that is no good."""
         found = self._tokens.find(token)
         if found is None:
             return await self._ask(token, audiences)
         fitting = tuple(audience for audience in audiences if audience == AUDIENCE)
-        return Verdict(found, fitting) if fitting else Verdict(None)
+        return TokenVerdict(found, fitting) if fitting else TokenVerdict(None)
 
-    async def _ask(self, token: str, audiences: Sequence[str]) -> Verdict:
-        issuer = claims.issuer(token)
+    async def _ask(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
+        issuer = claims.read_issuer(token)
         for authenticator in self._issued:
             if issuer and authenticator.mine(issuer):
                 verdict = await authenticator.find(token, audiences)
                 if verdict.user is not None:
                     return verdict
-        return Verdict(None)
+        return TokenVerdict(None)

@@ -44,24 +44,19 @@ class AllowAll:
     """Everybody may do everything."""
 
     def allowed(self, user: User, asked: Attributes) -> bool:
-        """Yes."""
         return True
 
     def decide(self, user: User, asked: Attributes) -> Decision:
-        """Yes."""
         return Decision(True)
 
     def slow(self, user: User, *asked: Attributes) -> bool:
-        """No."""
         return False
 
     def rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
-        """Everything."""
         everything = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
         return [everything, {"verbs": ["*"], "nonResourceURLs": ["*"]}], []
 
     def missing(self, user: User, namespace: str, wanted: Iterable[PolicyRule]) -> tuple[list[PolicyRule], list[str]]:
-        """Nothing."""
         return [], []
 
     def role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:

@@ -11,7 +11,7 @@ import orjson
 _LONGEST = 32 << 10  # characters of a token that is looked into
 
 
-def issuer(token: str) -> str:
+def read_issuer(token: str) -> str:
     """The issuer that a token claims to be of, "" for what is no signed token."""
     parts = token.split(".")
     if len(parts) != 3 or len(token) > _LONGEST:

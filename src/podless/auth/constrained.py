@@ -12,7 +12,7 @@ import re
 
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
-from podless.auth.user import MASTERS, User, account, of_account
+from podless.auth.user import MASTERS, User, of_account, parse_account
 from podless.meta import names
 
 _GROUP = "authentication.k8s.io"
@@ -22,7 +22,7 @@ _MANY = 4  # from so many groups or extra values on, the right to all of them is
 _KEY = re.compile(r"([^/]+)/([A-Za-z0-9/\-._~%!$&'()*+,;=:]+)")
 
 
-def groups(authorizer: Authorizer, user: User, other: User, asked: Attributes) -> tuple[str, ...] | None:
+def allowed_groups(authorizer: Authorizer, user: User, other: User, asked: Attributes) -> tuple[str, ...] | None:
     """The groups that the other has, where the user may do what is asked as them; None where they may not."""
     mode, place, given = _mode(other)
     if not mode or not authorizer.allowed(user, asked._replace(verb=f"impersonate-on:{mode}:{asked.verb}")):
@@ -50,8 +50,8 @@ def _mode(other: User) -> tuple[str, tuple[str, str, str], tuple[str, ...]]:
     """The mode for such a user, the resource, name and namespace that they are, and their groups; "" for no mode."""
     plain = not (other.uid or other.groups or other.extra)
     node = other.name.removeprefix(_NODE)
-    known = account(other.name)
-    if other.name.startswith(_NODE) and not names.subdomain(node):
+    known = parse_account(other.name)
+    if other.name.startswith(_NODE) and not names.check_subdomain(node):
         return "arbitrary-node" if plain else "", ("nodes", node, ""), (_NODES,)
     if known is not None:
         namespace, name = known
@@ -63,4 +63,10 @@ def _sound(extra: tuple[str, tuple[str, ...]]) -> bool:
     """Whether a key is a path under a domain, in lower case, with values that say something."""
     key, values = extra
     match = _KEY.fullmatch(key)
-    return match is not None and not names.subdomain(match[1]) and key == key.lower() and all(values) and bool(values)
+    return (
+        match is not None
+        and not names.check_subdomain(match[1])
+        and key == key.lower()
+        and all(values)
+        and bool(values)
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.auth.attributes import Attributes
 from podless.auth.user import User
 from podless.codec.gotext import quote
-from podless.meta.errors import APIError, describe, qualified
+from podless.meta.errors import APIError, describe_object, qualify_resource
 
 
 class Denied(APIError):
@@ -22,7 +22,7 @@ def _subject(asked: Attributes) -> str:
     if not asked.resource:
         return ""
     name = f" {quote(asked.name)}" if asked.name else ""
-    return f"{qualified(asked.resource, asked.group)}{name} is "
+    return f"{qualify_resource(asked.resource, asked.group)}{name} is "
 
 
 def _sentence(user: User, asked: Attributes) -> str:
@@ -35,4 +35,4 @@ def _sentence(user: User, asked: Attributes) -> str:
 
 
 def _details(asked: Attributes) -> dict[str, str]:
-    return describe(asked.name, asked.group, asked.resource)
+    return describe_object(asked.name, asked.group, asked.resource)

@@ -12,7 +12,7 @@ from podless.auth import constrained
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.denied import Denied
-from podless.auth.user import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User, account, of_account
+from podless.auth.user import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User, of_account, parse_account
 from podless.codec.gotext import quote
 from podless.meta.errors import BadRequest
 
@@ -21,7 +21,7 @@ _EXTRA = "impersonate-extra-"
 _AUTHENTICATION = "authentication.k8s.io"
 
 
-def wanted(headers: Mapping[str, str]) -> User | None:
+def read_headers(headers: Mapping[str, str]) -> User | None:
     """Whom the headers want to act as, as they say it; None where they do not. Raises BadRequest.
 
     headers: by their lower-case names; several values of one are on lines of their own.
@@ -45,12 +45,12 @@ def _wanted(headers: Mapping[str, str]) -> User | None:
     return None
 
 
-def act(authorizer: Authorizer, user: User, other: User, asked: Attributes) -> User:
+def impersonate_user(authorizer: Authorizer, user: User, other: User, asked: Attributes) -> User:
     """The other, with the groups that belong to a user of the name. asked: what is to be done as them.
 
     Raises Denied where the user may not be them.
     """
-    groups = constrained.groups(authorizer, user, other, asked)
+    groups = constrained.allowed_groups(authorizer, user, other, asked)
     if groups is None:
         groups = _plain(authorizer, user, other)
     if other.name == ANONYMOUS.name:
@@ -62,9 +62,9 @@ def act(authorizer: Authorizer, user: User, other: User, asked: Attributes) -> U
     return User(other.name, other.uid, groups, other.extra)
 
 
-def places(other: User, asked: Attributes) -> tuple[Attributes, ...]:
-    """Questions of which one or the other is in each namespace that `act` asks about."""
-    known = account(other.name)
+def list_places(other: User, asked: Attributes) -> tuple[Attributes, ...]:
+    """Questions of which one or the other is in each namespace that `impersonate_user` asks about."""
+    known = parse_account(other.name)
     return (asked,) if known is None else (asked, Attributes("impersonate", namespace=known[0]))
 
 
@@ -73,13 +73,13 @@ def _plain(authorizer: Authorizer, user: User, other: User) -> tuple[str, ...]:
     for needed in _asked(other):
         if not authorizer.allowed(user, needed):
             raise Denied(user, needed, authorizer.decide(user, needed).reason)
-    known = account(other.name)
+    known = parse_account(other.name)
     return of_account(*known).groups if known is not None and not other.groups else other.groups
 
 
 def _asked(other: User) -> list[Attributes]:
     """What one has to be allowed to act as somebody."""
-    known = account(other.name)
+    known = parse_account(other.name)
     if known is None:
         asked = [Attributes("impersonate", "", "v1", "users", "", "", other.name)]
     else:

@@ -21,7 +21,7 @@ def by_certificate(certificate: bytes, key: bytes) -> dict[str, str]:
     }
 
 
-def kubeconfig(
+def make_kubeconfig(
     server: str, credentials: dict[str, str], authority: bytes | None, user: str = "admin", namespace: str = "default"
 ) -> bytes:
     """A kubeconfig with one cluster and one user, in JSON, which is YAML too.

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from podless.auth.access import OIDC, BadAccess
 from podless.auth.certificates import CREDENTIAL
 from podless.auth.user import AUTHENTICATED, User
-from podless.auth.verdict import Verdict
+from podless.auth.verdict import TokenVerdict
 from podless.codec import serializer
 from podless.runtime import clock
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("podless")
 
-_NOBODY = Verdict(None)
+_NOBODY = TokenVerdict(None)
 _AGAIN = 10.0  # seconds between two fetches
 _TIME = 10.0  # seconds that a fetch may take
 _LARGEST = 1 << 20  # bytes of a document
 _PATH = "/.well-known/openid-configuration"
 
 
-class Unreachable(Exception):
+class ProviderUnreachable(Exception):
     """The provider's keys cannot be had; the text says why."""
 
 
@@ -60,7 +60,7 @@ class Provider:
         """Whether a token that names this issuer can be one of the provider's."""
         return issuer == self._settings.issuer
 
-    async def find(self, token: str, audiences: Sequence[str]) -> Verdict:
+    async def find(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
         """Whose token it is; nobody's, where it is not good or the provider's keys cannot be had."""
         if self._audience not in audiences:
             return _NOBODY
@@ -69,7 +69,7 @@ class Provider:
         if claims is None or user is None:
             return _NOBODY
         until = float(claims["exp"])
-        verdict = Verdict(user, (self._audience,), lambda: clock.time() < until)
+        verdict = TokenVerdict(user, (self._audience,), lambda: clock.time() < until)
         return verdict if clock.time() < until else _NOBODY
 
     async def _verified(self, token: str) -> dict[str, Any] | None:
@@ -95,12 +95,12 @@ class Provider:
                     continue
         except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
             return None  # neither the token nor why it is wrong belongs in a log
-        except Unreachable as error:
+        except ProviderUnreachable as error:
             log.warning("keys of %s: %s", settings.issuer, error)
         return None
 
     async def _of(self, identity: str | None) -> list[jwt.PyJWK]:
-        """The keys that a token may be signed with. Raises Unreachable."""
+        """The keys that a token may be signed with. Raises ProviderUnreachable."""
         found = self._fitting(identity)
         if found:
             return found
@@ -125,11 +125,11 @@ class Provider:
             async with aiohttp.ClientSession(connector=connector, timeout=timeout) as session:
                 document = await _read(session, self._settings.issuer.rstrip("/") + _PATH)
                 if document.get("issuer") != self._settings.issuer:
-                    raise Unreachable(f"it says that it is {document.get('issuer')!r}")
+                    raise ProviderUnreachable(f"it says that it is {document.get('issuer')!r}")
                 keys = await _read(session, str(document.get("jwks_uri")))
             return [key for key in jwt.PyJWKSet.from_dict(keys).keys if key.public_key_use in (None, "sig")]
         except (aiohttp.ClientError, TimeoutError, OSError, jwt.PyJWTError, ValueError) as error:
-            raise Unreachable(str(error) or type(error).__name__) from None
+            raise ProviderUnreachable(str(error) or type(error).__name__) from None
 
     def _user(self, claims: dict[str, Any]) -> User | None:
         """Who the claims say that it is; None where they lack something or have it in a wrong form."""
@@ -152,18 +152,18 @@ class Provider:
 
 
 async def _read(session: aiohttp.ClientSession, url: str) -> dict[str, Any]:
-    """A JSON object from the provider. Raises Unreachable, ValueError, aiohttp.ClientError."""
+    """A JSON object from the provider. Raises ProviderUnreachable, ValueError, aiohttp.ClientError."""
     if urlsplit(url).scheme != "https":
-        raise Unreachable(f"{url} is not an https URL")
+        raise ProviderUnreachable(f"{url} is not an https URL")
     async with session.get(url, allow_redirects=False) as answer:
         if answer.status != 200:
-            raise Unreachable(f"{url} answers {answer.status}")
+            raise ProviderUnreachable(f"{url} answers {answer.status}")
         body = bytearray()
         async for piece in answer.content.iter_chunked(1 << 16):
             body += piece
             if len(body) > _LARGEST:
-                raise Unreachable(f"{url} answers more than {_LARGEST} bytes")
+                raise ProviderUnreachable(f"{url} answers more than {_LARGEST} bytes")
     document = serializer.decode_json(bytes(body))
     if not isinstance(document, dict):
-        raise Unreachable(f"{url} answers no JSON object")
+        raise ProviderUnreachable(f"{url} answers no JSON object")
     return document

@@ -8,13 +8,13 @@ rbac.authorization.k8s.io changes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podless.apis.rbac import rbac
 from podless.auth import rules
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Decision
-from podless.auth.rules import PolicyRule, Rules, joined
+from podless.auth.rules import PolicyRule, RoleRules, join_errors
 from podless.auth.user import User
 from podless.cache.cache import Cache
 from podless.cache.entry import Entry
@@ -26,7 +26,6 @@ from podless.offload.offloop import LONG
 from podless.runtime.bounded import LONGEST
 from podless.runtime.meter import charge, each
 
-Object = dict[str, Any]
 Subject = tuple[str, str]  # ("User", name) or ("Group", name); a service account is the user that it acts as
 
 # characters of the decisions that are kept, with what they are about, and of the longest of them: users may be in
@@ -39,7 +38,7 @@ _STEP = 64  # bytes of a role that are decoded in a step
 _YES = Decision(True)
 
 
-class Binding(NamedTuple):
+class RoleBinding(NamedTuple):
     """A role for some subjects. namespace: where it holds, "" for everywhere. subjects: each with its first place.
 
     accounts: by their places the service accounts among the subjects, as they are written: NAME/NAMESPACE.
@@ -64,7 +63,7 @@ class Binding(NamedTuple):
 
 
 # by the namespace that they hold in, the bindings of each subject; of several by their keys
-_Held = dict[str, dict[Subject, Binding | dict[str, Binding]]]
+_Held = dict[str, dict[Subject, RoleBinding | dict[str, RoleBinding]]]
 
 
 class RBAC:
@@ -117,7 +116,7 @@ class RBAC:
             if event.after is not None:
                 self._add(parse(event.after))
 
-    def _add(self, binding: Binding) -> None:
+    def _add(self, binding: RoleBinding) -> None:
         held = self._held.setdefault(binding.namespace, {})
         for subject in binding.subjects:
             known = held.get(subject)
@@ -128,7 +127,7 @@ class RBAC:
             else:
                 held[subject] = {known.key: known, binding.key: binding}
 
-    def _remove(self, binding: Binding) -> None:
+    def _remove(self, binding: RoleBinding) -> None:
         held = self._held.get(binding.namespace, {})
         for subject in binding.subjects:
             known = held.get(subject)
@@ -195,7 +194,7 @@ class RBAC:
             elif self._compiled(role).allows(asked):
                 return Decision(True, f"RBAC: allowed by {binding.told(mine)}")
             refused.add(name)
-        return Decision(False, f"RBAC: {joined(errors)}" if errors else "")
+        return Decision(False, f"RBAC: {join_errors(errors)}" if errors else "")
 
     def rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
         """All rules that hold for the user in a namespace ("": those that hold everywhere), and what went wrong."""
@@ -212,7 +211,7 @@ class RBAC:
 
     def missing(self, user: User, namespace: str, wanted: Iterable[PolicyRule]) -> tuple[list[PolicyRule], list[str]]:
         """The parts of some rules that the user does not hold in a namespace, and what went wrong."""
-        held: dict[str, Rules] = {}
+        held: dict[str, RoleRules] = {}
         errors: list[str] = []
         for binding in self._bound(_subjects(user), namespace):
             role = self._role(binding)
@@ -220,29 +219,29 @@ class RBAC:
                 errors.append(_not_found(binding))
             elif role.key not in held:
                 held[role.key] = self._compiled(role)
-        return rules.missing([*held.values()], wanted), errors
+        return rules.find_missing([*held.values()], wanted), errors
 
     def role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
         """The rules of a role that a binding names, or None where there is no such role."""
-        entry = self._role(Binding("", "", namespace, kind, name, {}, {}))
+        entry = self._role(RoleBinding("", "", namespace, kind, name, {}, {}))
         return None if entry is None else entry.decode().get("rules") or []
 
-    def _bound(self, mine: dict[Subject, None], namespace: str) -> Iterator[Binding]:
+    def _bound(self, mine: dict[Subject, None], namespace: str) -> Iterator[RoleBinding]:
         """The bindings of a user that hold in a namespace: first those that hold everywhere, each by their keys."""
         for space in ("", namespace) if namespace else ("",):
             if (held := self._held.get(space)) is not None:
                 found = _bindings(held, mine)
                 yield from (found[key] for key in sorted(found)) if len(found) > 1 else found.values()
 
-    def _compiled(self, role: Entry) -> Rules:
-        known: Rules | None = role.forms.get("rbac")
+    def _compiled(self, role: Entry) -> RoleRules:
+        known: RoleRules | None = role.forms.get("rbac")
         if known is None:
             charge(len(role.body) // _STEP)
-            known = role.forms["rbac"] = Rules(role.decode().get("rules") or ())
+            known = role.forms["rbac"] = RoleRules(role.decode().get("rules") or ())
             self._long.discard(role.key)
         return known
 
-    def _role(self, binding: Binding) -> Entry | None:
+    def _role(self, binding: RoleBinding) -> Entry | None:
         if binding.role_kind == "ClusterRole":
             return self._cluster_roles.get(rbac.CLUSTER_ROLES.key("", binding.role))
         return self._roles.get(rbac.ROLES.key(binding.namespace, binding.role))
@@ -253,9 +252,11 @@ def _subjects(user: User) -> dict[Subject, None]:
     return {("User", user.name): None} | {("Group", group): None for group in each(user.groups)}
 
 
-def _bindings(held: dict[Subject, Binding | dict[str, Binding]], mine: Iterable[Subject]) -> dict[str, Binding]:
+def _bindings(
+    held: dict[Subject, RoleBinding | dict[str, RoleBinding]], mine: Iterable[Subject]
+) -> dict[str, RoleBinding]:
     """By their keys, the bindings of which some subjects are among those of a user."""
-    found: dict[str, Binding] = {}
+    found: dict[str, RoleBinding] = {}
     for subject in mine:
         known = held.get(subject)
         if isinstance(known, dict):
@@ -274,7 +275,7 @@ def _collection(cache: Cache, kind: Kind) -> WatchCache:
     return cache.collection(kind.keys)
 
 
-def parse(entry: Entry) -> Binding:
+def parse(entry: Entry) -> RoleBinding:
     """A stored binding."""
     obj = entry.decode()
     subjects: dict[Subject, int] = {}
@@ -290,8 +291,8 @@ def parse(entry: Entry) -> Binding:
             if subjects.setdefault(subject, place) == place:
                 accounts[place] = f"{name}/{given}"
     ref = obj["roleRef"]
-    return Binding(entry.key, entry.name, entry.namespace, ref["kind"], ref["name"], subjects, accounts)
+    return RoleBinding(entry.key, entry.name, entry.namespace, ref["kind"], ref["name"], subjects, accounts)
 
 
-def _not_found(binding: Binding) -> str:
+def _not_found(binding: RoleBinding) -> str:
     return f"{binding.role_kind.lower()}.{rbac.GROUP} {quote(binding.role)} not found"

@@ -5,13 +5,10 @@ Source: "Default roles and role bindings" of the Kubernetes documents, as far as
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.apis.rbac.rbac import GROUP
 from podless.auth.rules import PolicyRule
 from podless.auth.user import AUTHENTICATED, MASTERS, UNAUTHENTICATED
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _LABEL = {"kubernetes.io/bootstrapping": "rbac-defaults"}
 AUTOUPDATE = "rbac.authorization.kubernetes.io/autoupdate"

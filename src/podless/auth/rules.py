@@ -33,7 +33,7 @@ _Places = int | tuple[int, ...]
 _Held = dict[str, _Places]
 
 
-class Rules:
+class RoleRules:
     """The rules of one role, by what is in their fields. Building them takes as long as they are.
 
     A set of rules is an int, with a bit for each rule. So a question of four fields is answered by an intersection of
@@ -163,7 +163,7 @@ def _bits(places: _Places | list[int]) -> int:
     return int.from_bytes(found, "little")
 
 
-def missing(held: Sequence[Rules], wanted: Iterable[PolicyRule], most: int = 10_000) -> list[PolicyRule]:
+def find_missing(held: Sequence[RoleRules], wanted: Iterable[PolicyRule], most: int = 10_000) -> list[PolicyRule]:
     """The parts of the wanted rules that no single rule of the held roles covers.
 
     A part has one verb, group, resource and name; those of the same group, resource and name become one rule with all
@@ -182,7 +182,7 @@ def missing(held: Sequence[Rules], wanted: Iterable[PolicyRule], most: int = 10_
     return [*rest, *simple.values()]
 
 
-def _missing(held: Sequence[Rules], wanted: Iterable[PolicyRule]) -> Iterator[PolicyRule]:
+def _missing(held: Sequence[RoleRules], wanted: Iterable[PolicyRule]) -> Iterator[PolicyRule]:
     """The parts that are not covered.
 
     What covers one verb, group, resource or name is a set of held rules, as the bits of a number: a part is covered
@@ -192,16 +192,16 @@ def _missing(held: Sequence[Rules], wanted: Iterable[PolicyRule]) -> Iterator[Po
     for rule in wanted:
         verbs = cover.alike("verbs", rule.get("verbs") or ())
         for url in rule.get("nonResourceURLs") or ():
-            lacking = cover.lacking(verbs, cover.of(Rules.url, url))
+            lacking = cover.lacking(verbs, cover.of(RoleRules.url, url))
             yield from ({"verbs": [verb], "nonResourceURLs": [url]} for verb in rule["verbs"] if verb in lacking)
         groups = cover.alike("apiGroups", rule.get("apiGroups") or ())
         resources = cover.alike("resources", rule.get("resources") or ())
         names = cover.alike("resourceNames", rule.get("resourceNames") or (_ANY_NAME,))
         for some, more in product(groups, resources):
-            by_both = cover.of(Rules.group, some[0]) & cover.of(Rules.resource, more[0])
+            by_both = cover.of(RoleRules.group, some[0]) & cover.of(RoleRules.resource, more[0])
             for called in names:
                 named = rule.get("resourceNames")
-                by_all = by_both & cover.of(Rules.name if named else Rules.unnamed, called[0])
+                by_all = by_both & cover.of(RoleRules.name if named else RoleRules.unnamed, called[0])
                 lacking = cover.lacking(verbs, by_all)
                 if not lacking:
                     continue
@@ -213,16 +213,16 @@ def _missing(held: Sequence[Rules], wanted: Iterable[PolicyRule]) -> Iterator[Po
 class _Cover:
     """Which rules of some roles cover an item; each rule is a bit."""
 
-    def __init__(self, held: Sequence[Rules]) -> None:
-        self._held: list[tuple[int, Rules]] = []
-        self._known: dict[tuple[Callable[[Rules, str], int], str], int] = {}
+    def __init__(self, held: Sequence[RoleRules]) -> None:
+        self._held: list[tuple[int, RoleRules]] = []
+        self._known: dict[tuple[Callable[[RoleRules, str], int], str], int] = {}
         offset = 0
         for rules in held:
             self._held.append((offset, rules))
             offset += rules.count
         self._steps = 1 + offset // _STEP  # that a set takes
 
-    def of(self, find: Callable[[Rules, str], int], item: str) -> int:
+    def of(self, find: Callable[[RoleRules, str], int], item: str) -> int:
         """The rules that cover an item. find: those of one role."""
         key = find, item
         found = self._known.get(key)
@@ -252,21 +252,21 @@ class _Cover:
     def lacking(self, verbs: Sequence[Sequence[str]], by_rest: int) -> set[str]:
         """The verbs that no rule covers of those which cover the rest."""
         charge(len(verbs) * self._steps)
-        return {verb for some in verbs if not by_rest & self.of(Rules.verb, some[0]) for verb in some}
+        return {verb for some in verbs if not by_rest & self.of(RoleRules.verb, some[0]) for verb in some}
 
 
-def text(rule: PolicyRule) -> str:
+def format_rule(rule: PolicyRule) -> str:
     """A rule as error texts show it."""
-    shown = [f"{label}:{quoted(rule[name])}" for name, label in _SHOWN.items() if rule.get(name)]
+    shown = [f"{label}:{quote_strings(rule[name])}" for name, label in _SHOWN.items() if rule.get(name)]
     return f"{{{', '.join(shown)}}}"
 
 
-def quoted(items: Iterable[str]) -> str:
+def quote_strings(items: Iterable[str]) -> str:
     """A list of strings as Go prints it."""
     return f"[{' '.join(map(quote, items))}]"
 
 
-def joined(errors: Sequence[str]) -> str:
+def join_errors(errors: Sequence[str]) -> str:
     """Several errors as one text."""
     texts = list(dict.fromkeys(errors))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"

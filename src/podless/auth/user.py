@@ -49,11 +49,11 @@ def of_account(namespace: str, name: str, uid: str = "", extra: Mapping[str, tup
     return User(f"{_ACCOUNT}{namespace}:{name}", uid, groups, extra or {})
 
 
-def account(name: str) -> tuple[str, str] | None:
+def parse_account(name: str) -> tuple[str, str] | None:
     """Namespace and name of the service account that has a user name, or None for all other users."""
     if not name.startswith(_ACCOUNT):
         return None
     namespace, colon, account_name = name.removeprefix(_ACCOUNT).partition(":")
-    if not colon or names.label(namespace) or names.subdomain(account_name):
+    if not colon or names.check_label_name(namespace) or names.check_subdomain(account_name):
         return None
     return namespace, account_name

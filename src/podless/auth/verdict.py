@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from podless.auth.user import User
 
 
-class Verdict(NamedTuple):
+class TokenVerdict(NamedTuple):
     """What an authenticator of tokens has found.
 
     user: None for a token that is not good. audiences: whom the token is for. holds: whether it still is so; it is
@@ -26,5 +26,5 @@ class Issued(Protocol):
     def mine(self, issuer: str) -> bool:
         """Whether it knows the issuer that a token names."""
 
-    async def find(self, token: str, audiences: Sequence[str]) -> Verdict:
+    async def find(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
         """Whose token it is, and whether it is for one of the audiences."""

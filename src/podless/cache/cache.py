@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from podless.cache import current
-from podless.cache.events import ChangeHandler, Event, join, tell
+from podless.cache.events import ChangeHandler, Event, add_handler, call_handler
 from podless.cache.fanout import Deliveries
 from podless.cache.watchcache import WatchCache
 from podless.store import Change, Keys, Overdue, Store, StoreError, keys
@@ -31,7 +31,7 @@ class Cache:
         self._collections: dict[str, WatchCache] = {}
         self._handlers: list[ChangeHandler] = []
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
-        self._question = current.Question(lambda: store.current(), lambda: self.revision, self.reach)
+        self._question = current.RevisionQuestion(lambda: store.current(), lambda: self.revision, self.reach)
         self._renewal: asyncio.Task[None] | None = None
         self._astray = False  # changes were lost since all was read
 
@@ -96,7 +96,7 @@ class Cache:
 
     def add_change_handler(self, handler: ChangeHandler) -> Callable[[], None]:
         """Have `handler` called with all changes in the store as they come in; the answer ends that."""
-        return join(self._handlers, handler)
+        return add_handler(self._handlers, handler)
 
     async def refresh(self) -> None:
         """Wait until all is here that anybody has been told of before this call. Raises StoreError."""
@@ -115,8 +115,7 @@ class Cache:
         return self._renewal is not None
 
     async def current(self) -> None:
-        """As `refresh`, where the present work has not done that already."""
-        if not self.fresh and (self._renewal is not None or not current.begun()):
+        if not self.fresh and (self._renewal is not None or not current.has_waited()):
             await self.refresh()
 
     async def reach(self, revision: int) -> None:
@@ -134,14 +133,14 @@ class Cache:
     def _take(self, changes: Sequence[Change], revision: int) -> None:
         batches: dict[WatchCache, list[Event]] = {}
         for change in changes:
-            collection = self._collections.get(keys.prefix(change.key))
+            collection = self._collections.get(keys.prefix_of(change.key))
             if collection is not None and (event := collection.apply(change)) is not None:
                 batches.setdefault(collection, []).append(event)
         self.revision = revision
         for collection, events in batches.items():
             collection.publish(events)
         for handler in self._handlers:
-            tell(handler, changes)
+            call_handler(handler, changes)
         if self._waiting:
             self._answer()
 

@@ -24,20 +24,20 @@ class Scope:
 _SCOPE: ContextVar[Scope | None] = ContextVar("scope", default=None)
 
 
-def begin() -> Scope:
+def begin_waited() -> Scope:
     """Say that what this context does has waited; `over` ends that, also for what it has started meanwhile."""
     scope = Scope()
     _SCOPE.set(scope)
     return scope
 
 
-def begun() -> bool:
+def has_waited() -> bool:
     """Whether the present work has waited already."""
     scope = _SCOPE.get()
     return scope is not None and not scope.over
 
 
-class Question:
+class RevisionQuestion:
     """Asks for the newest revision, again and again while there is somebody who wants to know.
 
     An answer may be older than who comes after the question was put: he waits for the next one. That is put when those

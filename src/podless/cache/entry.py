@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from podless.runtime.memo import fill
+from podless.runtime.memo import fill_attribute
 from podless.runtime.meter import charge
 from podless.store import Keys, Record, Stored, keys
 
@@ -49,7 +49,7 @@ class Entry:
     @property
     def name(self) -> str:
         """The object's name."""
-        return keys.name(self.key)
+        return keys.name_of(self.key)
 
     @property
     def stored(self) -> Stored:
@@ -64,7 +64,7 @@ class Entry:
     @property
     def forms(self) -> dict[Any, Any]:
         """What was made of this state, by what it is: the object in other versions, its message ..."""
-        return self._forms if self._forms is not None else fill(self, "_forms", dict, needed=False)
+        return self._forms if self._forms is not None else fill_attribute(self, "_forms", dict, needed=False)
 
     def at(self, revision: int) -> Entry:
         """The same state under another revision: what a DELETED event shows."""
@@ -86,7 +86,11 @@ class Entry:
     @property
     def labels(self) -> dict[str, str]:
         """The object's labels; found once."""
-        return self._labels if self._labels is not None else fill(self, "_labels", self.read_labels, needed=False)
+        return (
+            self._labels
+            if self._labels is not None
+            else fill_attribute(self, "_labels", self.read_labels, needed=False)
+        )
 
     def read_labels(self) -> dict[str, str]:
         """The object's labels, which are not kept."""

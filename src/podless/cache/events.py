@@ -57,20 +57,20 @@ EventHandler = Callable[[Sequence[Event]], None]
 ChangeHandler = Callable[[Sequence[Change]], None]
 
 
-def tell(handler: Callable[[Sequence[T]], None], events: Sequence[T]) -> None:
+def call_handler(handler: Callable[[Sequence[T]], None], events: Sequence[T]) -> None:
     """Call a handler; where it fails, the log says so."""
     try:
         handler(events)
     except Exception:
-        report()
+        log_failure()
 
 
-def report() -> None:
+def log_failure() -> None:
     """Log the exception that a handler has raised."""
     log.exception("what follows a change of the state failed")
 
 
-def join(handlers: list[T], handler: T) -> Callable[[], None]:
+def add_handler(handlers: list[T], handler: T) -> Callable[[], None]:
     """Add a handler to a list; the answer takes it out again."""
     handlers.append(handler)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from time import perf_counter as _clock
 
-from podless.cache.events import Batch, Event, EventHandler, report, tell
+from podless.cache.events import Batch, Event, EventHandler, call_handler, log_failure
 
 _TURN = 0.002  # seconds in one turn of the loop
 # what waits gets more of it, so that writers cannot outrun those who watch: seconds for each byte, and at the most
@@ -164,7 +164,7 @@ class Fanout:
             follower.next += 1
             if not batch:
                 self.leave(follower)
-            tell(follower.handler, batch)
+            call_handler(follower.handler, batch)
 
     def go_on(self, until: float) -> bool:
         """Tell watchers until a time. Returns whether that is to go on in the next turn of the loop."""
@@ -198,7 +198,7 @@ class Fanout:
                 try:
                     follower.handler(batch)
                 except Exception:
-                    report()
+                    log_failure()
                 if _clock() > until:
                     return False
         self._pop()
@@ -243,4 +243,4 @@ class Fanout:
     def _lose(self, follower: Follower, handler: EventHandler, events: Sequence[Event]) -> None:
         """End a watcher that is too far behind, in place of telling it of what came then."""
         self.leave(follower)
-        tell(handler, ())
+        call_handler(handler, ())

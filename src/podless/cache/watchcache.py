@@ -14,10 +14,10 @@ from contextlib import suppress
 from typing import Protocol
 
 from podless.cache.entry import Entry
-from podless.cache.events import Event, EventHandler, join, tell
+from podless.cache.events import Event, EventHandler, add_handler, call_handler
 from podless.cache.fanout import Deliveries, Fanout, Follower
 from podless.cache.index import LabelIndex
-from podless.runtime.gcpause import paused
+from podless.runtime.gcpause import pause_gc
 from podless.store import Change, Compacted, Keys, Store, keys
 
 # changes kept in memory for watches that resume and for older pages: so many, and so many bytes of objects;
@@ -70,7 +70,7 @@ class WatchCache:
 
     def count(self, prefix: str) -> int:
         """How many objects have keys that start with the prefix."""
-        return bisect_left(self._keys, keys.end(prefix)) - bisect_left(self._keys, prefix)
+        return bisect_left(self._keys, keys.prefix_end(prefix)) - bisect_left(self._keys, prefix)
 
     @property
     def watchers(self) -> int:
@@ -138,7 +138,7 @@ class WatchCache:
         after = ""
         while True:
             records, after = await self._store.page(revision, after, _PART, self.prefix)
-            with paused():
+            with pause_gc():
                 for record in records:
                     entries[record.key] = Entry(record, self.keys)
             if not after:
@@ -173,7 +173,7 @@ class WatchCache:
                 events.append(Event(key, after.revision, known, after))
         events.sort(key=lambda event: event.revision)
         for handler in list(self._handlers):
-            tell(handler, events)
+            call_handler(handler, events)
 
     def apply(self, change: Change) -> Event | None:
         """Take in one durable change. Returns the event, or None where this collection has not been loaded."""
@@ -206,12 +206,12 @@ class WatchCache:
     def publish(self, events: Sequence[Event]) -> None:
         """Tell every handler of a batch of events at once, and the watchers soon."""
         for handler in list(self._handlers):
-            tell(handler, events)
+            call_handler(handler, events)
         self._fanout.publish(events)
 
     def add_event_handler(self, handler: EventHandler) -> Callable[[], None]:
         """Have `handler` called with every batch as it comes in; the answer ends that."""
-        return join(self._handlers, handler)
+        return add_handler(self._handlers, handler)
 
     def add_watcher(self, watcher: EventHandler) -> Follower:
         """Have `watcher` called with all events soon after they come in, until it leaves.
@@ -223,7 +223,7 @@ class WatchCache:
     def end(self) -> None:
         """Tell everybody that the resource is gone: an empty batch."""
         for handler in self._handlers:
-            tell(handler, ())
+            call_handler(handler, ())
         self._handlers.clear()
         self._fanout.end()
 
@@ -240,12 +240,11 @@ class WatchCache:
         most: how many at the most, 0 for all. Returns the entries, and how many more there are.
         """
         low = bisect_left(self._keys, max(prefix, start))
-        high = bisect_left(self._keys, keys.end(prefix))
+        high = bisect_left(self._keys, keys.prefix_end(prefix))
         end = min(low + most, high) if most else high
         return list(map(self._entries.__getitem__, self._keys[low:end])), max(high - end, 0)
 
     def labelled(self, prefix: str, name: str, values: Iterable[str], start: str = "") -> list[Entry]:
-        """As `under`, those only whose label `name` has one of the values."""
         keys = self._labels.find(name, values, self._entries.values())
         return [self._entries[key] for key in keys if key >= start and key.startswith(prefix)]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from podless.cel.errors import CelError, CompileError, CostExceeded, EvaluationError, Issue, ProgramError
     from podless.cel.program import LIMIT, Program, compile
 else:  # its modules may be asked for one by one, in several threads, which no package may make a circle
-    __getattr__ = lazy.parts(
+    __getattr__ = lazy.lazy_names(
         __name__,
         {
             "LIMIT": "program",

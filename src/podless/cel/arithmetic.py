@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from podless.cel.bounds import bounded, bounded_list, stepwise
+from podless.cel.bounds import bounded_list, check_size, stepwise
 from podless.cel.errors import EvaluationError, no_overload
 from podless.cel.identity import key_of, keys_of
 from podless.cel.values import (
@@ -54,7 +54,7 @@ def moment(ns: int, offset: int = 0) -> Timestamp:
 
 
 def _joined(one: Any, other: Any) -> Any:
-    bounded(len(one) + len(other))
+    check_size(len(one) + len(other))
     return one + other
 
 

@@ -24,7 +24,7 @@ _LONGEST = 0.05  # seconds that one of them counts for at the most: others may h
 _LOOK = 4097  # steps with which every meter looks at its clock
 
 
-def bounded(size: int) -> None:
+def check_size(size: int) -> None:
     """Refuse to make a value of such a size."""
     if size > MAX_SIZE:
         raise CostExceeded
@@ -32,10 +32,10 @@ def bounded(size: int) -> None:
 
 def bounded_list(count: int) -> None:
     """Refuse to make a list of so many items."""
-    bounded(count * _ITEM)
+    check_size(count * _ITEM)
 
 
-def afford(work: int) -> None:
+def afford_work(work: int) -> None:
     """Refuse to look at so many parts of values."""
     if work > MAX_WORK:
         raise CostExceeded
@@ -61,7 +61,7 @@ def go_on(cost: int, limit: int) -> int:
     return min(limit, cost + UNITS)
 
 
-def pause(due: float, spent: float) -> tuple[float, float]:
+def pause_work(due: float, spent: float) -> tuple[float, float]:
     """Charge the meter after some time. Return when to call this again, and the seconds that were spent until now.
 
     due: when this was to be called. spent: as it was returned before. Raise CostExceeded where the time is over.

@@ -8,12 +8,24 @@ from typing import Protocol
 from podless.cel import types
 from podless.cel.decls import Declarations, Overload
 from podless.cel.errors import CompileError, Issue
-from podless.cel.syntax import Call, Comprehension, Entry, Expr, Ident, ListOf, Literal, MapOf, Message, Pass, Select
+from podless.cel.syntax import (
+    CallExpr,
+    Comprehension,
+    Expr,
+    Ident,
+    ListExpr,
+    LiteralExpr,
+    MapEntry,
+    MapExpr,
+    MessageExpr,
+    Pass,
+    Select,
+)
 from podless.cel.types import BOOL, DYN, ERROR, INT, STRING, Type
 from podless.cel.values import TypeValue
 
 
-class Fields(Protocol):
+class FieldTypes(Protocol):
     """What fields the struct types have."""
 
     def field(self, struct: str, name: str) -> Type | None:
@@ -54,16 +66,16 @@ _MESSAGES: dict[str, tuple[Type, Mapping[str, Type]]] = {
     "google.protobuf.ListValue": (types.LIST_DYN, {"values": types.LIST_DYN}),
     "google.protobuf.Struct": (types.MAP_STRING_DYN, {"fields": types.MAP_STRING_DYN}),
     "google.protobuf.Value": (DYN, _VALUES),
-    **{name: (types.wrapper(kind), {"value": kind}) for name, kind in _WRAPPERS.items()},
+    **{name: (types.wrapper_type(kind), {"value": kind}) for name, kind in _WRAPPERS.items()},
 }
 
 
-def check(
+def check_tree(
     source: str,
     tree: Expr,
     declarations: Declarations,
     variables: Mapping[str, Type],
-    fields: Fields | None = None,
+    fields: FieldTypes | None = None,
     *,
     container: str = "",
     typed: bool = True,
@@ -83,7 +95,9 @@ def check(
 
 
 class _Checker(Pass[Type]):
-    def __init__(self, declarations: Declarations, variables: dict[str, Type], fields: Fields, container: str) -> None:
+    def __init__(
+        self, declarations: Declarations, variables: dict[str, Type], fields: FieldTypes, container: str
+    ) -> None:
         self.declarations = declarations
         self.container = container
         self.scope = variables
@@ -104,7 +118,7 @@ class _Checker(Pass[Type]):
         self.issues.append(Issue(offset, message))
         return ERROR
 
-    def literal(self, node: Literal) -> Type:
+    def literal(self, node: LiteralExpr) -> Type:
         return node.kind
 
     def ident(self, node: Ident) -> Type:
@@ -153,7 +167,7 @@ class _Checker(Pass[Type]):
 
     def selected(self, offset: int, operand: Expr, field: str, optional: bool) -> Type:
         """The type of a field."""
-        target, was = types.unwrap(self.bindings.resolve(self.visit(operand)))
+        target, was = types.unwrap_optional(self.bindings.resolve(self.visit(operand)))
         kind = target.kind
         if kind == "map":
             result = target.params[1]
@@ -167,10 +181,10 @@ class _Checker(Pass[Type]):
             result = DYN
         return types.optional(result) if was or optional else result
 
-    def call(self, node: Call) -> Type:
+    def call(self, node: CallExpr) -> Type:
         if node.function == "_?._":
             field = node.args[1]
-            assert isinstance(field, Literal)
+            assert isinstance(field, LiteralExpr)
             node.overloads = ("select_optional_field",)
             field.type = STRING
             return self.bindings.resolve(self.selected(node.offset, node.args[0], field.value, True))
@@ -195,7 +209,7 @@ class _Checker(Pass[Type]):
         known = self.declarations.functions
         return next((each for each in self.candidates(name) if each in known), "")
 
-    def overloaded(self, node: Call) -> Type:
+    def overloaded(self, node: CallExpr) -> Type:
         """The forms of a function that fit, and the type they give."""
         args = node.args if node.target is None else [node.target, *node.args]
         given = tuple(arg.type for arg in args)
@@ -228,13 +242,13 @@ class _Checker(Pass[Type]):
             return None
         return self.bindings.resolve(result)
 
-    def unfitting(self, node: Call, given: tuple[Type, ...]) -> Type:
+    def unfitting(self, node: CallExpr, given: tuple[Type, ...]) -> Type:
         shown = [str(self.bindings.resolve(each, final=True)) for each in given]
         target = f"{shown.pop(0)}." if node.target is not None else ""
         text = f"found no matching overload for '{node.function}' applied to '{target}({', '.join(shown)})'"
         return self.fail(node.offset, text)
 
-    def logical(self, node: Call) -> Type:
+    def logical(self, node: CallExpr) -> Type:
         node.overloads = ("logical_and" if node.function == "_&&_" else "logical_or",)
         wrong = [arg for arg in node.args if not self.bindings.assignable(arg.type, BOOL)]
         for arg in wrong:
@@ -257,18 +271,18 @@ class _Checker(Pass[Type]):
         found = self.visit(value)
         if not optional:
             return found
-        inner, was = types.unwrap(found)
+        inner, was = types.unwrap_optional(found)
         if not was and inner.kind != "dyn":
             self.mismatch(value, types.optional(inner), inner)
         return inner
 
-    def list(self, node: ListOf) -> Type:
+    def list(self, node: ListExpr) -> Type:
         joined: Type | None = None
         for place, item in enumerate(node.items):
             joined = self.join(joined, self.given(item, place in node.optional))
         return types.list_of(joined or self.bindings.fresh())
 
-    def map(self, node: MapOf) -> Type:
+    def map(self, node: MapExpr) -> Type:
         keys: Type | None = None
         values: Type | None = None
         for entry in node.entries:
@@ -276,7 +290,7 @@ class _Checker(Pass[Type]):
             values = self.join(values, self.given(entry.value, entry.optional))
         return types.map_of(keys or self.bindings.fresh(), values or self.bindings.fresh())
 
-    def message(self, node: Message) -> Type:
+    def message(self, node: MessageExpr) -> Type:
         if self.fields.constructs(node.name.removeprefix(".")):
             return self.constructed(node, node.name.removeprefix("."))
         name = next((each for each in self.candidates(node.name) if each in _MESSAGES), node.name.removeprefix("."))
@@ -291,13 +305,13 @@ class _Checker(Pass[Type]):
             self.initial(entry, known[1].get(entry.key))
         return known[0]
 
-    def constructed(self, node: Message, name: str) -> Type:
+    def constructed(self, node: MessageExpr, name: str) -> Type:
         node.name = name
         for entry in node.entries:
             self.initial(entry, self.fields.field(name, entry.key))
         return types.struct(name)
 
-    def initial(self, entry: Entry, wanted: Type | None) -> None:
+    def initial(self, entry: MapEntry, wanted: Type | None) -> None:
         found = self.given(entry.value, entry.optional)
         if wanted is None:
             self.fail(entry.offset, f"undefined field '{entry.key}'")
@@ -343,14 +357,14 @@ class _Untyped(_Checker):
     def fail(self, offset: int, message: str) -> Type:
         return DYN
 
-    def literal(self, node: Literal) -> Type:
+    def literal(self, node: LiteralExpr) -> Type:
         return DYN
 
     def ident(self, node: Ident) -> Type:
         super().ident(node)
         return DYN
 
-    def overloaded(self, node: Call) -> Type:
+    def overloaded(self, node: CallExpr) -> Type:
         given = len(node.args) + (node.target is not None)
         node.overloads = tuple(
             overload.name

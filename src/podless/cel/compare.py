@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from podless.cel.bounds import afford, stepwise
+from podless.cel.bounds import afford_work, stepwise
 from podless.cel.errors import EvaluationError, no_overload
 from podless.cel.identity import key_of, keys_of
 from podless.cel.values import LISTS, NUMBERS, Duration, MapList, Optional, SetList, Timestamp
@@ -57,7 +57,7 @@ def equal(one: Any, other: Any, seen: list[int] | None = None) -> bool:
     if kind in _CONTAINERS and its in _CONTAINERS:
         seen = [0] if seen is None else seen
         seen[0] += len(one)
-        afford(seen[0])
+        afford_work(seen[0])
         return _CONTAINERS[kind](one, other, seen)
     if kind is not its:
         return kind in NUMBERS and its in NUMBERS and bool(one == other)

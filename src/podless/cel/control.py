@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from podless.cel.maker import SORT_BY, Maker
-from podless.cel.syntax import Call, Comprehension, Expr
+from podless.cel.syntax import CallExpr, Comprehension, Expr
 from podless.cel.writer import Value
 
 _INITIAL = {"all": "True", "exists": "False", "exists_one": "0", "list": "[]", "map": "{}", "entries": "{}"}
@@ -17,7 +17,7 @@ _STEPS = {"all": 1, "exists": 1, "exists_one": 1, "list": 1, "map": 2, "entries"
 class Control(Maker):
     """In the exact form errors are kept until it is known whether they count."""
 
-    def logical(self, node: Call) -> Value:
+    def logical(self, node: CallExpr) -> Value:
         """&& and ||."""
         decided = node.function == "_||_"
         terms = _terms(node, node.function)
@@ -54,7 +54,7 @@ class Control(Maker):
         self.writer.line("except Halted: raise")
         self.writer.line(f"except EvaluationError as caught: {error} = {error} or caught")
 
-    def conditional(self, node: Call) -> Value:
+    def conditional(self, node: CallExpr) -> Value:
         """c ? a : b."""
         test, yes, no = node.args
         code = self.condition(test)
@@ -170,7 +170,7 @@ class Control(Maker):
     def bound(self, node: Comprehension) -> Value:
         """A name for a value."""
         self.writer.spend(10)
-        if self.exact and isinstance(node.result, Call) and node.result.function == SORT_BY:
+        if self.exact and isinstance(node.result, CallExpr) and node.result.function == SORT_BY:
             value = self.fatal(node.init, node.result)
         else:
             value = self.emit(node.init)
@@ -184,6 +184,6 @@ class Control(Maker):
 
 def _terms(node: Expr, function: str) -> list[Expr]:
     """All terms of a tree of one logical operator."""
-    if isinstance(node, Call) and node.function == function:
+    if isinstance(node, CallExpr) and node.function == function:
         return [term for arg in node.args for term in _terms(arg, function)]
     return [node]

@@ -12,7 +12,7 @@ from podless.cel import gotimes, pairs
 from podless.cel.bounds import stepwise
 from podless.cel.declared import Decl
 from podless.cel.errors import EvaluationError
-from podless.cel.escape import escape
+from podless.cel.escape import escape_name
 from podless.cel.values import Duration, MapList, SetList, Timestamp
 from podless.codec import gotime, serializer
 
@@ -35,7 +35,7 @@ class Unknown:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Unknown) and pairs.equal(self.value, other.value)
+        return isinstance(other, Unknown) and pairs.equal_json(self.value, other.value)
 
     def __hash__(self) -> int:
         return hash(serializer.encode_sorted(self.value))
@@ -55,7 +55,7 @@ def _list(decl: Decl, value: Any) -> Any:
         return SetList(out)
     if kind == "map":
         keys = decl.schema.get("x-kubernetes-list-map-keys") or ()
-        return MapList(out, tuple(escape(key) or key for key in keys))
+        return MapList(out, tuple(escape_name(key) or key for key in keys))
     return out
 
 
@@ -77,7 +77,7 @@ def _object(decl: Decl, value: Any) -> Any:
         if item is None:  # it is not there, but counts where objects are compared
             out[f" {real}"] = Unknown(None)
             continue
-        name = escape(real)
+        name = escape_name(real)
         part = decl.field(name) if name is not None else None
         if name is not None and part is not None:
             out[name] = convert(part, item)
@@ -123,7 +123,7 @@ def _bytes(decl: Decl, value: Any) -> bytes:
 def _duration(decl: Decl, value: Any) -> Duration:
     text = _text(decl, value)
     try:
-        return Duration(gotime.span(text))
+        return Duration(gotime.parse_span(text))
     except ValueError as error:
         raise EvaluationError(f"Invalid duration {text}: {error}") from None
 
@@ -144,7 +144,7 @@ def _time(decl: Decl, value: Any) -> Timestamp:
     if found is not None:
         return found
     try:
-        return Timestamp(*gotime.instant(text, gotime.LOCAL))
+        return Timestamp(*gotime.parse_instant(text, gotime.LOCAL))
     except ValueError as error:
         raise EvaluationError(f"Invalid date-time formatted string {text}: {error}") from None
 

@@ -8,7 +8,18 @@ from podless.cel.declared import Decl
 from podless.cel.decls import Declarations
 from podless.cel.escape import RESERVED
 from podless.cel.sizes import MOST, NEW_LIST, NEW_MAP, NEW_MESSAGE, ONE, UNKNOWN, ZERO, Range
-from podless.cel.syntax import Call, Comprehension, Expr, Ident, ListOf, Literal, MapOf, Message, Pass, Select
+from podless.cel.syntax import (
+    CallExpr,
+    Comprehension,
+    Expr,
+    Ident,
+    ListExpr,
+    LiteralExpr,
+    MapExpr,
+    MessageExpr,
+    Pass,
+    Select,
+)
 from podless.cel.types import Type, is_optional
 
 _SCALARS = frozenset(("bool", "double", "duration", "int", "timestamp", "uint"))
@@ -25,7 +36,7 @@ Place = Decl | _Lost | None
 Entry = tuple[str, Range, Range]  # list or map, size of keys, size of values
 
 
-def estimate(tree: Expr, declarations: Declarations, root: Decl | None = None, name: str = "") -> Range:
+def estimate_cost(tree: Expr, declarations: Declarations, root: Decl | None = None, name: str = "") -> Range:
     """The cost of an expression. root: the declaration of the variables. name: the one that has it, "" for all."""
     return _Estimator(declarations, root, name).visit(tree)
 
@@ -49,7 +60,7 @@ class _Estimator(Pass[Range]):
         self.entries: dict[Expr, Entry] = {}
         self.locals: dict[str, list[_Local]] = {}
 
-    def literal(self, node: Literal) -> Range:
+    def literal(self, node: LiteralExpr) -> Range:
         return ZERO
 
     def ident(self, node: Ident) -> Range:
@@ -101,7 +112,7 @@ class _Estimator(Pass[Range]):
         # a field that is named by a reserved word is not looked for under its escaped name
         return (None if step in RESERVED and place.kind == "object" else place.field(step)) or _LOST
 
-    def call(self, node: Call) -> Range:
+    def call(self, node: CallExpr) -> Range:
         if node.function == "dyn":
             total = ONE.plus(self.visit(node.args[0]))
             self.keep(node, self.size(node.args[0]))
@@ -123,7 +134,7 @@ class _Estimator(Pass[Range]):
         self.keep(node, size)
         return total.plus(spent)
 
-    def indexed(self, node: Call, overload: str, size: Range | None) -> Range | None:
+    def indexed(self, node: CallExpr, overload: str, size: Range | None) -> Range | None:
         """The place and size of an item that an index gives."""
         step = {"index_list": "@items", "index_map": "@values"}.get(overload)
         if step is None:
@@ -132,7 +143,7 @@ class _Estimator(Pass[Range]):
         self.places[node] = self.below(node.args[0], step)
         return None if entry is None else entry[2]
 
-    def form(self, node: Call, overload: str, costs: list[Range]) -> tuple[Range, Range | None]:
+    def form(self, node: CallExpr, overload: str, costs: list[Range]) -> tuple[Range, Range | None]:
         """The cost of one form of a function with its arguments, and the size of what it gives."""
         total = ZERO
         for each in costs:
@@ -156,7 +167,7 @@ class _Estimator(Pass[Range]):
         if first is not None and second is not None:
             self.entries[node] = (first[0], first[1].union(second[1]), first[2].union(second[2]))
 
-    def list(self, node: ListOf) -> Range:
+    def list(self, node: ListExpr) -> Range:
         total = Range(NEW_LIST, NEW_LIST)
         size = _NOTHING if node.items else ZERO
         for item in node.items:
@@ -165,7 +176,7 @@ class _Estimator(Pass[Range]):
         self.entries[node] = ("list", ONE, size)
         return total
 
-    def map(self, node: MapOf) -> Range:
+    def map(self, node: MapExpr) -> Range:
         total = Range(NEW_MAP, NEW_MAP)
         keys = values = _NOTHING if node.entries else ZERO
         for entry in node.entries:
@@ -174,7 +185,7 @@ class _Estimator(Pass[Range]):
         self.entries[node] = ("map", keys, values)
         return total
 
-    def message(self, node: Message) -> Range:
+    def message(self, node: MessageExpr) -> Range:
         total = Range(NEW_MESSAGE, NEW_MESSAGE)
         for entry in node.entries:
             total = total.plus(self.visit(entry.value))
@@ -199,7 +210,7 @@ class _Estimator(Pass[Range]):
         total = total.plus(self.visit(node.result))
         self.pop(node.accu)
         count = self.known(node.over)
-        if isinstance(node.init, Literal):
+        if isinstance(node.init, LiteralExpr):
             self.keep(node, self.size(node.init))
         else:
             self.keep(node, count)
@@ -281,12 +292,12 @@ _KEY = _Key()
 
 def _own_size(node: Expr) -> Range | None:
     """The size that the expression itself shows."""
-    if isinstance(node, Literal):
+    if isinstance(node, LiteralExpr):
         size = len(node.value) if isinstance(node.value, str | bytes) else 1
         return Range(size, size)
-    if isinstance(node, ListOf):
+    if isinstance(node, ListExpr):
         return Range(len(node.items), len(node.items))
-    if isinstance(node, MapOf):
+    if isinstance(node, MapExpr):
         return Range(len(node.entries), len(node.entries))
     return None
 
@@ -302,7 +313,7 @@ class _CallSite:
 
     __slots__ = ("args", "estimator")
 
-    def __init__(self, estimator: _Estimator, node: Call) -> None:
+    def __init__(self, estimator: _Estimator, node: CallExpr) -> None:
         self.estimator = estimator
         self.args = node.args if node.target is None else [node.target, *node.args]
 
@@ -328,7 +339,7 @@ class _CallSite:
     def constant(self, place: int) -> Any:
         """The value of a literal."""
         node = self.args[place]
-        return node.value if isinstance(node, Literal) else None
+        return node.value if isinstance(node, LiteralExpr) else None
 
     @property
     def count(self) -> int:

@@ -7,15 +7,14 @@ is in the language, such as a timestamp, it is converted when it is used. Source
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from podless.cel import types
-from podless.cel.escape import escape, unescape
+from podless.cel.escape import escape_name, unescape_field
 from podless.cel.types import Type
-from podless.runtime.memo import fill, find, remember
+from podless.runtime.jsonobject import Schema
+from podless.runtime.memo import fill_attribute, find_value, remember_value
 from podless.runtime.meter import charge
 
-Schema = dict[str, Any]
 MAX_REQUEST = 3 * 1024 * 1024
 _TEXT: Schema = {"type": "string"}
 _METADATA: Schema = {"type": "object", "properties": {"name": _TEXT, "generateName": _TEXT}}
@@ -89,7 +88,7 @@ class Declared:
             decl.items = inner
             return decl
         decl = Decl(self, "object", types.struct(name), schema, -1, 0)
-        remember(self.structs, name, lambda: decl)
+        remember_value(self.structs, name, lambda: decl)
         return decl
 
     def _text(self, schema: Schema) -> Decl:
@@ -107,7 +106,7 @@ class Declared:
 
     def field(self, struct: str, name: str) -> Type | None:
         """The type of a field of a struct type."""
-        decl = find(self.structs, struct)
+        decl = find_value(self.structs, struct)
         found = decl.field(name) if decl is not None else None
         return None if found is None else found.type
 
@@ -140,15 +139,15 @@ class Decl:
 
     def field(self, name: str) -> Decl | None:
         """A field by the name that expressions use."""
-        return remember(self._fields, name, lambda: self._declare(name))
+        return remember_value(self._fields, name, lambda: self._declare(name))
 
     def _declare(self, name: str) -> Decl | None:
         properties = self.schema.get("properties") or {}
-        real = unescape(name)
+        real = unescape_field(name)
         part = properties.get(real)
         if part is None or self.kind != "object":
             return None
-        usual = escape(real)
+        usual = escape_name(real)
         # a reserved word is understood without its escape, where the grammar lets it be a name
         if usual is None or usual not in (name, f"__{name}__"):
             return None
@@ -158,7 +157,7 @@ class Decl:
     def fields(self) -> Iterator[tuple[str, str, Decl]]:
         """All fields: the name in expressions, the name in JSON, the declaration."""
         for real in self.schema.get("properties") or {}:
-            name = escape(real)
+            name = escape_name(real)
             decl = self.field(name) if name is not None else None
             if name is not None and decl is not None:
                 yield name, real, decl
@@ -166,7 +165,7 @@ class Decl:
     @property
     def least(self) -> int:
         """The fewest bytes it takes in JSON."""
-        return self._least if self._least >= 0 else fill(self, "_least", self._add_up, needed=False)
+        return self._least if self._least >= 0 else fill_attribute(self, "_least", self._add_up, needed=False)
 
     def _add_up(self) -> int:
         properties = self.schema.get("properties") or {}
@@ -176,7 +175,7 @@ class Decl:
             if part is None or part.get("default") is not None:
                 continue
             embedded = bool(part.get("x-kubernetes-embedded-resource"))
-            decl = self.owner.declare(part, embedded, f"{self.type.name}.{escape(name) or name}")
+            decl = self.owner.declare(part, embedded, f"{self.type.name}.{escape_name(name) or name}")
             if decl is not None:
                 total += len(name.encode()) + decl.least + 4
         return total
@@ -184,7 +183,7 @@ class Decl:
     @property
     def plain(self) -> bool:
         """Whether values are in JSON what they are in the language."""
-        return self._plain if self._plain is not None else fill(self, "_plain", self._is_plain, needed=False)
+        return self._plain if self._plain is not None else fill_attribute(self, "_plain", self._is_plain, needed=False)
 
     def complete(self) -> None:
         """Make all that can be asked for of this declaration and of all below it."""

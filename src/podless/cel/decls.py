@@ -8,7 +8,7 @@ from typing import Any
 
 from podless.cel.sizes import Cost
 from podless.cel.syntax import Expr
-from podless.cel.types import Type, generic
+from podless.cel.types import Type, is_generic
 from podless.runtime.release import NEWEST, Release
 
 
@@ -31,7 +31,7 @@ class Overload:
     generic: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "generic", any(map(generic, (*self.args, self.result))))
+        object.__setattr__(self, "generic", any(map(is_generic, (*self.args, self.result))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from podless.cel import cost, library, macros, program, types
 from podless.cel.declared import Decl
 from podless.cel.errors import CompileError, ProgramError
 from podless.cel.library.quantity import QUANTITY
-from podless.cel.policies.environment import spelled
+from podless.cel.policies.environment import runtime_type_name
 from podless.cel.program import LIMIT, Program
-from podless.cel.room import roomy
+from podless.cel.room import run_with_room
 from podless.cel.types import Type
 from podless.meta.field import At, FieldError, forbidden, internal, invalid, too_long
 
@@ -44,7 +44,6 @@ class _Part(Decl):
         self.known, self.every = fields or {}, every
 
     def field(self, name: str) -> Decl | None:
-        """A field by its name."""
         return self.known.get(name, self.every)
 
 
@@ -89,16 +88,16 @@ class _Fields:
         return False
 
 
-def errors(source: str, at: At) -> list[FieldError]:
+def validate_device_selector(source: str, at: At) -> list[FieldError]:
     """What is wrong with a selector: at most one thing."""
     if len(source.encode("utf-8", "replace")) > _LONGEST:
         return [too_long(at, _LONGEST)]
     fields: Any = _Fields()
-    functions = library.kubernetes()
+    functions = library.kubernetes_libraries()
     try:
-        tree = program.analyze(source, _GIVEN, functions, fields, _MACROS)
+        tree = program.analyze_source(source, _GIVEN, functions, fields, _MACROS)
         if tree.type not in (types.BOOL, _ANY):
-            why = f"must evaluate to bool or the unknown type, not {spelled(tree.type)}"
+            why = f"must evaluate to bool or the unknown type, not {runtime_type_name(tree.type)}"
             return [invalid(at, source, why)]
         made = Program(source, tree, functions, _GIVEN, {_NAME: None})
         made.check_constants()
@@ -107,6 +106,6 @@ def errors(source: str, at: At) -> list[FieldError]:
         return [invalid(at, source, f"compilation failed: {error}")]
     except ProgramError as error:
         return [internal(at, f"program instantiation failed: {error}")]
-    if roomy(lambda: cost.estimate(tree, functions, _DEVICE, _NAME)).high > LIMIT:
+    if run_with_room(lambda: cost.estimate_cost(tree, functions, _DEVICE, _NAME)).high > LIMIT:
         return [forbidden(at, "too complex, exceeds cost limit")]
     return []

@@ -81,7 +81,7 @@ def _outside(kind: Type) -> Type:
     return types.Type(kind.kind, kind.name, (types.DYN,) * len(kind.params))
 
 
-def guarded(function: str, overloads: list[Overload]) -> Callable[..., Any]:
+def guard_overloads(function: str, overloads: list[Overload]) -> Callable[..., Any]:
     """A function that takes the first of some forms that fits."""
     loose = function in _LOOSE
     forms = [(tuple(map(_outside, each.args)) if loose else each.args, each.call) for each in overloads]

@@ -18,7 +18,7 @@ _BACK = {"underscores": "__", "dot": ".", "dash": "-", "slash": "/"}
 _ESCAPED = re.compile(r"__([^_]+)__")
 
 
-def escape(name: str) -> str | None:
+def escape_name(name: str) -> str | None:
     """A property's name as a field, or None where there is no way to write it."""
     if name in RESERVED:
         return f"__{name}__"
@@ -29,7 +29,7 @@ def escape(name: str) -> str | None:
     return _PARTS.sub(lambda part: _WORDS[part.group()], name)
 
 
-def unescape(field: str) -> str:
+def unescape_field(field: str) -> str:
     """The name of the property that a field stands for."""
     if "__" not in field:
         return field

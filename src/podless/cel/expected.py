@@ -14,12 +14,12 @@ _ORDER = {name: place for place, name in enumerate(
 _NAMED = frozenset((*_KINDS, "ESC_IDENTIFIER"))
 
 
-def escaped(text: str) -> str:
+def escape_text(text: str) -> str:
     """A text with its line breaks and tabs visible."""
     return text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
 
 
-def shown(wanted: frozenset[str]) -> str:
+def format_wanted(wanted: frozenset[str]) -> str:
     """Kinds of tokens as messages list them."""
     names = [_name(kind) for kind in sorted(wanted, key=_ORDER.__getitem__)]
     return names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"

@@ -14,9 +14,9 @@ from typing import Any
 from podless.cel.control import Control
 from podless.cel.declared import Decl
 from podless.cel.decls import Declarations
-from podless.cel.escape import unescape
+from podless.cel.escape import unescape_field
 from podless.cel.inline import ARITHMETIC, COMPARE, TESTS, Inline
-from podless.cel.syntax import Call, Expr, Ident, ListOf, Literal, MapOf, Message, Select
+from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, MapExpr, MessageExpr, Select
 from podless.cel.types import Type
 from podless.cel.writer import Value
 from podless.runtime.meter import charge
@@ -24,7 +24,7 @@ from podless.runtime.meter import charge
 _CHARACTERS = 8  # of Python that are compiled in a step
 
 
-def program(
+def generate_program(
     tree: Expr, declarations: Declarations, variables: Mapping[str, Decl | None], types: Mapping[str, Type], exact: bool
 ) -> Callable[..., tuple[Any, int]]:
     """A function of the variables, in their order, and the limit, that gives the value and what it cost.
@@ -53,7 +53,7 @@ def program(
 class _Maker(Inline, Control):
     """One method for each kind of node."""
 
-    def literal(self, node: Literal) -> Value:
+    def literal(self, node: LiteralExpr) -> Value:
         value = node.value
         simple = value is None or value.__class__ in (str, int, bool, bytes)
         if not simple and (value.__class__ is not float or not math.isfinite(value)):
@@ -86,7 +86,7 @@ class _Maker(Inline, Control):
         part = decl.field(node.field) if decl.kind == "object" else None
         if part is None:  # after dyn() a field need not be declared
             return Value(f"select({self.plain(operand)}, {node.field!r})", node.type)
-        real = unescape(node.field)
+        real = unescape_field(node.field)
         if self.exact or part.nullable:
             return self.leaf(self.writer.keep(f"field({operand.code}, {real!r}, {node.field!r})"), part)
         return self.leaf(f"{operand.code}[{real!r}]", part)
@@ -100,10 +100,10 @@ class _Maker(Inline, Control):
         elif decl.kind != "object" or decl.field(node.field) is None:
             code = f"has({self.plain(operand)}, {node.field!r}, {self.declarations.lenient})"
         else:
-            code = f"({operand.code}.get({unescape(node.field)!r}) is not None)"
+            code = f"({operand.code}.get({unescape_field(node.field)!r}) is not None)"
         return Value(code, node.type)
 
-    def list(self, node: ListOf) -> Value:
+    def list(self, node: ListExpr) -> Value:
         self.writer.spend(0 if self.constant(node) else 10)
         items = [self.steady(item) for item in node.items]
         if not node.optional:
@@ -114,7 +114,7 @@ class _Maker(Inline, Control):
         ]
         return Value(f"[{', '.join(parts)}]", node.type)
 
-    def map(self, node: MapOf) -> Value:
+    def map(self, node: MapExpr) -> Value:
         self.writer.spend(0 if self.constant(node) else 30)
         name = self.writer.keep("{}")
         for entry in node.entries:
@@ -127,7 +127,7 @@ class _Maker(Inline, Control):
                 self.writer.line(f"put({name}, {key}, {value})")
         return Value(name, node.type)
 
-    def message(self, node: Message) -> Value:
+    def message(self, node: MessageExpr) -> Value:
         self.writer.spend(40)
         fields = []
         for entry in node.entries:
@@ -138,14 +138,14 @@ class _Maker(Inline, Control):
 
     def constant(self, node: Expr) -> bool:
         """Whether a list or map is made of literals, and so made once."""
-        if not isinstance(node, ListOf | MapOf):
-            return isinstance(node, Literal)
+        if not isinstance(node, ListExpr | MapExpr):
+            return isinstance(node, LiteralExpr)
         known = self.constants.get(node)
         if known is None:
             known = self.constants[node] = all(map(self.constant, node.children()))
         return known
 
-    def call(self, node: Call) -> Value:
+    def call(self, node: CallExpr) -> Value:
         special = _SPECIAL.get(node.function)
         if special is not None:
             made = special(self, node)

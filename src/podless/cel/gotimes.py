@@ -17,7 +17,7 @@ _YEARS, _CYCLE = 400, 146097  # after so many years, and days, the calendar repe
 def parse_timestamp(text: str) -> Timestamp | None:
     """The time that an RFC 3339 text gives, or None."""
     try:
-        return Timestamp(*gotime.instant(text))
+        return Timestamp(*gotime.parse_instant(text))
     except ValueError:
         return None
 
@@ -89,7 +89,7 @@ def _named(name: str, time: Timestamp) -> int:
     return int(offset.total_seconds())
 
 
-def local(time: Timestamp, name: str = "UTC") -> tuple[datetime, int]:
+def local_time(time: Timestamp, name: str = "UTC") -> tuple[datetime, int]:
     """A time on the clocks of a zone, by its name or its offset, cut off at microseconds; and years to add to it.
 
     Raises EvaluationError.

@@ -10,24 +10,24 @@ from collections.abc import Iterator
 
 from podless.cel import types
 from podless.cel.errors import Issue
-from podless.cel.syntax import Call, Expr, ListOf, MapOf
+from podless.cel.syntax import CallExpr, Expr, ListExpr, MapExpr
 from podless.cel.types import Type
 
 _EXEMPT = "format"
 
 
-def check(tree: Expr) -> list[Issue]:
+def check_homogeneous(tree: Expr) -> list[Issue]:
     """Items whose types differ from the first one's, in a tree whose types are known."""
     issues: list[Issue] = []
     todo = [tree]
     while todo:
         node = todo.pop()
-        if isinstance(node, Call) and node.function == _EXEMPT:
+        if isinstance(node, CallExpr) and node.function == _EXEMPT:
             continue
-        if isinstance(node, ListOf):
+        if isinstance(node, ListExpr):
             items = [(item, _given(item, place in node.optional)) for place, item in enumerate(node.items)]
             issues += list(_mismatches(items))[:1]
-        elif isinstance(node, MapOf):
+        elif isinstance(node, MapExpr):
             issues += _mismatches([(entry.key, entry.key.type) for entry in node.entries])
             issues += _mismatches([(entry.value, _given(entry.value, entry.optional)) for entry in node.entries])
         todo.extend(reversed(node.children()))
@@ -35,11 +35,11 @@ def check(tree: Expr) -> list[Issue]:
 
 
 def _given(item: Expr, optional: bool) -> Type:
-    return types.unwrap(item.type)[0] if optional else item.type
+    return types.unwrap_optional(item.type)[0] if optional else item.type
 
 
 def _mismatches(items: list[tuple[Expr, Type]]) -> Iterator[Issue]:
     for item, found in items[1:]:
         wanted = items[0][1]
-        if not types.equivalent(wanted, found):
+        if not types.are_equivalent(wanted, found):
             yield Issue(item.offset, f"expected type '{wanted}' but found '{found}'")

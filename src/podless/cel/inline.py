@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from podless.cel import patterns
-from podless.cel.escape import unescape
+from podless.cel.escape import unescape_field
 from podless.cel.maker import Maker
-from podless.cel.syntax import Call, Expr, Ident, ListOf, Literal, Select
+from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, Select
 from podless.cel.values import INT_MAX, INT_MIN
 from podless.cel.writer import Value
 
@@ -24,21 +24,21 @@ _SIZED = frozenset(("list", "map", "string", "bytes"))
 class Inline(Maker):
     """Each method gives the code of a call, or None where the function itself has to be called."""
 
-    def both(self, node: Call) -> tuple[Value, Value]:
+    def both(self, node: CallExpr) -> tuple[Value, Value]:
         """Both operands, in their order."""
         if self.halts(node.args[1]):
             return self.pair(partial(self.emit, node.args[0]), partial(self.emit, node.args[1]))
         left = self.emit(node.args[0])
         mark = len(self.writer.lines)
         right = self.emit(node.args[1])
-        if len(self.writer.lines) > mark and not left.code.isidentifier() and not isinstance(node.args[0], Literal):
+        if len(self.writer.lines) > mark and not left.code.isidentifier() and not isinstance(node.args[0], LiteralExpr):
             # the right side needs lines of its own: the left one has to come before them
             name = self.writer.temp()
             self.writer.lines.insert(mark, f"{' ' * self.writer.depth}{name} = {left.code}")
             left = Value(name, left.kind, left.decl)
         return left, right
 
-    def equality(self, node: Call) -> Value | None:
+    def equality(self, node: CallExpr) -> Value | None:
         """== and !=."""
         left, right = self.both(node)
         one, two = node.args[0].type, node.args[1].type
@@ -57,17 +57,17 @@ class Inline(Maker):
         self.writer.spend(f"least({a}, {b})")
         return Value(f"equal({a}, {b})" if sign == "==" else f"(not equal({a}, {b}))", node.type)
 
-    def texts(self, node: Call, left: Value, right: Value) -> tuple[str, str]:
+    def texts(self, node: CallExpr, left: Value, right: Value) -> tuple[str, str]:
         """Two texts that are compared; what that costs goes by the shorter one."""
         for arg in node.args:
-            if isinstance(arg, Literal):
+            if isinstance(arg, LiteralExpr):
                 self.writer.spend(-(-len(arg.value) // 10))
                 return left.code, right.code
         a, b = self.named(left.code), self.named(right.code)
         self.writer.spend(f"-(-min(len({a}), len({b})) // 10)")
         return a, b
 
-    def comparison(self, node: Call) -> Value | None:
+    def comparison(self, node: CallExpr) -> Value | None:
         """<, <=, > and >=."""
         one, two = node.args[0].type, node.args[1].type
         numbers = {one.kind, two.kind} <= {"int", "uint"}
@@ -81,7 +81,7 @@ class Inline(Maker):
         self.writer.spend(1)
         return Value(f"({left.code} {sign} {right.code})", node.type)
 
-    def arithmetic(self, node: Call) -> Value | None:
+    def arithmetic(self, node: CallExpr) -> Value | None:
         """+, - and *."""
         one, two = node.args[0].type, node.args[1].type
         if one != two or one.kind not in ("int", "double") or one.name == "wrapper":
@@ -95,7 +95,7 @@ class Inline(Maker):
         self.writer.line(f"if {name} > {INT_MAX} or {name} < {INT_MIN}: whole({name})")
         return Value(name, node.type)
 
-    def negation(self, node: Call) -> Value | None:
+    def negation(self, node: CallExpr) -> Value | None:
         """! on a bool."""
         if node.args[0].type.kind != "bool" or node.args[0].type.name == "wrapper":
             return None
@@ -103,7 +103,7 @@ class Inline(Maker):
         self.writer.spend(1)
         return Value(f"(not {code})", node.type)
 
-    def membership(self, node: Call) -> Value | None:
+    def membership(self, node: CallExpr) -> Value | None:
         """in, where items can be compared natively."""
         item, place = node.args
         if place.type.kind not in ("list", "map") or len(node.overloads) != 1:
@@ -111,20 +111,20 @@ class Inline(Maker):
         kind = place.type.params[0]
         if item.type != kind or kind.kind not in _NATIVE or kind.kind == "double" or kind.name == "wrapper":
             return None
-        if isinstance(place, ListOf) and all(isinstance(each, Literal) for each in place.items):
+        if isinstance(place, ListExpr) and all(isinstance(each, LiteralExpr) for each in place.items):
             code = self.value(item)
             self.writer.spend(len(place.items))
-            known = tuple(each.value for each in place.items if isinstance(each, Literal))
+            known = tuple(each.value for each in place.items if isinstance(each, LiteralExpr))
             return Value(f"({code} in {self.writer.constant(known)})", node.type)
         left, right = self.both(node)
         inner = right.decl.items if right.decl is not None else None
         if place.type.kind == "list" and inner is not None and not inner.plain:
-            return None if not isinstance(item, Literal) else self.generic(node)
+            return None if not isinstance(item, LiteralExpr) else self.generic(node)
         where = self.named(right.code)
         self.writer.spend(f"len({where})" if place.type.kind == "list" else 1)
         return Value(f"({left.code} in {where})", node.type)
 
-    def size(self, node: Call) -> Value | None:
+    def size(self, node: CallExpr) -> Value | None:
         """size() of what has a length."""
         target = node.target or node.args[0]
         if target.type.kind not in _SIZED or target.type.name == "wrapper":
@@ -133,7 +133,7 @@ class Inline(Maker):
         self.writer.spend(1)
         return Value(f"len({code})", node.type)
 
-    def test(self, node: Call) -> Value | None:
+    def test(self, node: CallExpr) -> Value | None:
         """startsWith(), endsWith() and contains()."""
         target = node.target
         if target is None or target.type.kind != "string" or node.args[0].type.kind != "string":
@@ -146,23 +146,23 @@ class Inline(Maker):
             self.writer.spend(f"-(-len({left}) // 10) * (-(-len({right}) // 10) - 1)")
         return Value(f"({TESTS[node.function].format(left, right)})", node.type)
 
-    def match(self, node: Call) -> Value | None:
+    def match(self, node: CallExpr) -> Value | None:
         """matches() with a constant pattern."""
         args = node.args if node.target is None else [node.target, *node.args]
         text, pattern = args
-        if text.type.kind != "string" or not isinstance(pattern, Literal) or pattern.kind.kind != "string":
+        if text.type.kind != "string" or not isinstance(pattern, LiteralExpr) or pattern.kind.kind != "string":
             return None
-        found = self.writer.constant(patterns.matcher(pattern.value))
+        found = self.writer.constant(patterns.make_matcher(pattern.value))
         left = self.named(self.value(text))
         # the global function has a cost of its own in cel-go: that of any function
         self.writer.spend(f"-(-(len({left}) + 1) // 10) * {-(-len(pattern.value) // 4)}" if node.target else 1)
         return Value(f"{found}({left})", node.type)
 
-    def optional_index(self, node: Call) -> None:
+    def optional_index(self, node: CallExpr) -> None:
         """An item if it is there: the function itself is called."""
         self.writer.spend(-_reference(node.args[1]))
 
-    def index(self, node: Call) -> Value | None:
+    def index(self, node: CallExpr) -> Value | None:
         """An item by its place or key."""
         place, key = node.args
         self.writer.spend(-_reference(key))
@@ -177,28 +177,28 @@ class Inline(Maker):
         where = self.named(operand.code)
         at = self.value(key)
         self.writer.spend(1)
-        literal = isinstance(key, Literal) and key.value.__class__ is int and key.value >= 0
+        literal = isinstance(key, LiteralExpr) and key.value.__class__ is int and key.value >= 0
         quick = not self.exact and (
             (decl.kind == "map" and key.type.kind == "string") or (literal and decl.kind == "list")
         )
         look = "item" if decl.kind == "list" else "index"
         return self.leaf(self.writer.keep(f"{where}[{at}]" if quick else f"{look}({where}, {at})"), decl.items)
 
-    def optional_field(self, node: Call) -> Value | None:
+    def optional_field(self, node: CallExpr) -> Value | None:
         """A field if it is there."""
         operand = self.emit(node.args[0])
         field = node.args[1]
-        assert isinstance(field, Literal)
+        assert isinstance(field, LiteralExpr)
         self.writer.spend(1)
         decl = operand.decl
         part = decl.field(field.value) if decl is not None and decl.kind == "object" else None
         if part is None:
             lenient = self.declarations.lenient
             return Value(f"optional_index({self.plain(operand)}, {field.value!r}, {lenient})", node.type)
-        name = self.writer.keep(f"{operand.code}.get({unescape(field.value)!r})")
+        name = self.writer.keep(f"{operand.code}.get({unescape_field(field.value)!r})")
         return Value(f"(NONE if {name} is None else Optional({self.plain(self.leaf(name, part))}))", node.type)
 
-    def otherwise(self, node: Call) -> Value:
+    def otherwise(self, node: CallExpr) -> Value:
         """or() and orValue(): the argument is looked at only when it is needed."""
         assert node.target is not None
         target = self.named(self.value(node.target))
@@ -214,7 +214,7 @@ class Inline(Maker):
         self.writer.spend(1)
         return Value(result, node.type)
 
-    def forget(self, node: Call) -> Value:
+    def forget(self, node: CallExpr) -> Value:
         """dyn(): the value as it is."""
         value = self.emit(node.args[0])
         self.writer.spend(1)
@@ -227,4 +227,4 @@ def _reference(key: Expr) -> bool:
         return not key.constant
     if isinstance(key, Select):
         return not key.test
-    return isinstance(key, Call) and key.function in ("_[_]", "_[?_]", "_?._")
+    return isinstance(key, CallExpr) and key.function in ("_[_]", "_[?_]", "_?._")

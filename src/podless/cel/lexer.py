@@ -50,7 +50,7 @@ class Token:
     offset: int
 
 
-def tokens(source: str, issues: list[Issue]) -> list[Token]:
+def list_tokens(source: str, issues: list[Issue]) -> list[Token]:
     """All tokens of a text, with one of kind EOF last. issues: takes what is no token."""
     found = []
     offset, end = 0, len(source)

@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from podless.cel.syntax import ACCU, UNUSED, Call, Comprehension, Expr, Ident, ListOf, Literal, MapOf, Select
+from podless.cel.syntax import (
+    ACCU,
+    UNUSED,
+    CallExpr,
+    Comprehension,
+    Expr,
+    Ident,
+    ListExpr,
+    LiteralExpr,
+    MapExpr,
+    Select,
+)
 from podless.cel.types import BOOL, INT
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.release import Release
@@ -63,20 +74,20 @@ def _quantifier(macro: str, offset: int, over: Expr, names: tuple[str, str], bod
         return Ident(offset, ACCU)
 
     def call(function: str, *args: Expr) -> Expr:
-        return Call(offset, function, list(args))
+        return CallExpr(offset, function, list(args))
 
     parts: tuple[Expr, Expr, Expr, Expr]
     if macro == "exists_one":
-        one = Literal(offset, 1, INT)
+        one = LiteralExpr(offset, 1, INT)
         step = call("_?_:_", body, call("_+_", accu(), one), accu())
-        result = call("_==_", accu(), Literal(offset, 1, INT))
-        parts = (Literal(offset, 0, INT), Literal(offset, True, BOOL), step, result)
+        result = call("_==_", accu(), LiteralExpr(offset, 1, INT))
+        parts = (LiteralExpr(offset, 0, INT), LiteralExpr(offset, True, BOOL), step, result)
     elif macro == "all":
         condition = call("@not_strictly_false", accu())
-        parts = (Literal(offset, True, BOOL), condition, call("_&&_", accu(), body), accu())
+        parts = (LiteralExpr(offset, True, BOOL), condition, call("_&&_", accu(), body), accu())
     else:
         condition = call("@not_strictly_false", call("!_", accu()))
-        parts = (Literal(offset, False, BOOL), condition, call("_||_", accu(), body), accu())
+        parts = (LiteralExpr(offset, False, BOOL), condition, call("_||_", accu(), body), accu())
     return Comprehension(offset, macro, over, names, ACCU, parts, None, body)
 
 
@@ -85,14 +96,14 @@ def _fold(
 ) -> Expr:
     """A comprehension that collects."""
     if guard is not None:
-        step = Call(offset, "_?_:_", [guard, step, Ident(offset, ACCU)])
-    parts = (init, Literal(offset, True, BOOL), step, Ident(offset, ACCU))
+        step = CallExpr(offset, "_?_:_", [guard, step, Ident(offset, ACCU)])
+    parts = (init, LiteralExpr(offset, True, BOOL), step, Ident(offset, ACCU))
     return Comprehension(offset, macro, over, names, ACCU, parts, guard, body)
 
 
 def _list(offset: int, over: Expr, names: tuple[str, str], guard: Expr | None, body: Expr) -> Expr:
-    step = Call(offset, "_+_", [Ident(offset, ACCU), ListOf(offset, [body])])
-    return _fold("list", offset, over, names, ListOf(offset, []), step, guard, body)
+    step = CallExpr(offset, "_+_", [Ident(offset, ACCU), ListExpr(offset, [body])])
+    return _fold("list", offset, over, names, ListExpr(offset, []), step, guard, body)
 
 
 def _quantifier1(macro: str) -> Macro:
@@ -130,23 +141,23 @@ def _transform_list(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
 def _transform_map(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
     assert target is not None
     names = _two(args)
-    step = Call(offset, "cel.@mapInsert", [Ident(offset, ACCU), Ident(offset, names[0]), args[-1]])
+    step = CallExpr(offset, "cel.@mapInsert", [Ident(offset, ACCU), Ident(offset, names[0]), args[-1]])
     guard = args[2] if len(args) == 4 else None
-    return _fold("map", offset, target, names, MapOf(offset, []), step, guard, args[-1])
+    return _fold("map", offset, target, names, MapExpr(offset, []), step, guard, args[-1])
 
 
 def _transform_entry(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
     assert target is not None
     names = _two(args)
-    step = Call(offset, "cel.@mapInsert", [Ident(offset, ACCU), args[-1]])
+    step = CallExpr(offset, "cel.@mapInsert", [Ident(offset, ACCU), args[-1]])
     guard = args[2] if len(args) == 4 else None
-    return _fold("entries", offset, target, names, MapOf(offset, []), step, guard, args[-1])
+    return _fold("entries", offset, target, names, MapExpr(offset, []), step, guard, args[-1])
 
 
 def bound(offset: int, name: str, value: Expr, body: Expr) -> Comprehension:
     """cel.bind(name, value, body): a comprehension over nothing, whose accumulator is the name."""
-    parts = (value, Literal(offset, False, BOOL), Ident(offset, name), body)
-    return Comprehension(offset, "bind", ListOf(offset, []), (UNUSED, ""), name, parts, None, body)
+    parts = (value, LiteralExpr(offset, False, BOOL), Ident(offset, name), body)
+    return Comprehension(offset, "bind", ListExpr(offset, []), (UNUSED, ""), name, parts, None, body)
 
 
 def _bind(offset: int, target: Expr | None, args: list[Expr]) -> Expr | None:
@@ -164,21 +175,21 @@ def _optional(flat: bool) -> Macro:
         assert target is not None
         if not isinstance(args[0], Ident):
             raise Misuse(args[0].offset, f"{name}() variable name must be a simple identifier")
-        value = bound(offset, args[0].name, Call(offset, "value", [], target), args[1])
-        kept: Expr = value if flat else Call(offset, "optional.of", [value])
-        absent = Call(offset, "optional.none", [])
-        return Call(offset, "_?_:_", [Call(offset, "hasValue", [], target), kept, absent])
+        value = bound(offset, args[0].name, CallExpr(offset, "value", [], target), args[1])
+        kept: Expr = value if flat else CallExpr(offset, "optional.of", [value])
+        absent = CallExpr(offset, "optional.none", [])
+        return CallExpr(offset, "_?_:_", [CallExpr(offset, "hasValue", [], target), kept, absent])
 
     return expand
 
 
 def _sort_by(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
     assert target is not None
-    if isinstance(target, Literal | MapOf):
+    if isinstance(target, LiteralExpr | MapExpr):
         text = "sortBy can only be applied to a list, identifier, comprehension, call or select expression"
         raise Misuse(target.offset, text)
     keys = _map(offset, Ident(offset, _SORTED), args)
-    call = Call(offset, "@sortByAssociatedKeys", [keys], Ident(offset, _SORTED))
+    call = CallExpr(offset, "@sortByAssociatedKeys", [keys], Ident(offset, _SORTED))
     return bound(offset, _SORTED, target, call)
 
 

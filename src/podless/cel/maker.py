@@ -9,10 +9,10 @@ from typing import Any
 from podless.cel.convert import convert, holder
 from podless.cel.declared import Decl
 from podless.cel.decls import Declarations, Overload
-from podless.cel.dispatch import guarded
-from podless.cel.syntax import Call, Expr, Ident, Literal, Pass
+from podless.cel.dispatch import guard_overloads
+from podless.cel.syntax import CallExpr, Expr, Ident, LiteralExpr, Pass
 from podless.cel.types import Type
-from podless.cel.writer import DEEPEST, LONGEST, Value, Writer
+from podless.cel.writer import DEEPEST, LONGEST, CodeWriter, Value
 
 SORT_BY = "@sortByAssociatedKeys"
 # functions whose cost is counted from a list, even where an error is in its place: which argument that is
@@ -25,17 +25,17 @@ class Maker(Pass[Value]):
     def __init__(self, declarations: Declarations, exact: bool) -> None:
         self.declarations = declarations
         self.exact = exact
-        self.writer = Writer()
+        self.writer = CodeWriter()
         self.scope: dict[str, Value] = {}
         self.constants: dict[Expr, bool] = {}
         self.halting: dict[Expr, bool] = {}  # parts of the tree, once they were asked about
 
     def emit(self, node: Expr) -> Value:
         """The code of a node; what must happen before it is written. Nothing nests deeper than Python takes."""
-        if self.writer.depth >= DEEPEST and not isinstance(node, Literal | Ident):
+        if self.writer.depth >= DEEPEST and not isinstance(node, LiteralExpr | Ident):
             return self.aside(node)
         value = self.visit(node)
-        if len(value.code) > LONGEST and not isinstance(node, Literal):
+        if len(value.code) > LONGEST and not isinstance(node, LiteralExpr):
             return Value(self.writer.keep(value.code), value.kind, value.decl)
         return value
 
@@ -70,7 +70,7 @@ class Maker(Pass[Value]):
     def steady(self, node: Expr) -> str:
         """A value that can be named more than once, and keeps its place among its neighbours."""
         code = self.value(node)
-        return code if code.isidentifier() or isinstance(node, Literal) else self.writer.keep(code)
+        return code if code.isidentifier() or isinstance(node, LiteralExpr) else self.writer.keep(code)
 
     def named(self, code: str) -> str:
         """A name for code that is used more than once."""
@@ -95,7 +95,7 @@ class Maker(Pass[Value]):
             return Value(f"float({item.code})", item.kind)
         return Value(f"{self.writer.constant(partial(convert, item.decl))}({item.code})", item.kind)
 
-    def generic(self, node: Call) -> Value:
+    def generic(self, node: CallExpr) -> Value:
         """A call of the function itself, its arguments looked at first where their types are not known."""
         nodes = node.args if node.target is None else [node.target, *node.args]
         fatal = _COUNTED.get(node.function, -1) if self.exact else -1
@@ -109,7 +109,7 @@ class Maker(Pass[Value]):
         self.charge(overloads, nodes, args, result)
         return Value(result, node.type)
 
-    def fatal(self, arg: Expr, call: Call) -> Value:
+    def fatal(self, arg: Expr, call: CallExpr) -> Value:
         """An argument of which an error ends all: what counts the cost of the call wants a list. A name."""
         if len(call.overloads) != 1:
             return Value(self.steady(arg), arg.type)
@@ -122,7 +122,7 @@ class Maker(Pass[Value]):
         writer.line("except EvaluationError: raise Panic")
         return Value(name, value.kind)
 
-    def held(self, arg: Expr, _: Call) -> Value:
+    def held(self, arg: Expr, _: CallExpr) -> Value:
         """An argument by its name."""
         return Value(self.steady(arg), arg.type)
 
@@ -132,7 +132,7 @@ class Maker(Pass[Value]):
             return False
         found = self.halting.get(tree)
         if found is None:
-            own = isinstance(tree, Call) and tree.function in _COUNTED
+            own = isinstance(tree, CallExpr) and tree.function in _COUNTED
             found = self.halting[tree] = own or any(map(self.halts, tree.children()))
         return found
 
@@ -153,16 +153,16 @@ class Maker(Pass[Value]):
         writer.line(f"if {failed} is not None: raise {failed}")
         return made[0], made[1]
 
-    def callee(self, node: Call, overloads: list[Overload], given: list[Type]) -> Callable[..., Any]:
+    def callee(self, node: CallExpr, overloads: list[Overload], given: list[Type]) -> Callable[..., Any]:
         """What is called: the function itself, or something that looks at the arguments first."""
         if not overloads:
-            return guarded(node.function, [])
+            return guard_overloads(node.function, [])
         sure = all(_sure(one, wanted) for one, wanted in zip(given, overloads[0].args, strict=True))
         if (len(overloads) == 1 and sure) or (len({id(each.call) for each in overloads}) == 1 and sure):
             call = overloads[0].call
             assert call is not None
             return call
-        return guarded(node.function, overloads)
+        return guard_overloads(node.function, overloads)
 
     def charge(self, overloads: list[Overload], nodes: list[Expr], args: list[str], result: str) -> None:
         """Count what a call cost."""

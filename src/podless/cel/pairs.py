@@ -16,7 +16,7 @@ from podless.runtime.meter import charge, each
 _SCALARS = frozenset((bool, float, int, str))
 
 
-class Node(Protocol):
+class CorrelatedNode(Protocol):
     """A node of a schema, as far as values are correlated by it. map_keys: of a list of type map, else none."""
 
     @property
@@ -24,14 +24,14 @@ class Node(Protocol):
         """The keys of a list of type map."""
 
     @property
-    def items(self) -> Node | None:
+    def items(self) -> CorrelatedNode | None:
         """The node of items."""
 
-    def field(self, name: str) -> Node | None:
+    def field(self, name: str) -> CorrelatedNode | None:
         """The node of a field."""
 
 
-class Described:
+class SchemaNode:
     """A schema as it is written down, as a node."""
 
     __slots__ = ("schema",)
@@ -45,17 +45,17 @@ class Described:
         return map_keys(self.schema)
 
     @property
-    def items(self) -> Node | None:
+    def items(self) -> CorrelatedNode | None:
         """The schema of items."""
         items = self.schema.get("items")
-        return Described(items) if isinstance(items, dict) else None
+        return SchemaNode(items) if isinstance(items, dict) else None
 
-    def field(self, name: str) -> Node | None:
+    def field(self, name: str) -> CorrelatedNode | None:
         """The schema of a field."""
         part = (self.schema.get("properties") or {}).get(name)
         if part is None:
             part = self.schema.get("additionalProperties")
-        return Described(part) if isinstance(part, dict) else None
+        return SchemaNode(part) if isinstance(part, dict) else None
 
 
 def map_keys(schema: dict[str, Any]) -> Sequence[str]:
@@ -68,7 +68,7 @@ class Pair:
 
     __slots__ = ("_below", "_equal", "_keyed", "new", "node", "old")
 
-    def __init__(self, new: Any, old: Any, node: Node) -> None:
+    def __init__(self, new: Any, old: Any, node: CorrelatedNode) -> None:
         self.new, self.old, self.node = new, old, node
         self._below: dict[str | int, Pair | None] = {}
         self._equal: bool | None = None
@@ -115,7 +115,7 @@ class Pair:
             return len(new) == len(old) and all(_unchanged(self.key(name)) for name in each(new))
         if isinstance(new, list) and isinstance(old, list) and self.node.map_keys:
             return len(new) == len(old) and all(_unchanged(self.index(place)) for place in range(len(new)))
-        return equal(new, old)
+        return equal_json(new, old)
 
 
 def _unchanged(pair: Pair | None) -> bool:
@@ -157,10 +157,10 @@ def _text(part: Any) -> str:
     """A key among several, which a real server tells apart by their texts."""
     if part.__class__ is str:
         return gotext.quote(part)
-    return f"{part:f}" if part.__class__ is float else gotext.value(part)
+    return f"{part:f}" if part.__class__ is float else gotext.format_value(part)
 
 
-def equal(one: Any, other: Any) -> bool:
+def equal_json(one: Any, other: Any) -> bool:
     """Deep equality of JSON values with Go's types: 1, 1.0 and true are three different things."""
     todo = [(one, other)]
     while todo:

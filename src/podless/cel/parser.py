@@ -11,11 +11,11 @@ from collections.abc import Callable
 from podless.cel import literals, macros
 from podless.cel.errors import CompileError, Issue
 from podless.cel.escape import RESERVED
-from podless.cel.expected import START, shown
+from podless.cel.expected import START, format_wanted
 from podless.cel.lexer import Token
 from podless.cel.macros import Macro
-from podless.cel.recovery import Fault, Stop, Stream
-from podless.cel.syntax import Call, Entry, Expr, Ident, ListOf, Literal, MapOf, Message, Select
+from podless.cel.recovery import Stop, SyntaxFault, TokenStream
+from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, MapEntry, MapExpr, MessageExpr, Select
 from podless.cel.types import BOOL, NULL, STRING
 from podless.runtime.meter import charge
 
@@ -46,7 +46,7 @@ class _TooDeep(Exception):
     """Rules of the grammar are too deep within each other."""
 
 
-def parse(source: str, known: dict[tuple[str, int, bool], Macro]) -> Expr:
+def parse_expression(source: str, known: dict[tuple[str, int, bool], Macro]) -> Expr:
     """The tree of an expression. known: the macros. Raises CompileError."""
     issues: list[Issue] = []
     if len(source) > MAX_SIZE:
@@ -67,7 +67,7 @@ def parse(source: str, known: dict[tuple[str, int, bool], Macro]) -> Expr:
     return tree
 
 
-class _Parser(Stream):
+class _Parser(TokenStream):
     """One method for each rule of the grammar.
 
     depth: of the rule that is read. high: how many operators, selections, calls and indexes of what was read last
@@ -97,7 +97,7 @@ class _Parser(Stream):
         tree = self.expr()
         try:
             self.match("EOF", frozenset(("EOF",)))
-        except Fault as fault:
+        except SyntaxFault as fault:
             self.report(fault.message, fault.token)
         return tree
 
@@ -117,7 +117,6 @@ class _Parser(Stream):
         return found
 
     def expr(self) -> Expr:
-        """A conditional."""
         self.deeper()
         try:
             condition = self.logic("||", "_||_")
@@ -133,7 +132,7 @@ class _Parser(Stream):
         high = max(high, self.high)
         try:
             self.match(":", START)
-        except Fault as fault:
+        except SyntaxFault as fault:
             return self.recover(fault, "conditional")
         no = self.expr()
         self.above(max(high, self.high))
@@ -174,7 +173,7 @@ class _Parser(Stream):
             if kind == "!" or (kind == "-" and self.ahead().kind not in ("NUM_INT", "NUM_FLOAT")):
                 return self.signs(kind)
             return self.member()
-        except Fault as fault:
+        except SyntaxFault as fault:
             return self.recover(fault, "unary")
 
     def signs(self, kind: str) -> Expr:
@@ -204,7 +203,7 @@ class _Parser(Stream):
                 high, self.high = self.high, 0
                 left = self.dotted(left) if self.token.kind == "." else self.indexed(left)
                 self.above(max(high, self.high))
-        except Fault as fault:
+        except SyntaxFault as fault:
             return self.recover(fault, "member")
         return left
 
@@ -212,7 +211,7 @@ class _Parser(Stream):
         """A primary; what is wrong with it does not end the member that it begins."""
         try:
             return self.primary()
-        except Fault as fault:
+        except SyntaxFault as fault:
             return self.recover(fault, "primary", _MEMBER)
 
     def dotted(self, left: Expr) -> Expr:
@@ -225,7 +224,7 @@ class _Parser(Stream):
             return self.optional(dot, left)
         if after.kind not in ("IDENTIFIER", "ESC_IDENTIFIER"):
             if after.kind in ("true", "false", "null") and after.offset == dot.offset + 1:
-                raise Fault(after, f"mismatched input '{after.text}' expecting IDENTIFIER")
+                raise SyntaxFault(after, f"mismatched input '{after.text}' expecting IDENTIFIER")
             raise self.unviable(dot, after)
         self.advance()
         name = self.advance()
@@ -239,11 +238,11 @@ class _Parser(Stream):
         first = self.token
         try:
             self.sync(_NAME)
-        except Fault as fault:
+        except SyntaxFault as fault:
             self.recover(fault, "name", _MEMBER)
             return self.problem(first.offset, "unsupported ident kind")
         name = self.advance()
-        return Call(dot.offset, "_?._", [left, Literal(name.offset, _plain(name), STRING)])
+        return CallExpr(dot.offset, "_?._", [left, LiteralExpr(name.offset, _plain(name), STRING)])
 
     def indexed(self, left: Expr) -> Expr:
         """[index] or [?index]."""
@@ -295,7 +294,7 @@ class _Parser(Stream):
             return self.braced()
         if kind in ("true", "false", "null"):
             self.advance()
-            return Literal(token.offset, _NAMES[kind], NULL if kind == "null" else BOOL)
+            return LiteralExpr(token.offset, _NAMES[kind], NULL if kind == "null" else BOOL)
         return self.literal()
 
     def literal(self) -> Expr:
@@ -312,7 +311,7 @@ class _Parser(Stream):
             value, kind = literals.READERS[read.kind](sign + read.text)
         except ValueError as error:
             return self.problem(token.offset, str(error))
-        return Literal(token.offset, value, kind)
+        return LiteralExpr(token.offset, value, kind)
 
     def named(self, dot: str) -> Expr:
         """A name, a call of a global function, or a message."""
@@ -345,23 +344,23 @@ class _Parser(Stream):
 
     def message(self, name: str) -> Expr:
         offset = self.advance().offset
-        entries: list[Entry] = []
+        entries: list[MapEntry] = []
         first = _NAME | {"?"}
         self.sync(first | {"}", ","})
         self.entries(first, lambda: entries.append(self.field()))
         self.close("}")
-        return Message(offset, name, entries)
+        return MessageExpr(offset, name, entries)
 
-    def field(self) -> Entry:
+    def field(self) -> MapEntry:
         optional = self.token.kind == "?"
         if optional:
             self.advance()
         if self.token.kind not in ("IDENTIFIER", "ESC_IDENTIFIER"):
-            raise Fault(self.token, f"mismatched input {self.text()} expecting {shown(_NAME)}")
+            raise SyntaxFault(self.token, f"mismatched input {self.text()} expecting {format_wanted(_NAME)}")
         name = self.advance()
         colon = self.match(":", START)
         value = self.part(_PART)
-        return Entry(colon.offset, _plain(name), value, optional)
+        return MapEntry(colon.offset, _plain(name), value, optional)
 
     def bracketed(self) -> Expr:
         offset = self.advance().offset
@@ -378,26 +377,25 @@ class _Parser(Stream):
                 break
             self.advance()
         self.close("]")
-        return ListOf(offset, items, frozenset(optional))
+        return ListExpr(offset, items, frozenset(optional))
 
     def braced(self) -> Expr:
         offset = self.advance().offset
-        entries: list[Entry] = []
+        entries: list[MapEntry] = []
         first = START | {"?"}
         self.sync(first | {"}", ","})
         self.entries(first, lambda: entries.append(self.pair()))
         self.close("}")
-        return MapOf(offset, entries)
+        return MapExpr(offset, entries)
 
-    def pair(self) -> Entry:
-        """key: value."""
+    def pair(self) -> MapEntry:
         optional = self.token.kind == "?"
         if optional:
             self.advance()
         key = self.part(_KEY)
         colon = self.match(":", START)
         value = self.part(_PART)
-        return Entry(colon.offset, key, value, optional)
+        return MapEntry(colon.offset, key, value, optional)
 
     def entries(self, first: frozenset[str], one: Callable[[], None]) -> None:
         """Entries between braces; what is wrong with one does not end the braces."""
@@ -408,7 +406,7 @@ class _Parser(Stream):
                 if self.token.kind != "," or self.ahead().kind not in first:
                     break
                 self.advance()
-        except Fault as fault:
+        except SyntaxFault as fault:
             self.recover(fault, "entries")
         finally:
             self.follow.pop()
@@ -430,14 +428,14 @@ class _Parser(Stream):
                 return self.problem(error.offset, str(error))
             if made is not None:
                 return made
-        return Call(offset, function, args, target)
+        return CallExpr(offset, function, args, target)
 
 
 def _balanced(function: str, terms: list[Expr], offsets: list[int], low: int, high: int) -> Expr:
     middle = (low + high + 1) // 2
     left = terms[middle] if middle == low else _balanced(function, terms, offsets, low, middle - 1)
     right = terms[middle + 1] if middle == high else _balanced(function, terms, offsets, middle + 1, high)
-    return Call(offsets[middle], function, [left, right])
+    return CallExpr(offsets[middle], function, [left, right])
 
 
 def _plain(name: Token) -> str:

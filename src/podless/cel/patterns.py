@@ -52,9 +52,9 @@ class Pattern:
         self.size = self._gain = 0
         self.compiled: Any = None
         try:
-            self.compiled = patterns.compiled(text, _OPTIONS)
+            self.compiled = patterns.compile_pattern(text, _OPTIONS)
             self.size = self.compiled.programsize
-            self.contains: Callable[[str], bool] = patterns.container(self.compiled)
+            self.contains: Callable[[str], bool] = patterns.make_searcher(self.compiled)
         except patterns.PatternFault as fault:
             self.fault = str(fault)
         self.weight = _LEAST + 4 * len(text) + _INSTRUCTION * self.size
@@ -112,7 +112,7 @@ class _Kept:
 
 _KEPT: Final = _Kept(MOST)
 # of the fewest bytes that a pattern has, so many are kept
-bounded.register(bounded.Cache(f"{__name__}.patterns", MOST // _LEAST, _KEPT.__len__, _KEPT.clear))
+bounded.register_cache(bounded.BoundedCache(f"{__name__}.patterns", MOST // _LEAST, _KEPT.__len__, _KEPT.clear))
 
 
 def _make(text: str, price: float) -> Pattern:
@@ -122,18 +122,18 @@ def _make(text: str, price: float) -> Pattern:
     return made
 
 
-def compile(text: str) -> Any:
+def compile_pattern(text: str) -> Any:
     """The compiled pattern of an expression's author. Raises PatternError."""
     return _sound(text).compiled
 
 
-def matcher(text: str) -> Callable[[str], bool]:
+def make_matcher(text: str) -> Callable[[str], bool]:
     """A function that says whether a text has a part that the pattern of an author matches. Raises PatternError."""
     return _sound(text).contains
 
 
 def _sound(text: str) -> Pattern:
-    found = _KEPT.find(text) or _make(text, patternprice.price(text))
+    found = _KEPT.find(text) or _make(text, patternprice.price_pattern(text))
     if found.fault:
         raise PatternError(found.fault)
     return found
@@ -146,7 +146,7 @@ def _given(text: str, searched: str) -> Pattern:
     """
     found = _KEPT.find(text)
     if found is None:
-        price = patternprice.price(text)
+        price = patternprice.price_pattern(text)
         allowance = ALLOWANCE.get()
         dear = DEAREST < price <= patternprice.MOST  # one that is dearer is none
         if dear or (price <= DEAREST and allowance is not None and not allowance.take(price)):
@@ -163,14 +163,14 @@ def matches(text: str, pattern: str) -> bool:
     return _given(pattern, text).contains(text)
 
 
-def find(text: str, pattern: str) -> str:
+def find_match(text: str, pattern: str) -> str:
     """The first part of a text that a pattern matches, or "". Raises EvaluationError and CostExceeded."""
     match = _legal(text, pattern).search(text)
     return "" if match is None else match.group()
 
 
 def find_all(text: str, pattern: str, most: int = -1) -> list[str]:
-    """The parts of a text that a pattern matches, at most so many; any number for a negative one. Raises as `find`."""
+    """The parts of a text that a pattern matches, at most so many; all for a negative one. Raises as `find_match`."""
     found = Strings()
     for match in _legal(text, pattern).finditer(text):
         if 0 <= most <= len(found):

@@ -9,12 +9,12 @@ from podless.cel import checker, cost, generate, library, macros, parser, syntax
 from podless.cel.declared import Decl, Declared
 from podless.cel.decls import Declarations
 from podless.cel.errors import CompileError, CostExceeded, EvaluationError, Issue, NoOverload
-from podless.cel.room import roomy
+from podless.cel.room import run_with_room
 from podless.cel.sizes import Range
 from podless.cel.syntax import Expr
 from podless.cel.types import Type
 from podless.meta.errors import Timeout
-from podless.runtime.memo import fill
+from podless.runtime.memo import fill_attribute
 
 # what one evaluation may cost, in kube-apiserver and here
 LIMIT = 1_000_000
@@ -55,7 +55,7 @@ class Program:
         """Value and cost for values of the variables in their order. The cost of an error is its attribute cost."""
         quick = self._quick
         if quick is None:
-            quick = fill(self, "_quick", lambda: self._make(False), needed=False)
+            quick = fill_attribute(self, "_quick", lambda: self._make(False), needed=False)
         try:
             result = quick(*values, limit)
         except CostExceeded:
@@ -69,14 +69,13 @@ class Program:
         return result
 
     def exactly(self, *values: Any, limit: int = LIMIT) -> tuple[Any, int]:
-        """As `run`, for values that may not be of the types that were declared: whoever asks for them gets an error."""
         return self._again(*values, limit)
 
     def _again(self, *values: Any) -> tuple[Any, int]:
         """The exact way, after the quick one came upon an error."""
         exact = self._exact
         if exact is None:
-            exact = fill(self, "_exact", lambda: self._make(True), needed=False)
+            exact = fill_attribute(self, "_exact", lambda: self._make(True), needed=False)
         try:
             result = exact(*values)
         except (EvaluationError, Timeout):
@@ -92,14 +91,16 @@ class Program:
         return result
 
     def _make(self, exact: bool) -> _Run:
-        return roomy(lambda: generate.program(self._tree, self._declarations, self._variables, self._types, exact))
+        return run_with_room(
+            lambda: generate.generate_program(self._tree, self._declarations, self._variables, self._types, exact)
+        )
 
     def complete(self) -> None:
         """Make all that evaluations can need."""
         if self._quick is None:
-            fill(self, "_quick", lambda: self._make(False), needed=False)
+            fill_attribute(self, "_quick", lambda: self._make(False), needed=False)
         if self._exact is None:
-            fill(self, "_exact", lambda: self._make(True), needed=False)
+            fill_attribute(self, "_exact", lambda: self._make(True), needed=False)
         for decl in self._variables.values():
             if decl is not None:
                 decl.complete()
@@ -114,15 +115,15 @@ class Program:
     def estimate(self) -> Range:
         """What an evaluation costs, at least and at most."""
         roots = [decl for decl in self._variables.values() if decl is not None]
-        return roomy(lambda: cost.estimate(self._tree, self._declarations, roots[0] if roots else None))
+        return run_with_room(lambda: cost.estimate_cost(self._tree, self._declarations, roots[0] if roots else None))
 
     def uses(self, name: str) -> bool:
         """Whether the expression names a variable."""
-        return syntax.names(self._tree, name)
+        return syntax.names_variable(self._tree, name)
 
     def check_constants(self) -> None:
         """Find constants that can never be used. Raises ProgramError."""
-        validate.constants(self._tree, self._declarations)
+        validate.check_constants(self._tree, self._declarations)
 
 
 def exceeded(spent: int) -> CostExceeded:
@@ -149,11 +150,11 @@ def compile(
     names are looked up first. typed: False leaves types to the evaluation. Raises CompileError with the places of all
     that is wrong, ProgramError for constants that cannot be used.
     """
-    declarations = declarations or library.every()
+    declarations = declarations or library.all_libraries()
     given = variables or {}
     types = {name: part.type if isinstance(part, Decl) else part for name, part in given.items()}
     known = macros.EVERY if known is None else known
-    tree = analyze(source, types, declarations, schemas, known, container=container, typed=typed)
+    tree = analyze_source(source, types, declarations, schemas, known, container=container, typed=typed)
     decls = {name: part if isinstance(part, Decl) else None for name, part in given.items()}
     program = Program(source, tree, declarations, types, decls)
     if typed:
@@ -162,7 +163,7 @@ def compile(
     return program
 
 
-def analyze(
+def analyze_source(
     source: str,
     types: Mapping[str, Type],
     declarations: Declarations,
@@ -175,14 +176,14 @@ def analyze(
     """The checked tree of an expression. Raises CompileError."""
 
     def work() -> Expr:
-        tree = parser.parse(source, known)
-        checker.check(source, tree, declarations, types, schemas, container=container, typed=typed)
-        issues = validate.literals(tree, declarations) if typed else []
+        tree = parser.parse_expression(source, known)
+        checker.check_tree(source, tree, declarations, types, schemas, container=container, typed=typed)
+        issues = validate.check_literals(tree, declarations) if typed else []
         if issues:
             raise CompileError(source, issues)
         return tree
 
     try:
-        return roomy(work)
+        return run_with_room(work)
     except RecursionError:
         raise CompileError(source, [Issue(-1, parser.NESTED)]) from None

@@ -8,15 +8,15 @@ The same three steps are taken here, so that the messages are the same.
 from __future__ import annotations
 
 from podless.cel.errors import Issue
-from podless.cel.expected import escaped, shown
-from podless.cel.lexer import Token, tokens
-from podless.cel.syntax import Expr, Literal
+from podless.cel.expected import escape_text, format_wanted
+from podless.cel.lexer import Token, list_tokens
+from podless.cel.syntax import Expr, LiteralExpr
 from podless.cel.types import STRING
 
 _MAX_RECOVERIES = 30
 
 
-class Fault(Exception):
+class SyntaxFault(Exception):
     """A rule of the grammar is given up; why, and at which token."""
 
     def __init__(self, token: Token, message: str) -> None:
@@ -29,12 +29,12 @@ class Stop(Exception):
     """Parsing ends here; why is among the issues."""
 
 
-class Stream:
+class TokenStream:
     """The tokens of a text. issues: takes what is wrong. follow: what may come after each rule that was begun."""
 
     def __init__(self, source: str, issues: list[Issue], follow: frozenset[str]) -> None:
         self.issues = issues
-        self.tokens = tokens(source, issues)
+        self.tokens = list_tokens(source, issues)
         self.source = source
         self.at = 0
         self.token = self.tokens[0]
@@ -79,9 +79,9 @@ class Stream:
             self.drop()
             return self.advance()
         if self.token.kind in after:
-            self.report(f"missing {shown(wanted)} at {self.text()}")
-            return Token(kind, f"<missing {shown(wanted)}>", self.token.offset)
-        raise Fault(self.token, f"mismatched input {self.text()} expecting {shown(wanted)}")
+            self.report(f"missing {format_wanted(wanted)} at {self.text()}")
+            return Token(kind, f"<missing {format_wanted(wanted)}>", self.token.offset)
+        raise SyntaxFault(self.token, f"mismatched input {self.text()} expecting {format_wanted(wanted)}")
 
     def sync(self, wanted: frozenset[str]) -> None:
         """See to it that one of the wanted tokens is next, by leaving out a stray one."""
@@ -93,7 +93,7 @@ class Stream:
             self.drop()
             self.good()
             return
-        raise Fault(self.token, f"mismatched input {self.text()} expecting {shown(wanted)}")
+        raise SyntaxFault(self.token, f"mismatched input {self.text()} expecting {format_wanted(wanted)}")
 
     def again(self, wanted: frozenset[str]) -> None:
         """The same inside a repetition: everything up to what may follow is left out."""
@@ -106,7 +106,7 @@ class Stream:
 
     def text(self) -> str:
         """The token as messages show it."""
-        return f"'{escaped(self.token.text)}'"
+        return f"'{escape_text(self.token.text)}'"
 
     def report(self, message: str, token: Token | None = None) -> None:
         """Say what is wrong, unless something was said since the last good token."""
@@ -116,7 +116,7 @@ class Stream:
 
     def unwanted(self, wanted: frozenset[str]) -> None:
         """Say that a token is not wanted."""
-        self.report(f"extraneous input {self.text()} expecting {shown(wanted)}")
+        self.report(f"extraneous input {self.text()} expecting {format_wanted(wanted)}")
 
     def count(self, one: int = 1) -> None:
         """Recoveries are limited."""
@@ -126,7 +126,7 @@ class Stream:
             self.issues.append(Issue(self.token.offset, text))
             raise Stop
 
-    def recover(self, fault: Fault, rule: str, after: frozenset[str] = frozenset()) -> Expr:
+    def recover(self, fault: SyntaxFault, rule: str, after: frozenset[str] = frozenset()) -> Expr:
         """Report a rule that was given up, and go on at a token that may follow; after: what more may follow it.
 
         A rule that is given up again at the same token gives that up, too.
@@ -138,7 +138,7 @@ class Stream:
         self.failed_at = self.at
         self.failed_in.add(rule)
         self.skip(after)
-        return Literal(fault.token.offset, "<<error>>", STRING)
+        return LiteralExpr(fault.token.offset, "<<error>>", STRING)
 
     def skip(self, wanted: frozenset[str]) -> None:
         """To the next token that is wanted or may follow."""
@@ -149,9 +149,9 @@ class Stream:
     def problem(self, offset: int, message: str) -> Expr:
         """Something wrong beside the syntax."""
         self.issues.append(Issue(offset, message))
-        return Literal(offset, "<<error>>", STRING)
+        return LiteralExpr(offset, "<<error>>", STRING)
 
-    def unviable(self, start: Token, at: Token) -> Fault:
+    def unviable(self, start: Token, at: Token) -> SyntaxFault:
         """The fault of tokens that begin nothing; at: the one that shows it."""
         end = at.offset + len(at.text) if at.kind != "EOF" else start.offset + len(start.text)
-        return Fault(at, f"no viable alternative at input '{escaped(self.source[start.offset : end])}'")
+        return SyntaxFault(at, f"no viable alternative at input '{escape_text(self.source[start.offset : end])}'")

@@ -14,7 +14,7 @@ _LOCK = threading.Lock()
 _limits: list[int] = []  # the limit to go back to, once for each that is at work
 
 
-def roomy(work: Callable[[], R]) -> R:
+def run_with_room(work: Callable[[], R]) -> R:
     """What some work gives, which is begun anew with more room where it comes upon the interpreter's limit.
 
     The limit is the process's, so it is raised for that long only. Raises RecursionError where that is not enough.

@@ -119,7 +119,7 @@ GLOBALS: dict[str, Any] = {
     "no_overload": NoOverload,
     "opened": _opened,
     "optional_index": access.optional_index,
-    "pause": bounds.pause,
+    "pause": bounds.pause_work,
     "put": _put,
     "select": access.select,
     "truth": access.truth,

@@ -31,11 +31,9 @@ class Range(NamedTuple):
     high: int
 
     def plus(self, other: Range) -> Range:
-        """The sum."""
         return Range(min(self.low + other.low, MOST), min(self.high + other.high, MOST))
 
     def times(self, other: Range) -> Range:
-        """The product."""
         return Range(min(self.low * other.low, MOST), min(self.high * other.high, MOST))
 
     def scaled(self, factor: float) -> Range:

@@ -32,7 +32,7 @@ class Expr:
         return []
 
 
-class Literal(Expr):
+class LiteralExpr(Expr):
     """A constant."""
 
     __slots__ = ("kind", "value")
@@ -71,11 +71,10 @@ class Select(Expr):
         self.ident: Ident | None = None  # what a dotted name turns out to be
 
     def children(self) -> list[Expr]:
-        """See `Expr.children`."""
         return [self.ident or self.operand]
 
 
-class Call(Expr):
+class CallExpr(Expr):
     """A function or operator with arguments; target: what a member function is called on."""
 
     __slots__ = ("args", "function", "target")
@@ -88,11 +87,10 @@ class Call(Expr):
         self.target = target
 
     def children(self) -> list[Expr]:
-        """See `Expr.children`."""
         return self.args if self.target is None else [self.target, *self.args]
 
 
-class ListOf(Expr):
+class ListExpr(Expr):
     """[a, b, ?c]; optional: the places of items that may be none."""
 
     __slots__ = ("items", "optional")
@@ -104,11 +102,10 @@ class ListOf(Expr):
         self.optional = optional
 
     def children(self) -> list[Expr]:
-        """See `Expr.children`."""
         return self.items
 
 
-class Entry:
+class MapEntry:
     """One entry of a map or of a message; key is a name in messages."""
 
     __slots__ = ("key", "offset", "optional", "value")
@@ -120,34 +117,32 @@ class Entry:
         self.optional = optional
 
 
-class MapOf(Expr):
+class MapExpr(Expr):
     """{k: v, ?o: w}."""
 
     __slots__ = ("entries",)
     word = "map"
 
-    def __init__(self, offset: int, entries: list[Entry]) -> None:
+    def __init__(self, offset: int, entries: list[MapEntry]) -> None:
         super().__init__(offset)
         self.entries = entries
 
     def children(self) -> list[Expr]:
-        """See `Expr.children`."""
         return [part for entry in self.entries for part in (entry.key, entry.value)]
 
 
-class Message(Expr):
+class MessageExpr(Expr):
     """Name{field: value}."""
 
     __slots__ = ("entries", "name")
     word = "message"
 
-    def __init__(self, offset: int, name: str, entries: list[Entry]) -> None:
+    def __init__(self, offset: int, name: str, entries: list[MapEntry]) -> None:
         super().__init__(offset)
         self.name = name
         self.entries = entries
 
     def children(self) -> list[Expr]:
-        """See `Expr.children`."""
         return [entry.value for entry in self.entries]
 
 
@@ -182,7 +177,6 @@ class Comprehension(Expr):
         self.body = body
 
     def children(self) -> list[Expr]:
-        """See `Expr.children`."""
         return [self.over, self.init, self.condition, self.step, self.result]
 
 
@@ -195,31 +189,29 @@ class Pass(Generic[T]):
         found: T = getattr(self, node.word)(node)
         return found
 
-    def literal(self, node: Literal) -> T:
-        """A constant."""
+    def literal(self, node: LiteralExpr) -> T:
         raise NotImplementedError
 
     def ident(self, node: Ident) -> T:
-        """A name."""
         raise NotImplementedError
 
     def select(self, node: Select) -> T:
         """A field, or whether it is there."""
         raise NotImplementedError
 
-    def call(self, node: Call) -> T:
+    def call(self, node: CallExpr) -> T:
         """A function or operator."""
         raise NotImplementedError
 
-    def list(self, node: ListOf) -> T:
+    def list(self, node: ListExpr) -> T:
         """A list that is written down."""
         raise NotImplementedError
 
-    def map(self, node: MapOf) -> T:
+    def map(self, node: MapExpr) -> T:
         """A map that is written down."""
         raise NotImplementedError
 
-    def message(self, node: Message) -> T:
+    def message(self, node: MessageExpr) -> T:
         """A message that is written down."""
         raise NotImplementedError
 
@@ -228,7 +220,7 @@ class Pass(Generic[T]):
         raise NotImplementedError
 
 
-def nodes(tree: Expr, *, backwards: bool = False) -> Iterator[Expr]:
+def walk_nodes(tree: Expr, *, backwards: bool = False) -> Iterator[Expr]:
     """All nodes, the tree's own first, in the order of the text, or with the last of each node's parts first."""
     todo = [tree]
     while todo:
@@ -237,9 +229,9 @@ def nodes(tree: Expr, *, backwards: bool = False) -> Iterator[Expr]:
         todo.extend(node.children() if backwards else reversed(node.children()))
 
 
-def names(tree: Expr, name: str) -> bool:
+def names_variable(tree: Expr, name: str) -> bool:
     """Whether a tree names a variable."""
-    return any(isinstance(node, Ident) and node.name == name and not node.constant for node in nodes(tree))
+    return any(isinstance(node, Ident) and node.name == name and not node.constant for node in walk_nodes(tree))
 
 
 ACCU = "@result"

@@ -8,7 +8,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from podless.cel.syntax import Call, Comprehension, Entry, Expr, Ident, ListOf, Literal, MapOf, Message, Pass, Select
+from podless.cel.syntax import (
+    CallExpr,
+    Comprehension,
+    Expr,
+    Ident,
+    ListExpr,
+    LiteralExpr,
+    MapEntry,
+    MapExpr,
+    MessageExpr,
+    Pass,
+    Select,
+)
 from podless.cel.values import Uint
 
 _CHOICE, _OR, _AND, _RELATION, _SUM, _PRODUCT, _UNARY, _MEMBER = range(8)
@@ -25,7 +37,7 @@ _QUANTIFIERS = ("all", "exists", "exists_one")
 _SORTED = "@sortByAssociatedKeys"
 
 
-def text(tree: Expr) -> str:
+def format_expression(tree: Expr) -> str:
     """The expression that a tree was made of."""
     return _Text().visit(tree)
 
@@ -36,7 +48,7 @@ class _Text(Pass[str]):
         shown = self.visit(node)
         return shown if _level(node) >= level else f"({shown})"
 
-    def literal(self, node: Literal) -> str:
+    def literal(self, node: LiteralExpr) -> str:
         return _literal(node.value)
 
     def ident(self, node: Ident) -> str:
@@ -46,7 +58,7 @@ class _Text(Pass[str]):
         shown = f"{self.within(node.operand, _MEMBER)}.{_name(node.field)}"
         return f"has({shown})" if node.test else shown
 
-    def call(self, node: Call) -> str:
+    def call(self, node: CallExpr) -> str:
         name = node.function
         if name in _BINARY:
             sign, level = _BINARY[name]
@@ -57,7 +69,7 @@ class _Text(Pass[str]):
         if name in _PREFIX:
             [operand] = node.args
             shown = self.within(operand, _MEMBER)
-            return f"{_PREFIX[name]}({shown})" if isinstance(operand, Literal) else f"{_PREFIX[name]}{shown}"
+            return f"{_PREFIX[name]}({shown})" if isinstance(operand, LiteralExpr) else f"{_PREFIX[name]}{shown}"
         if name == "_?_:_":
             return self.choice(node)
         if name in ("_[_]", "_[?_]", "_?._"):
@@ -66,37 +78,37 @@ class _Text(Pass[str]):
             return f"{name}({self.several(node.args)})"
         return f"{self.within(node.target, _MEMBER)}.{name}({self.several(node.args)})"
 
-    def choice(self, node: Call) -> str:
+    def choice(self, node: CallExpr) -> str:
         condition, yes, no = node.args
-        if (bound := optional(node)) is not None:
-            assert isinstance(condition, Call)
+        if (bound := optional_name(node)) is not None:
+            assert isinstance(condition, CallExpr)
             assert condition.target is not None
             word = "optFlatMap" if yes is bound else "optMap"
             return f"{self.within(condition.target, _MEMBER)}.{word}({bound.accu}, {self.visit(bound.result)})"
         return f"{self.within(condition, _OR)} ? {self.within(yes, _OR)} : {self.visit(no)}"
 
-    def part(self, node: Call) -> str:
+    def part(self, node: CallExpr) -> str:
         holder, key = node.args
         shown = self.within(holder, _MEMBER)
         if node.function == "_?._":
-            assert isinstance(key, Literal)
+            assert isinstance(key, LiteralExpr)
             return f"{shown}.?{_name(key.value)}"
         return f"{shown}[{'?' if node.function == '_[?_]' else ''}{self.visit(key)}]"
 
     def several(self, nodes: list[Expr]) -> str:
         return ", ".join(self.visit(node) for node in nodes)
 
-    def list(self, node: ListOf) -> str:
+    def list(self, node: ListExpr) -> str:
         items = (("?" if place in node.optional else "") + self.visit(item) for place, item in enumerate(node.items))
         return f"[{', '.join(items)}]"
 
-    def map(self, node: MapOf) -> str:
+    def map(self, node: MapExpr) -> str:
         return f"{{{', '.join(self.entry(entry, self.visit(entry.key)) for entry in node.entries)}}}"
 
-    def message(self, node: Message) -> str:
+    def message(self, node: MessageExpr) -> str:
         return f"{node.name}{{{', '.join(self.entry(entry, _name(entry.key)) for entry in node.entries)}}}"
 
-    def entry(self, entry: Entry, key: str) -> str:
+    def entry(self, entry: MapEntry, key: str) -> str:
         return f"{'?' if entry.optional else ''}{key}: {self.visit(entry.value)}"
 
     def comprehension(self, node: Comprehension) -> str:
@@ -115,38 +127,38 @@ class _Text(Pass[str]):
         return f"{over}.{word}({', '.join([*names, *guard, self.visit(node.body)])})"
 
     def bound(self, node: Comprehension) -> str:
-        if isinstance(node.result, Call) and node.result.function == _SORTED:
+        if isinstance(node.result, CallExpr) and node.result.function == _SORTED:
             keys = node.result.args[0]
             assert isinstance(keys, Comprehension)
             return f"{self.within(node.init, _MEMBER)}.sortBy({keys.var}, {self.visit(keys.body)})"
         return f"cel.bind({node.accu}, {self.visit(node.init)}, {self.visit(node.result)})"
 
 
-def optional(node: Call) -> Comprehension | None:
+def optional_name(node: CallExpr) -> Comprehension | None:
     """The bound name in a conditional that optMap or optFlatMap stands for; None for any other."""
     if node.function != "_?_:_":
         return None
     condition, yes, no = node.args
-    absent = isinstance(no, Call) and no.function == "optional.none" and not no.args
-    if not absent or not isinstance(condition, Call) or condition.function != "hasValue":
+    absent = isinstance(no, CallExpr) and no.function == "optional.none" and not no.args
+    if not absent or not isinstance(condition, CallExpr) or condition.function != "hasValue":
         return None
-    value = yes.args[0] if isinstance(yes, Call) and yes.function == "optional.of" and yes.args else yes
+    value = yes.args[0] if isinstance(yes, CallExpr) and yes.function == "optional.of" and yes.args else yes
     if not isinstance(value, Comprehension) or value.macro != "bind":
         return None
-    made = isinstance(value.init, Call) and value.init.function == "value" and value.init.target is condition.target
+    made = isinstance(value.init, CallExpr) and value.init.function == "value" and value.init.target is condition.target
     return value if made else None
 
 
 def _level(node: Expr) -> int:
     """How tightly a node binds."""
-    if isinstance(node, Call):
+    if isinstance(node, CallExpr):
         if node.function in _BINARY:
             return _BINARY[node.function][1]
         if node.function in _PREFIX:
             return _UNARY
         if node.function == "_?_:_":
-            return _CHOICE if optional(node) is None else _MEMBER
-    if isinstance(node, Literal) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
+            return _CHOICE if optional_name(node) is None else _MEMBER
+    if isinstance(node, LiteralExpr) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
         return _UNARY if node.value < 0 else _MEMBER
     return _MEMBER
 

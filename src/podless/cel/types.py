@@ -77,7 +77,7 @@ def opaque(name: str) -> Type:
     return Type("opaque", name)
 
 
-def wrapper(item: Type) -> Type:
+def wrapper_type(item: Type) -> Type:
     """A scalar that may be null, as google.protobuf.Int64Value."""
     return Type(item.kind, "wrapper", (item,))
 
@@ -88,9 +88,9 @@ MAP_AB = map_of(PARAM_A, PARAM_B)
 MAP_STRING_DYN = map_of(STRING, DYN)
 
 
-def generic(item: Type) -> bool:
+def is_generic(item: Type) -> bool:
     """Whether a type has parameters."""
-    return item.kind == "param" or any(map(generic, item.params))
+    return item.kind == "param" or any(map(is_generic, item.params))
 
 
 def is_wrapper(item: Type) -> bool:
@@ -103,18 +103,18 @@ def is_optional(item: Type) -> bool:
     return item.kind == "opaque" and item.name == "optional_type"
 
 
-def unwrap(item: Type) -> tuple[Type, bool]:
+def unwrap_optional(item: Type) -> tuple[Type, bool]:
     """What an optional holds, and whether the type was one."""
     return (item.params[0], True) if is_optional(item) else (item, False)
 
 
-def equivalent(one: Type, other: Type) -> bool:
+def are_equivalent(one: Type, other: Type) -> bool:
     """Whether two types are the same but for the names of their parameters."""
     if one is other:
         return True
     if one.kind != other.kind or len(one.params) != len(other.params):
         return False
-    return (one.kind == "param" or one.name == other.name) and all(map(equivalent, one.params, other.params))
+    return (one.kind == "param" or one.name == other.name) and all(map(are_equivalent, one.params, other.params))
 
 
 class Bindings:

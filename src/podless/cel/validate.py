@@ -7,36 +7,36 @@ from typing import Any
 
 from podless.cel import homogeneous, patterns
 from podless.cel.decls import Declarations
-from podless.cel.dispatch import guarded
+from podless.cel.dispatch import guard_overloads
 from podless.cel.errors import EvaluationError, Issue, ProgramError
 from podless.cel.library import standard
-from podless.cel.syntax import Call, Expr, Ident, ListOf, Literal, MapOf, nodes
+from podless.cel.syntax import CallExpr, Expr, Ident, ListExpr, LiteralExpr, MapExpr, walk_nodes
 
 _READERS = {"timestamp": standard.to_timestamp, "duration": standard.to_duration}
 _CONVERSIONS = frozenset(("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"))
 _PATTERNS = frozenset(("matches", "find", "findAll"))
 
 
-def literals(tree: Expr, declarations: Declarations) -> list[Issue]:
+def check_literals(tree: Expr, declarations: Declarations) -> list[Issue]:
     """Literals that are not what they have to be: of one type, a duration, a timestamp, a pattern or a format."""
     found: dict[tuple[int, str], Issue] = {}
     if declarations.homogeneous:
-        for issue in homogeneous.check(tree):
+        for issue in homogeneous.check_homogeneous(tree):
             found.setdefault((issue.offset, issue.message), issue)
-    for node in nodes(tree):
-        if isinstance(node, Call):
+    for node in walk_nodes(tree):
+        if isinstance(node, CallExpr):
             for issue in _call(node, declarations):
                 found.setdefault((issue.offset, issue.message), issue)
     return list(found.values())
 
 
-def _call(node: Call, declarations: Declarations) -> Iterator[Issue]:
+def _call(node: CallExpr, declarations: Declarations) -> Iterator[Issue]:
     check = declarations.overloads[node.overloads[0]].check if node.overloads else None
-    if check is not None and isinstance(node.target, Literal) and isinstance(node.args[0], ListOf):
+    if check is not None and isinstance(node.target, LiteralExpr) and isinstance(node.args[0], ListExpr):
         problem = check(node.target.value, node.args[0].items)
         if problem is not None:
             yield Issue((problem[0] or node).offset, problem[1])
-    if not node.args or not isinstance(node.args[0], Literal):
+    if not node.args or not isinstance(node.args[0], LiteralExpr):
         return
     arg = node.args[0]
     if node.function in _READERS:
@@ -45,7 +45,7 @@ def _call(node: Call, declarations: Declarations) -> Iterator[Issue]:
     elif node.function == "matches":
         # of the global function that is the text, which is taken for a pattern all the same
         try:
-            patterns.compile(arg.value)
+            patterns.compile_pattern(arg.value)
         except patterns.PatternError:
             yield Issue(arg.offset, "invalid matches argument")
 
@@ -58,14 +58,14 @@ def _fails(function: str, value: Any) -> bool:
     return False
 
 
-def constants(tree: Expr, declarations: Declarations) -> None:
+def check_constants(tree: Expr, declarations: Declarations) -> None:
     """Constants that are worked out before the first evaluation. Raises ProgramError for what is wrong with one.
 
     Conversions of constants are constants, and so are the lists and maps of them; patterns that are constant are
     compiled. Source: cel-go's optimizations of a program.
     """
     known: dict[Expr, Any] = {}
-    for node in reversed(list(nodes(tree, backwards=True))):
+    for node in reversed(list(walk_nodes(tree, backwards=True))):
         try:
             _fold(node, known, declarations)
         except EvaluationError as error:
@@ -73,23 +73,23 @@ def constants(tree: Expr, declarations: Declarations) -> None:
 
 
 def _fold(node: Expr, known: dict[Expr, Any], declarations: Declarations) -> None:
-    if isinstance(node, Literal):
+    if isinstance(node, LiteralExpr):
         known[node] = node.value
     elif isinstance(node, Ident):
         if node.constant:
             known[node] = node.value
-    elif isinstance(node, ListOf):
+    elif isinstance(node, ListExpr):
         if not node.optional and all(item in known for item in node.items):
             known[node] = [known[item] for item in node.items]
-    elif isinstance(node, MapOf):
+    elif isinstance(node, MapExpr):
         if all(part in known for part in node.children()) and not any(entry.optional for entry in node.entries):
             made = {known[entry.key]: known[entry.value] for entry in node.entries}
             if len(made) == len(node.entries):
                 known[node] = made
-    elif isinstance(node, Call):
+    elif isinstance(node, CallExpr):
         args = node.children()
         if node.function in _PATTERNS and len(args) > 1 and args[1] in known:
-            patterns.compile(known[args[1]])
+            patterns.compile_pattern(known[args[1]])
         if node.function in _CONVERSIONS and len(args) == 1 and args[0] in known:
-            call = guarded(node.function, [declarations.overloads[name] for name in node.overloads])
+            call = guard_overloads(node.function, [declarations.overloads[name] for name in node.overloads])
             known[node] = call(known[args[0]])

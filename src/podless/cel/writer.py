@@ -31,7 +31,7 @@ class Value:
         self.decl = decl
 
 
-class Writer:
+class CodeWriter:
     """Lines of Python, and the constants that they name."""
 
     def __init__(self) -> None:
@@ -130,7 +130,7 @@ class Writer:
 class Aside:
     """A function of its own for a part that is nested too deep."""
 
-    def __init__(self, writer: Writer, exact: bool) -> None:
+    def __init__(self, writer: CodeWriter, exact: bool) -> None:
         self._writer = writer
         self._exact = exact
         self._outer = writer.lines, writer.depth

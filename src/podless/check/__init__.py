@@ -1,24 +1,24 @@
 """What the API would say of manifests, before it is asked: the server's own code on files, without a server.
 
-`check` reports on files, `sources` finds them, `output.render` writes the report.
+`check_files` reports on files, `find_sources` finds them, `output.render_report` writes the report.
 """
 
 from __future__ import annotations
 
 from podless.check.findings import Finding, Report, Severity
-from podless.check.judge import Rules
-from podless.check.run import Options, check
-from podless.check.sources import CannotCheck, Source, former, sources
+from podless.check.judge import Strictness
+from podless.check.run import CheckOptions, check_files
+from podless.check.sources import CannotCheck, SourceFile, find_sources, former_files
 
 __all__ = [
     "CannotCheck",
+    "CheckOptions",
     "Finding",
-    "Options",
     "Report",
-    "Rules",
     "Severity",
-    "Source",
-    "check",
-    "former",
-    "sources",
+    "SourceFile",
+    "Strictness",
+    "check_files",
+    "find_sources",
+    "former_files",
 ]

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
-from podless.check.openapi import Described
+from podless.check.openapi import DescribedKind
 from podless.codec import serializer
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind, Version
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
@@ -22,7 +20,7 @@ class Catalog:
     definitions: CustomResourceDefinitions of v1, decoded and sound.
     """
 
-    def __init__(self, described: Iterable[Described] = (), definitions: Iterable[Object] = ()) -> None:
+    def __init__(self, described: Iterable[DescribedKind] = (), definitions: Iterable[Object] = ()) -> None:
         from podless.apis.builtin import ALL
 
         self._kinds: dict[tuple[str, str, str], tuple[Kind, Version]] = {}
@@ -42,7 +40,7 @@ class Catalog:
 
     def define(self, definition: Object) -> None:
         """Know of the kind of a definition that has no errors."""
-        self.add(compile_kind(definition, serializer.encode(definition)))
+        self.add(compile_kind(definition, serializer.encode_json(definition)))
 
     def unsound(self, group: str, kind: str) -> None:
         """Note a kind whose definition has errors, so that nothing can be said of its objects."""

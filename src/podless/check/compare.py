@@ -11,9 +11,7 @@ from typing import Any
 
 from podless.check.findings import Severity
 from podless.codec import serializer
-
-Schema = dict[str, Any]
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object, Schema
 
 RULES = "x-kubernetes-validations"
 _OPEN = "x-kubernetes-preserve-unknown-fields"
@@ -26,7 +24,7 @@ _LOWER = ("minimum", "minLength", "minItems", "minProperties")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SchemaChange:
     """One difference. severity: error where clients or objects break, warning where they may.
 
     definition: its name. version: in which it is, "" for all. path: of the field, as spec.ports[].name, or the part of
@@ -45,15 +43,15 @@ class Change:
         return f"{place}: {self.severity}: {self.what} ({self.advice})"
 
 
-def compare(old: Sequence[Object], new: Sequence[Object]) -> list[Change]:
+def compare_definitions(old: Sequence[Object], new: Sequence[Object]) -> list[SchemaChange]:
     """What has changed between CustomResourceDefinitions of v1, matched by name; what is only new breaks nothing."""
     given = {definition["metadata"]["name"]: definition for definition in new}
-    found: list[Change] = []
+    found: list[SchemaChange] = []
     for definition in old:
         name = definition["metadata"]["name"]
         if name not in given:
             what = "the definition is gone, and all its objects with it"
-            found.append(Change(Severity.ERROR, name, "", "", what, "keep it until nobody has objects of it"))
+            found.append(SchemaChange(Severity.ERROR, name, "", "", what, "keep it until nobody has objects of it"))
         else:
             found += _Definition(name).changes(definition["spec"], given[name]["spec"])
     return found
@@ -66,13 +64,13 @@ class _Definition:
         self.name = name
         self.version = ""
 
-    def error(self, path: str, what: str, advice: str) -> Change:
-        return Change(Severity.ERROR, self.name, self.version, path, what, advice)
+    def error(self, path: str, what: str, advice: str) -> SchemaChange:
+        return SchemaChange(Severity.ERROR, self.name, self.version, path, what, advice)
 
-    def warning(self, path: str, what: str, advice: str) -> Change:
-        return Change(Severity.WARNING, self.name, self.version, path, what, advice)
+    def warning(self, path: str, what: str, advice: str) -> SchemaChange:
+        return SchemaChange(Severity.WARNING, self.name, self.version, path, what, advice)
 
-    def changes(self, old: Object, new: Object) -> Iterator[Change]:
+    def changes(self, old: Object, new: Object) -> Iterator[SchemaChange]:
         """Everything about two specs."""
         yield from self.names(old, new)
         before, after = ({one["name"]: one for one in spec["versions"]} for spec in (old, new))
@@ -90,7 +88,7 @@ class _Definition:
             what = f"objects are stored in {stored[1]} rather than {stored[0]} from their next change on"
             yield self.warning("spec.versions", what, "run `podless migrate` when all servers have it")
 
-    def names(self, old: Object, new: Object) -> Iterator[Change]:
+    def names(self, old: Object, new: Object) -> Iterator[SchemaChange]:
         """Group, scope and names."""
         for path in ("group", "scope", "names.kind", "names.plural"):
             before, after = _at(old, path), _at(new, path)
@@ -108,7 +106,7 @@ class _Definition:
             what = "fields that the schema does not know are dropped"
             yield self.error("spec.preserveUnknownFields", what, "describe them, or keep them where they are")
 
-    def apart(self, old: Object, new: Object) -> Iterator[Change]:
+    def apart(self, old: Object, new: Object) -> Iterator[SchemaChange]:
         """Fields that one version has and another has not: without conversion, who writes in that one drops them."""
         if (_at(new, "conversion.strategy") or "None") != "None":
             return
@@ -118,7 +116,7 @@ class _Definition:
                 what = f"the field is in {having} and not in {lacking}: who writes in {lacking} drops it"
                 yield self.warning(path, what, f"add it to {lacking} too, or convert with a webhook")
 
-    def removed(self, version: Object) -> Iterator[Change]:
+    def removed(self, version: Object) -> Iterator[SchemaChange]:
         """A version that is not there any more."""
         if version.get("storage"):
             what = "the version that objects are stored in is gone, so they cannot be read"
@@ -127,7 +125,7 @@ class _Definition:
             what = "the version is gone: its clients get 404"
             yield self.error("spec.versions", what, "deprecate it first, and serve it while it has clients")
 
-    def versions(self, old: Object, new: Object) -> Iterator[Change]:
+    def versions(self, old: Object, new: Object) -> Iterator[SchemaChange]:
         """Whether it is served, and what is below its objects."""
         if old.get("served") and not new.get("served"):
             yield self.error("served", "no longer served: its clients get 404", "deprecate it first, and serve it on")
@@ -146,14 +144,14 @@ class _Definition:
         for gone in sorted(columns[0] - columns[1]):
             yield self.error("selectableFields", f"{gone} is gone: who selects by it gets 400", "keep it")
 
-    def schemas(self, old: Object, new: Object, before: Object, after: Object) -> Iterator[Change]:
+    def schemas(self, old: Object, new: Object, before: Object, after: Object) -> Iterator[SchemaChange]:
         """The schemas of a version."""
         one, other = ((version.get("schema") or {}).get("openAPIV3Schema") or {} for version in (before, after))
         yield from self.node(
             one, other, "", bool(old.get("preserveUnknownFields")), bool(new.get("preserveUnknownFields"))
         )
 
-    def node(self, old: Schema, new: Schema, path: str, open_before: bool, open_after: bool) -> Iterator[Change]:
+    def node(self, old: Schema, new: Schema, path: str, open_before: bool, open_after: bool) -> Iterator[SchemaChange]:
         """One node of the schemas, and all below it. open_before, open_after: unknown fields are kept everywhere."""
         if old == new and open_before == open_after:
             return
@@ -179,7 +177,7 @@ class _Definition:
                     path, "any key was allowed, and only known ones are now", "other keys are lost; keep them"
                 )
 
-    def types(self, old: Schema, new: Schema, path: str) -> Iterator[Change]:
+    def types(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         before, after = _type(old), _type(new)
         if before == after or not after:
             pass
@@ -195,7 +193,7 @@ class _Definition:
         if bool(old.get("x-kubernetes-embedded-resource")) != bool(new.get("x-kubernetes-embedded-resource")):
             yield self.error(path, "it is checked as a whole object, or no longer so", "add another field instead")
 
-    def values(self, old: Schema, new: Schema, path: str) -> Iterator[Change]:
+    def values(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         """Enums, patterns, formats and defaults."""
         before, after = old.get("enum"), new.get("enum")
         if after is not None and before is None:
@@ -223,7 +221,7 @@ class _Definition:
             what = f"the default {had or has}, also for objects that are stored without a value"
             yield self.warning(path, what, "who relies on it has to write it down")
 
-    def bounds(self, old: Schema, new: Schema, path: str) -> Iterator[Change]:
+    def bounds(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         tighter: tuple[tuple[Sequence[str], Callable[[float, float], bool]], ...] = (
             (_UPPER, lambda before, after: after < before),
             (_LOWER, lambda before, after: after > before),
@@ -241,7 +239,7 @@ class _Definition:
         if new.get("multipleOf") is not None and new["multipleOf"] != old.get("multipleOf"):
             yield self.error(path, f"multipleOf {new['multipleOf']} is asked for", _STAY)
 
-    def lists(self, old: Schema, new: Schema, path: str) -> Iterator[Change]:
+    def lists(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         """How lists and maps are merged."""
         for keyword, usual in (("list-type", "atomic"), ("list-map-keys", None), ("map-type", "granular")):
             before, after = (schema.get(f"x-kubernetes-{keyword}", usual) for schema in (old, new))
@@ -251,7 +249,7 @@ class _Definition:
                 )
                 yield self.error(path, what, "add another field instead")
 
-    def rules(self, old: Schema, new: Schema, path: str) -> Iterator[Change]:
+    def rules(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         before = {rule["rule"] for rule in old.get(RULES) or ()}
         for rule in new.get(RULES) or ():
             if rule["rule"] not in before:
@@ -261,7 +259,9 @@ class _Definition:
             if new.get(keyword) and new.get(keyword) != old.get(keyword):
                 yield self.warning(path, f"{keyword} has changed", "see with --objects what breaks it")
 
-    def fields(self, old: Schema, new: Schema, path: str, open_before: bool, open_after: bool) -> Iterator[Change]:
+    def fields(
+        self, old: Schema, new: Schema, path: str, open_before: bool, open_after: bool
+    ) -> Iterator[SchemaChange]:
         before, after = old.get("properties") or {}, new.get("properties") or {}
         for name in before:
             inner = f"{path}.{name}" if path else name

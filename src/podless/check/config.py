@@ -8,16 +8,16 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from podless.check.judge import STRICT, VALIDATIONS, Rules
+from podless.check.judge import STRICT, VALIDATIONS, Strictness
 from podless.check.output import FORMS
-from podless.check.run import Options
+from podless.check.run import CheckOptions
 from podless.check.sources import CannotCheck
 
 FILE = "podless.toml"
 
 
 @dataclass(frozen=True)
-class Settings:
+class CheckSettings:
     """All that a check is told; the names are those of the options, with _ for -."""
 
     paths: Sequence[str] = ()
@@ -34,17 +34,17 @@ class Settings:
     output: str = "text"
     processes: int = 0
 
-    def options(self) -> Options:
+    def options(self) -> CheckOptions:
         """How to check. Raises CannotCheck where the running API or an OpenAPI document cannot be read."""
         from podless.check import remote
-        from podless.check.openapi import kinds
+        from podless.check.openapi import read_kinds
 
-        return Options(
-            rules=Rules(self.field_validation, self.ignore_unknown),
+        return CheckOptions(
+            rules=Strictness(self.field_validation, self.ignore_unknown),
             references=self.references,
             processes=self.processes,
-            definitions=() if self.context is None else remote.definitions(self.kubeconfig, self.context),
-            schemas=kinds(self.openapi),
+            definitions=() if self.context is None else remote.fetch_definitions(self.kubeconfig, self.context),
+            schemas=read_kinds(self.openapi),
         )
 
 
@@ -53,11 +53,11 @@ _LISTS = ("paths", "crds", "exclude", "openapi")
 _CHOICES = {"field_validation": VALIDATIONS, "output": FORMS}
 
 
-def settle(given: Mapping[str, Any]) -> Settings:
+def settle_settings(given: Mapping[str, Any]) -> CheckSettings:
     """What the command line says, and for the rest what podless.toml says. Raises CannotCheck."""
     told = {name: value for name, value in given.items() if value not in (None, [])}
-    chosen = _file(Path.cwd()) | {field.name: told[field.name] for field in fields(Settings) if field.name in told}
-    return Settings(**chosen)
+    chosen = _file(Path.cwd()) | {field.name: told[field.name] for field in fields(CheckSettings) if field.name in told}
+    return CheckSettings(**chosen)
 
 
 def _file(folder: Path) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def _file(folder: Path) -> dict[str, Any]:
 
 
 def _value(place: Path, name: str, value: Any) -> Any:
-    if name not in {field.name for field in fields(Settings)}:
+    if name not in {field.name for field in fields(CheckSettings)}:
         raise CannotCheck(f"{place}: check has no {name.replace('_', '-')}")
     shown = f"{place}: check.{name.replace('_', '-')}"
     if name in _LISTS:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from podless.cel.rules.definitions import RULE_LIMIT, cardinality, children
-from podless.cel.rules.verdict import RULES, judge
+from podless.cel.rules.definitions import RULE_LIMIT, child_nodes, estimate_cardinality
+from podless.cel.rules.verdict import RULES, judge_node
+from podless.runtime.jsonobject import Schema
 
-Schema = dict[str, Any]
 Steps = tuple[str, ...]
 
 _LARGEST = 1 << 20  # bound that is tried; what needs a larger one needs none
@@ -18,7 +18,7 @@ _WORDS = {"string": "maxLength", "array": "maxItems", "object": "maxProperties"}
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class SuggestedBound:
     """A bound to be put into a schema. at: the node, as properties[spec].properties[items]."""
 
     at: str
@@ -30,7 +30,7 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class RuleCost:
     """A rule. at: its node in the schema. once: what one evaluation costs at the most.
 
     times: how often it is evaluated for one object. error: why it does not compile, "" where it does. alone: bounds of
@@ -44,8 +44,8 @@ class Cost:
     once: int
     times: int
     error: str = ""
-    alone: tuple[Bound, ...] = ()
-    together: tuple[Bound, ...] = ()
+    alone: tuple[SuggestedBound, ...] = ()
+    together: tuple[SuggestedBound, ...] = ()
 
     @property
     def total(self) -> int:
@@ -58,7 +58,7 @@ class Cost:
         return self.total / RULE_LIMIT
 
 
-def costs(definition: dict[str, Any]) -> Iterator[Cost]:
+def estimate_costs(definition: dict[str, Any]) -> Iterator[RuleCost]:
     """The rules of a CustomResourceDefinition of v1, in the order of its versions and fields."""
     name = definition["metadata"].get("name") or ""
     for version in definition["spec"]["versions"]:
@@ -66,19 +66,19 @@ def costs(definition: dict[str, Any]) -> Iterator[Cost]:
         for steps, node in _nodes(schema, ()):
             for place, rule in enumerate(node.get(RULES) or ()):
                 once, times, error = _cost(schema, steps, place)
-                alone: tuple[Bound, ...] = ()
-                together: tuple[Bound, ...] = ()
+                alone: tuple[SuggestedBound, ...] = ()
+                together: tuple[SuggestedBound, ...] = ()
                 if once * times > RULE_LIMIT:
                     alone = tuple(_alone(schema, steps, place))
                     together = () if alone else _together(schema, steps, place)
                 at = ".".join(steps)
-                yield Cost(name, version["name"], at, rule["rule"], once, times, error, alone, together)
+                yield RuleCost(name, version["name"], at, rule["rule"], once, times, error, alone, together)
 
 
 def _nodes(schema: Schema, steps: Steps) -> Iterator[tuple[Steps, Schema]]:
     """The nodes of a structural schema, each with the way to it."""
     yield steps, schema
-    for suffix, part in children(schema):
+    for suffix, part in child_nodes(schema):
         yield from _nodes(part, (*steps, suffix.removeprefix(".")))
 
 
@@ -86,13 +86,13 @@ def _cost(schema: Schema, steps: Steps, place: int) -> tuple[int, int, str]:
     """What one evaluation of a rule costs, how often there is one, and why the rule is none."""
     above = [schema]
     for step in steps:
-        above.append(next(part for suffix, part in children(above[-1]) if suffix == f".{step}"))
+        above.append(next(part for suffix, part in child_nodes(above[-1]) if suffix == f".{step}"))
     node = above.pop()
-    verdict = judge(node, resource=not above or bool(node.get("x-kubernetes-embedded-resource")))
+    verdict = judge_node(node, resource=not above or bool(node.get("x-kubernetes-embedded-resource")))
     if not verdict.typed:
         return 0, 1, "the values there have no type"
     rule = verdict.rules[place]
-    return rule.cost, cardinality(tuple(above), verdict.least), rule.error
+    return rule.cost, estimate_cardinality(tuple(above), verdict.least), rule.error
 
 
 def _candidates(schema: Schema, steps: Steps) -> list[tuple[Steps, str]]:
@@ -109,18 +109,18 @@ def _candidates(schema: Schema, steps: Steps) -> list[tuple[Steps, str]]:
     return found
 
 
-def _alone(schema: Schema, steps: Steps, place: int) -> Iterator[Bound]:
+def _alone(schema: Schema, steps: Steps, place: int) -> Iterator[SuggestedBound]:
     for at, word in _candidates(schema, steps):
         most = _largest(lambda bound, at=at, word=word: _under(schema, steps, place, [(at, word, bound)]))  # type: ignore[misc]
         if most:
-            yield Bound(".".join(at), word, most)
+            yield SuggestedBound(".".join(at), word, most)
 
 
-def _together(schema: Schema, steps: Steps, place: int) -> tuple[Bound, ...]:
+def _together(schema: Schema, steps: Steps, place: int) -> tuple[SuggestedBound, ...]:
     """One bound for all of them; none where even that is not enough."""
     found = _candidates(schema, steps)
     most = _largest(lambda bound: _under(schema, steps, place, [(at, word, bound) for at, word in found]))
-    return tuple(Bound(".".join(at), word, most) for at, word in found) if most else ()
+    return tuple(SuggestedBound(".".join(at), word, most) for at, word in found) if most else ()
 
 
 def _largest(fits: Callable[[int], bool]) -> int:
@@ -138,13 +138,13 @@ def _under(schema: Schema, steps: Steps, place: int, bounds: list[tuple[Steps, s
     for at, word, most in bounds:
         node = changed
         for step in at:
-            node = next(part for suffix, part in children(node) if suffix == f".{step}")
+            node = next(part for suffix, part in child_nodes(node) if suffix == f".{step}")
         node[word] = most
     once, times, _ = _cost(changed, steps, place)
     return once * times <= RULE_LIMIT
 
 
-def shown(cost: Cost) -> str:
+def format_cost(cost: RuleCost) -> str:
     """A rule's cost for people: a line, and a line for each bound that would help."""
     where = f"{cost.definition} {cost.version} {cost.at or 'the root'}"
     if cost.error:

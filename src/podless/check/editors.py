@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-Schema = dict[str, Any]
+from podless.runtime.jsonobject import Schema
 
 DIALECT = "http://json-schema.org/draft-07/schema#"
 _KEPT = (
@@ -26,7 +26,7 @@ _METADATA: Schema = {
 }
 
 
-class Made(NamedTuple):
+class EditorSchema(NamedTuple):
     """The schema of a kind in one version."""
 
     group: str
@@ -40,7 +40,7 @@ class Made(NamedTuple):
         return f"{self.group}/{self.kind.lower()}_{self.version}.json"
 
 
-def schemas(definition: dict[str, Any]) -> Iterator[Made]:
+def editor_schemas(definition: dict[str, Any]) -> Iterator[EditorSchema]:
     """The JSON schemas of a CustomResourceDefinition of v1, one for each served version."""
     spec = definition["spec"]
     kind = spec["names"]["kind"]
@@ -48,16 +48,16 @@ def schemas(definition: dict[str, Any]) -> Iterator[Made]:
         if not version.get("served"):
             continue
         given = (version.get("schema") or {}).get("openAPIV3Schema") or {}
-        made = convert(given, open_=bool(spec.get("preserveUnknownFields")))
+        made = convert_node(given, open_=bool(spec.get("preserveUnknownFields")))
         api_version = f"{spec['group']}/{version['name']}"
         head = {"apiVersion": {"type": "string", "enum": [api_version]}, "kind": {"type": "string", "enum": [kind]}}
         properties = {**(made.get("properties") or {}), **head, "metadata": _METADATA}
         required = list(dict.fromkeys(["apiVersion", "kind", *(made.get("required") or ())]))
         whole = {"$schema": DIALECT, "title": kind, **made, "type": "object", "properties": properties}
-        yield Made(spec["group"], kind, version["name"], {**whole, "required": required})
+        yield EditorSchema(spec["group"], kind, version["name"], {**whole, "required": required})
 
 
-def convert(given: Schema, *, open_: bool = False) -> Schema:
+def convert_node(given: Schema, *, open_: bool = False) -> Schema:
     """One node. open_: fields that it does not know are allowed; else they are errors, for they would be lost."""
     made: Schema = {key: given[key] for key in _KEPT if key in given}
     for word, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
@@ -75,9 +75,9 @@ def convert(given: Schema, *, open_: bool = False) -> Schema:
     made.update(_below(given, open_))
     for word in ("allOf", "anyOf", "oneOf"):
         if given.get(word):
-            made[word] = [convert(part, open_=True) for part in given[word]]
+            made[word] = [convert_node(part, open_=True) for part in given[word]]
     if isinstance(given.get("not"), dict):
-        made["not"] = convert(given["not"], open_=True)
+        made["not"] = convert_node(given["not"], open_=True)
     return {key: value for key, value in made.items() if value is not None}
 
 
@@ -86,14 +86,14 @@ def _below(given: Schema, open_: bool) -> Schema:
     made: Schema = {}
     kept = open_ or bool(given.get("x-kubernetes-preserve-unknown-fields"))
     if isinstance(given.get("items"), dict):
-        made["items"] = convert(given["items"], open_=open_)
+        made["items"] = convert_node(given["items"], open_=open_)
     if given.get("properties"):
-        made["properties"] = {name: convert(part, open_=open_) for name, part in given["properties"].items()}
+        made["properties"] = {name: convert_node(part, open_=open_) for name, part in given["properties"].items()}
         if given.get("x-kubernetes-embedded-resource"):
             made["properties"] |= {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": _METADATA}
     additional = given.get("additionalProperties")
     if isinstance(additional, dict):
-        made["additionalProperties"] = convert(additional, open_=open_)
+        made["additionalProperties"] = convert_node(additional, open_=open_)
     elif not kept and not additional and given.get("type") == "object":
         made["additionalProperties"] = False
     return made

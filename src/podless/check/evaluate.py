@@ -11,12 +11,11 @@ from podless.cel import gotimes, library, macros, program, types
 from podless.cel.declared import Decl, Declared
 from podless.cel.errors import CelError
 from podless.cel.program import LIMIT, Program
-from podless.cel.syntax import Call, Comprehension, Expr, Ident, Literal, Select
-from podless.cel.text import optional, text
+from podless.cel.syntax import CallExpr, Comprehension, Expr, Ident, LiteralExpr, Select
+from podless.cel.text import format_expression, optional_name
 from podless.cel.types import Type
 from podless.cel.values import Duration, Optional, Timestamp
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _ITEMS = 5  # of a loop that are shown
 _LONGEST = 200  # characters of a value that is shown
@@ -24,7 +23,7 @@ _LOGIC = ("_&&_", "_||_")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class EvaluationStep:
     """A part of the expression. depth: how deep it is in others. value: as text; error: why it has none."""
 
     depth: int
@@ -42,10 +41,12 @@ class Evaluation:
     type: str
     cost: int
     estimate: int
-    steps: tuple[Step, ...]
+    steps: tuple[EvaluationStep, ...]
 
 
-def evaluate(rule: str, obj: Any, old: Any = None, schema: Object | None = None, *, whole: bool = True) -> Evaluation:
+def evaluate_rule(
+    rule: str, obj: Any, old: Any = None, schema: Object | None = None, *, whole: bool = True
+) -> Evaluation:
     """Evaluate a rule with an object as self, and oldSelf where there is one.
 
     schema: the openAPIV3Schema of the object; without one nothing is known of types. whole: it is a whole object, with
@@ -59,8 +60,8 @@ def evaluate(rule: str, obj: Any, old: Any = None, schema: Object | None = None,
     if old is not None:
         names["oldSelf"], values["oldSelf"] = names["self"], old
     decls: dict[str, Decl | None] = dict.fromkeys(names, root)
-    tree = program.analyze(rule, names, library.kubernetes(), declared, macros.KUBERNETES)
-    made = Program(rule, tree, library.kubernetes(), names, decls)
+    tree = program.analyze_source(rule, names, library.kubernetes_libraries(), declared, macros.KUBERNETES)
+    made = Program(rule, tree, library.kubernetes_libraries(), names, decls)
     made.check_constants()
     scope = _Scope(names, decls, values)
     steps = tuple(_Trace(scope).steps(tree, 0))
@@ -82,7 +83,7 @@ class _Scope:
 
     def run(self, node: Expr) -> Any:
         """The value of a part. Raises CelError."""
-        made = Program("", node, library.kubernetes(), self.names, self.decls)
+        made = Program("", node, library.kubernetes_libraries(), self.names, self.decls)
         return made.run(*self.values.values(), limit=LIMIT)[0]
 
     def with_variable(self, name: str, type_: Type, value: Any) -> _Scope:
@@ -97,23 +98,23 @@ class _Trace:
         self.scope = scope
         self.told = set(told)
 
-    def steps(self, node: Expr, depth: int) -> Iterator[Step]:
+    def steps(self, node: Expr, depth: int) -> Iterator[EvaluationStep]:
         """An expression and its parts."""
-        said = text(node)
-        if isinstance(node, Literal) or said in self.told:
+        said = format_expression(node)
+        if isinstance(node, LiteralExpr) or said in self.told:
             return
         self.told.add(said)
         step = self.step(said, node, depth)
         yield step
         if isinstance(node, Comprehension):
             yield from self.loop(node, depth)
-        elif isinstance(node, Call) and (bound := optional(node)) is not None:
+        elif isinstance(node, CallExpr) and (bound := optional_name(node)) is not None:
             yield from self.loop(bound, depth)
         elif step.error or not _path(node):
-            for part in _links(node, node) if isinstance(node, Call) else node.children():
+            for part in _links(node, node) if isinstance(node, CallExpr) else node.children():
                 yield from self.steps(part, depth + 1)
 
-    def loop(self, node: Comprehension, depth: int) -> Iterator[Step]:
+    def loop(self, node: Comprehension, depth: int) -> Iterator[EvaluationStep]:
         """What a loop is over, then its body for each item; of a bound name its value, then what is made of it."""
         source = node.init if node.macro == "bind" else node.over
         yield from self.steps(source, depth + 1)
@@ -127,22 +128,22 @@ class _Trace:
             return
         for place, item in enumerate(found):
             if place == _ITEMS:
-                yield Step(depth + 1, "...", f"{len(found) - _ITEMS} more")
+                yield EvaluationStep(depth + 1, "...", f"{len(found) - _ITEMS} more")
                 return
             scope = self.scope
             for name, type_, value in _variables(node, found, place, item):
                 scope = scope.with_variable(name, type_, value)
-                yield Step(depth + 1, name, shown(value))
+                yield EvaluationStep(depth + 1, name, format_value(value))
             inner = _Trace(scope, frozenset(self.told) | {node.var, node.var2})
             if node.guard is not None:
                 yield from inner.steps(node.guard, depth + 2)
             yield from inner.steps(node.body, depth + 2)
 
-    def step(self, said: str, node: Expr, depth: int) -> Step:
+    def step(self, said: str, node: Expr, depth: int) -> EvaluationStep:
         try:
-            return Step(depth, said, shown(self.scope.run(node)))
+            return EvaluationStep(depth, said, format_value(self.scope.run(node)))
         except CelError as error:
-            return Step(depth, said, "", str(error))
+            return EvaluationStep(depth, said, "", str(error))
 
 
 def _path(node: Expr) -> bool:
@@ -152,9 +153,9 @@ def _path(node: Expr) -> bool:
     return isinstance(node, Ident)
 
 
-def _links(node: Expr, chain: Call) -> Iterator[Expr]:
+def _links(node: Expr, chain: CallExpr) -> Iterator[Expr]:
     """The parts of an operation; of a chain of && or || all of its links."""
-    if isinstance(node, Call) and (node is chain or (node.function == chain.function and chain.function in _LOGIC)):
+    if isinstance(node, CallExpr) and (node is chain or (node.function == chain.function and chain.function in _LOGIC)):
         for part in node.children():
             yield from _links(part, chain)
     else:
@@ -172,7 +173,7 @@ def _variables(node: Comprehension, over: Any, place: int, item: Any) -> list[tu
     return [(node.var, types.INT, place), (node.var2, first, item)]
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """A value as JSON, shortened; what JSON has no form for as the language writes it."""
     made = _written(value)
     return made if len(made) <= _LONGEST else made[: _LONGEST - 3] + "..."

@@ -14,15 +14,13 @@ from typing import Any
 import yaml
 
 from podless.apis import offline
-from podless.check.run import definitions
-from podless.check.sources import CannotCheck, sources
+from podless.check.run import read_definitions
+from podless.check.sources import CannotCheck, find_sources
 from podless.codec import serializer
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind, Version
 from podless.meta import field
-
-Schema = dict[str, Any]
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object, Schema
 
 _RULES = "x-kubernetes-validations"
 _TRIED = 60  # objects of which each is changed into each
@@ -39,13 +37,13 @@ _FORMATS = {
 }  # fmt: skip
 
 
-def suite(path: str) -> str:
+def make_suite(path: str) -> str:
     """The suite, as YAML. path: of the definition's file. Raises CannotCheck."""
-    found = [*definitions(sources([path]))]
+    found = [*read_definitions(find_sources([path]))]
     if len(found) != 1:
         raise CannotCheck(f"{path}: {len(found)} CustomResourceDefinitions are there, and one is needed")
     [definition] = found
-    kind = compile_kind(definition, serializer.encode(definition))
+    kind = compile_kind(definition, serializer.encode_json(definition))
     tests: list[Object] = []
     untested: list[str] = []
     for version in kind.versions:
@@ -78,24 +76,24 @@ class _Version:
         seen: set[str] = set()
         for name, path, changed in _broken(self.schema, small):
             found = self.errors(changed)
-            said = field.text(path)
+            said = field.format_path(path)
             if name not in seen and any(error.startswith(f"{said}: ") for error in found):
                 seen.add(name)
                 yield {"name": name + self.mark, "object": changed, "expect": "refused", "path": said}
         for path, rule in _rules(self.schema, ()):
             test = self.rule(small, path, rule)
             if test is None:
-                self.untested.append(f"{rule['rule']!r} at {field.text(path) or 'the root'}{self.mark}")
+                self.untested.append(f"{rule['rule']!r} at {field.format_path(path) or 'the root'}{self.mark}")
             else:
                 yield test
 
     def errors(self, obj: Object, old: Object | None = None) -> list[str]:
         """What is wrong with an object."""
-        raw = serializer.encode(obj)
+        raw = serializer.encode_json(obj)
         if old is None:
             checked = offline.check(self.kind, self.version, raw)
         else:
-            before = offline.read(self.kind, self.version, serializer.encode(old))
+            before = offline.read(self.kind, self.version, serializer.encode_json(old))
             assert before is not None
             checked = offline.change(self.kind, self.version, raw, before)
         return [checked.refusal] if checked.refusal else [str(error) for error in checked.errors]
@@ -110,7 +108,11 @@ class _Version:
             self.pairs(small, path, node) if "oldSelf" in rule["rule"] else self.single(small, path, node)
         ):
             found = self.errors(changed, old)
-            if len(found) == 1 and found[0].endswith(told.get("message", "")) and found[0].startswith(field.text(path)):
+            if (
+                len(found) == 1
+                and found[0].endswith(told.get("message", ""))
+                and found[0].startswith(field.format_path(path))
+            ):
                 before = {} if old is None else {"old": old}
                 return {"name": name, **before, "object": changed, "expect": "refused", **told}
         return None
@@ -184,10 +186,10 @@ def _text(schema: Schema) -> str:
 def _broken(schema: Schema, small: Object) -> Iterator[tuple[str, field.Path, Object]]:
     """Objects that break what the schema says of one field: what is stated, the field, the object."""
     for path, node in _fields(schema, ()):
-        said = field.text(path)
+        said = field.format_path(path)
         for name in node.get("required") or ():
             inner = (*path, name)
-            yield f"{field.text(inner)} is required", inner, _without(_with(small, schema, path), inner)
+            yield f"{field.format_path(inner)} is required", inner, _without(_with(small, schema, path), inner)
         for what, wrong in _wrong(node):
             yield f"{said} {what}", path, _with(small, schema, path, wrong)
 

@@ -25,8 +25,7 @@ from podless.meta import field as field_
 from podless.meta import gvk
 from podless.meta.field import At, Path
 from podless.runtime import clock
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 STRICT, WARN, IGNORE = VALIDATIONS = ("strict", "warn", "ignore")
 # how a refusal names the field that it is about
@@ -48,7 +47,7 @@ class Identity(NamedTuple):
         return f"{self.kind} {place}{self.name}"
 
 
-class Part(NamedTuple):
+class DocumentPart(NamedTuple):
     """One object of a document. at: the path to it in there. floats: whole numbers that are written as floats."""
 
     value: Any
@@ -57,7 +56,7 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class Strictness:
     """How strict a check is.
 
     validation: strict, warn or ignore; what becomes of fields that a kind does not know. ignore_unknown: objects of
@@ -68,7 +67,7 @@ class Rules:
     ignore_unknown: bool = False
 
 
-class Known(NamedTuple):
+class KnownObject(NamedTuple):
     """An object that could be read. at: the path to it in its document."""
 
     identity: Identity
@@ -87,14 +86,14 @@ class Outcome:
     report: Report = field(default_factory=Report)
     definitions: list[Object] = field(default_factory=list)
     unsound: set[tuple[str, str]] = field(default_factory=set)
-    objects: list[Known] = field(default_factory=list)
+    objects: list[KnownObject] = field(default_factory=list)
     mixed: bool = False
 
 
 class Judge:
     """Judges documents. old: what objects were before, as JSON with their apiVersion and kind, by identity."""
 
-    def __init__(self, catalog: Catalog, rules: Rules, old: Mapping[Identity, bytes] | None = None) -> None:
+    def __init__(self, catalog: Catalog, rules: Strictness, old: Mapping[Identity, bytes] | None = None) -> None:
         self.catalog = catalog
         self._rules = rules
         self._old = old
@@ -107,7 +106,7 @@ class Judge:
         outcome, places = Outcome(), Places(document)
         repeated: list[str] = []
         try:
-            value, floats = read(document, repeated)
+            value, floats = read_document(document, repeated)
         except JSONError as error:
             where = places.fault(error.message)
             finding = Finding(document.file, *where, Severity.ERROR, "", error.message, "Syntax")
@@ -117,14 +116,14 @@ class Judge:
         if self._rules.validation != IGNORE and not again:
             for said in repeated:
                 found.unknown(said, (), self._unknown_severity)
-        for part in parts(value, floats):
+        for part in split_parts(value, floats):
             if _defines(part.value) is definitions:
                 self._part(part, found)
             else:
                 outcome.mixed = True
         return outcome
 
-    def stored(self, known: Known) -> Object:
+    def stored(self, known: KnownObject) -> Object:
         """An object in the version that it is stored in."""
         group, _, version = known.obj["apiVersion"].rpartition("/")
         found = self.catalog.find(group, version, known.identity.kind)
@@ -135,7 +134,7 @@ class Judge:
     def _unknown_severity(self) -> Severity:
         return Severity.ERROR if self._rules.validation == STRICT else Severity.WARNING
 
-    def _part(self, part: Part, found: _Found) -> None:
+    def _part(self, part: DocumentPart, found: _Found) -> None:
         """Judge one object."""
         found.about = ""
         named = _named(part.value)
@@ -151,14 +150,14 @@ class Judge:
         kind, served = known
         # numbers are named as they were written, where that is still known
         whole = not found.document.yaml and not part.at
-        raw = ParsedJSON(found.document.raw if whole else serializer.encode(part.value))
+        raw = ParsedJSON(found.document.raw if whole else serializer.encode_json(part.value))
         raw.outcome = part.value, [], part.floats
         before = self._before(identity, kind, served, part, found)
         checked = offline.check(kind, served, raw) if before is None else offline.change(kind, served, raw, before)
         self._tell(checked, part, found)
         self._keep(kind, served, checked, identity, part, found)
 
-    def _unknown(self, part: Part, found: _Found, group: str, name: str, version: gvk.GroupVersion) -> None:
+    def _unknown(self, part: DocumentPart, found: _Found, group: str, name: str, version: gvk.GroupVersion) -> None:
         """Nobody knows the kind."""
         if self.catalog.is_unsound(group, name):
             found.warn("not checked, for its CustomResourceDefinition has errors", part.at, ("kind",), "Unchecked")
@@ -169,7 +168,9 @@ class Judge:
             said = f'no matches for kind "{name}" in version "{version}"'
             found.error(said, part.at, ("kind",), "UnknownKind")
 
-    def _before(self, identity: Identity, kind: Kind, version: Version, part: Part, found: _Found) -> Object | None:
+    def _before(
+        self, identity: Identity, kind: Kind, version: Version, part: DocumentPart, found: _Found
+    ) -> Object | None:
         """The object as it was, in the version that it has now; None where it was not there."""
         raw = self._old.get(identity) if self._old else None
         if raw is None:
@@ -187,7 +188,7 @@ class Judge:
             return None
         return old
 
-    def _tell(self, checked: Checked, part: Part, found: _Found) -> None:
+    def _tell(self, checked: Checked, part: DocumentPart, found: _Found) -> None:
         """Findings of what the server says."""
         if checked.refusal:
             named = _FIELD.search(checked.refusal)
@@ -202,12 +203,12 @@ class Judge:
             found.warn(said, part.at, (), "Warning")
 
     def _keep(
-        self, kind: Kind, version: Version, checked: Checked, identity: Identity, part: Part, found: _Found
+        self, kind: Kind, version: Version, checked: Checked, identity: Identity, part: DocumentPart, found: _Found
     ) -> None:
         """Count the object; keep a sound definition, to check the objects of its kind with."""
         outcome = found.outcome
         if checked.obj is not None:
-            outcome.objects.append(Known(identity, checked.obj, part.at))
+            outcome.objects.append(KnownObject(identity, checked.obj, part.at))
         if (kind.group, kind.kind) != DEFINITION:
             outcome.report.objects += 1
             return
@@ -218,7 +219,7 @@ class Judge:
             outcome.unsound.add((str(spec.get("group")), str(names.get("kind"))))
 
 
-def read(document: Document, repeated: list[str]) -> tuple[Any, Floats]:
+def read_document(document: Document, repeated: list[str]) -> tuple[Any, Floats]:
     """The value in a document, and its whole numbers that are written as floats. Raises JSONError."""
     floats: Floats = []
     if document.yaml:
@@ -226,28 +227,28 @@ def read(document: Document, repeated: list[str]) -> tuple[Any, Floats]:
     return serializer.decode_json(document.raw, repeated, floats), floats
 
 
-def parts(value: Any, floats: Floats) -> Iterator[Part]:
+def split_parts(value: Any, floats: Floats) -> Iterator[DocumentPart]:
     """The objects in a document: itself, or the items of a list."""
     if isinstance(value, dict) and str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list):
         for place, item in enumerate(value["items"]):
             at = ("items", place)
             inner = [(path[2:], given) for path, given in floats if path[:2] == at]
-            for part in parts(item, inner):
+            for part in split_parts(item, inner):
                 yield part._replace(at=at + part.at)
     else:
-        yield Part(value, (), floats)
+        yield DocumentPart(value, (), floats)
 
 
-def indexed(document: Document) -> Iterator[tuple[Identity, bytes]]:
+def index_objects(document: Document) -> Iterator[tuple[Identity, bytes]]:
     """The objects in a document as JSON; one that cannot be read has none."""
     try:
-        value, floats = read(document, [])
+        value, floats = read_document(document, [])
     except JSONError:
         return
-    for part in parts(value, floats):
+    for part in split_parts(value, floats):
         named = _named(part.value)
         if not isinstance(named, str):
-            yield identify(part.value, named[0], named[2]), serializer.encode(part.value)
+            yield identify(part.value, named[0], named[2]), serializer.encode_json(part.value)
 
 
 def _defines(value: Any) -> bool:
@@ -289,7 +290,7 @@ class _Found:
         self, severity: Severity, said: str, at: Path, path: At, shown: str, rule: str, *, key: bool = False
     ) -> None:
         """Something about a field. at: the object in the document. path, shown: the field in the object."""
-        inner = field_.steps(path) if isinstance(path, str) else tuple(path)
+        inner = field_.parse_path(path) if isinstance(path, str) else tuple(path)
         place = self._places.key(at + inner) if key else self._places.value(at + inner)
         self._note(Position(*place), severity, shown, said, rule)
 

@@ -9,13 +9,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from podless.check.sources import CannotCheck
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
-
-Schema = dict[str, Any]
+from podless.runtime.jsonobject import Schema
 
 _GVK = "x-kubernetes-group-version-kind"
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
@@ -28,7 +26,7 @@ _DEEPEST = 40  # levels of a schema; one that holds itself ends there
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class DescribedKind:
     """A kind in one version, with its schema."""
 
     group: str
@@ -51,9 +49,9 @@ class Described:
         )
 
 
-def kinds(files: Sequence[str]) -> list[Described]:
+def read_kinds(files: Sequence[str]) -> list[DescribedKind]:
     """The kinds in OpenAPI documents of v2 or v3. Raises CannotCheck."""
-    found: list[Described] = []
+    found: list[DescribedKind] = []
     for file in files:
         try:
             document = json.loads(Path(file).read_bytes())
@@ -66,12 +64,12 @@ def kinds(files: Sequence[str]) -> list[Described]:
     return found
 
 
-def _described(definitions: Mapping[str, Schema]) -> Iterator[Described]:
+def _described(definitions: Mapping[str, Schema]) -> Iterator[DescribedKind]:
     for name, schema in definitions.items():
         for gvk in schema.get(_GVK) or ():
             if "metadata" not in (schema.get("properties") or {}) or gvk["kind"].endswith("List"):
                 continue
-            yield Described(gvk["group"], gvk["version"], gvk["kind"], _whole(definitions, name))
+            yield DescribedKind(gvk["group"], gvk["version"], gvk["kind"], _whole(definitions, name))
 
 
 def _whole(definitions: Mapping[str, Schema], name: str) -> Schema:

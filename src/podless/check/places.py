@@ -32,7 +32,7 @@ class Places:
 
     def value(self, at: At) -> Position:
         """Where the value of a field is; where it begins below its key, or is not there, the nearest key."""
-        path = field.steps(at) if isinstance(at, str) else tuple(at)
+        path = field.parse_path(at) if isinstance(at, str) else tuple(at)
         located = self._located
         if located is None:
             return self._moved(_START)
@@ -45,7 +45,7 @@ class Places:
 
     def key(self, at: At) -> Position:
         """Where the key of a field is; of the nearest field around it that is there."""
-        path = field.steps(at) if isinstance(at, str) else tuple(at)
+        path = field.parse_path(at) if isinstance(at, str) else tuple(at)
         located = self._located
         if located is not None:
             for end in range(len(path), -1, -1):

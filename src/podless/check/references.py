@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from podless.check.judge import Identity
 from podless.codec.documents import Document
 from podless.meta.field import Path
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 # those that every cluster has
 _NAMESPACES = frozenset({"default", "kube-node-lease", "kube-public", "kube-system"})
@@ -75,7 +74,7 @@ class Reference(NamedTuple):
     about: str
 
 
-def of(identity: Identity, obj: Object, document: Document, at: Path) -> Iterator[Reference]:
+def find_references(identity: Identity, obj: Object, document: Document, at: Path) -> Iterator[Reference]:
     """What an object refers to."""
     kind, namespace = (identity.group, identity.kind), identity.namespace
 
@@ -110,7 +109,9 @@ def of(identity: Identity, obj: Object, document: Document, at: Path) -> Iterato
         yield reference(target, ("spec", "scaleTargetRef", "name"))
 
 
-def missing(references: Iterable[Reference], known: Set[Identity], kinds: Set[tuple[str, str]]) -> Iterator[Reference]:
+def find_missing(
+    references: Iterable[Reference], known: Set[Identity], kinds: Set[tuple[str, str]]
+) -> Iterator[Reference]:
     """Those whose object is not among the known ones. kinds: whose objects are among those given.
 
     Of a kind that none was given of, only namespaces are missed where namespaces were given, so that a part of what

@@ -5,25 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from podless.check.sources import CannotCheck, Source
+from podless.check.sources import CannotCheck, SourceFile
 from podless.codec import serializer
+from podless.runtime.jsonobject import Object
 from podless.version import __version__
-
-Object = dict[str, Any]
 
 _PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
-def definitions(config: Path | None, context: str) -> list[Object]:
+def fetch_definitions(config: Path | None, context: str) -> list[Object]:
     """All CustomResourceDefinitions behind a context of a kubeconfig, "" for the current one. Raises CannotCheck."""
     listed = _ask(config, context, [_PATH])[0]
     head = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
     return [head | item for item in listed["items"]]
 
 
-def objects(config: Path | None, context: str, definitions: Sequence[Object]) -> list[Source]:
+def fetch_objects(config: Path | None, context: str, definitions: Sequence[Object]) -> list[SourceFile]:
     """The objects of definitions in a running API, each kind as a file. Raises CannotCheck."""
     paths = []
     for definition in definitions:
@@ -31,7 +29,7 @@ def objects(config: Path | None, context: str, definitions: Sequence[Object]) ->
         version = next(one["name"] for one in spec["versions"] if one.get("served"))
         paths.append(f"/apis/{spec['group']}/{version}/{spec['names']['plural']}")
     return [
-        Source.of(path, serializer.encode(listed))
+        SourceFile.of(path, serializer.encode_json(listed))
         for path, listed in zip(paths, _ask(config, context, paths), strict=True)
     ]
 
@@ -40,15 +38,15 @@ def _ask(config: Path | None, context: str, paths: Sequence[str]) -> list[Object
     """What a running API answers to some questions. Raises CannotCheck."""
     from podless.remote import RemoteError
     from podless.remote import kubeconfig as configs
-    from podless.remote.cluster import Cluster
+    from podless.remote.cluster import RemoteCluster
 
     async def ask() -> list[Object]:
-        async with Cluster(access, f"podless-check/{__version__}") as cluster:
+        async with RemoteCluster(access, f"podless-check/{__version__}") as cluster:
             return [await cluster.send("GET", path) for path in paths]
 
-    places = configs.places()
+    places = configs.kubeconfig_paths()
     try:
-        access = configs.read(config or next((path for path in places if path.exists()), places[0]), context)
+        access = configs.read_kubeconfig(config or next((path for path in places if path.exists()), places[0]), context)
         return asyncio.run(ask())
     except (configs.BadKubeconfig, RemoteError) as error:
         raise CannotCheck(str(error)) from None

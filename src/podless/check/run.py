@@ -20,15 +20,15 @@ from typing import Any, NamedTuple
 from podless.check import references
 from podless.check.catalog import Catalog
 from podless.check.findings import Finding, Report, Severity
-from podless.check.judge import Identity, Judge, Rules, indexed
-from podless.check.openapi import Described
+from podless.check.judge import Identity, Judge, Strictness, index_objects
+from podless.check.openapi import DescribedKind
 from podless.check.places import Places
 from podless.check.references import Reference
-from podless.check.sources import Source
-from podless.codec.documents import Document, split
-from podless.meta.field import text
+from podless.check.sources import SourceFile
+from podless.codec.documents import Document, split_documents
+from podless.meta.field import format_path
+from podless.runtime.jsonobject import Object
 
-Object = dict[str, Any]
 Progress = Callable[[int, int], None]
 
 _ALONE = 384 * 1024  # bytes that one process checks sooner than others are started
@@ -38,26 +38,26 @@ _DEFINITION = b"CustomResourceDefinition"
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class CheckOptions:
     """How to check. references: whether what objects name has to be there. processes: 0 for as many as there are cores.
 
     definitions: CustomResourceDefinitions of v1 that are known beforehand, such as those of a running API.
     schemas: kinds that OpenAPI documents describe (check.openapi).
     """
 
-    rules: Rules = field(default_factory=Rules)
+    rules: Strictness = field(default_factory=Strictness)
     references: bool = False
     processes: int = 0
     definitions: Sequence[Object] = ()
-    schemas: Sequence[Described] = ()
+    schemas: Sequence[DescribedKind] = ()
 
 
 class _State(NamedTuple):
     """What a process has to know to judge."""
 
-    rules: Rules
+    rules: Strictness
     definitions: Sequence[Object]
-    schemas: Sequence[Described]
+    schemas: Sequence[DescribedKind]
     unsound: frozenset[tuple[str, str]]
     old: dict[Identity, bytes]
     references: bool
@@ -74,12 +74,12 @@ class _Done(NamedTuple):
     references: list[Reference]
 
 
-def check(
-    sources: Sequence[Source],
+def check_files(
+    sources: Sequence[SourceFile],
     *,
-    known: Sequence[Source] = (),
-    old: Sequence[Source] = (),
-    options: Options | None = None,
+    known: Sequence[SourceFile] = (),
+    old: Sequence[SourceFile] = (),
+    options: CheckOptions | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Everything that a server would say of the manifests in files.
@@ -87,7 +87,7 @@ def check(
     known: files whose definitions count too. old: what objects were before; each object that is there is checked as an
     update. progress: told now and then how many files are done, and of how many. Raises CannotCheck.
     """
-    options = options or Options()
+    options = options or CheckOptions()
     with ExitStack() as stack:
         work = _Work(stack, options, [*sources, *known, *old])
         state = _State(
@@ -122,11 +122,11 @@ def check(
     return report
 
 
-def definitions(sources: Sequence[Source]) -> Iterator[Object]:
+def read_definitions(sources: Sequence[SourceFile]) -> Iterator[Object]:
     """The CustomResourceDefinitions in files, in v1, as far as they can be read; sound or not. Raises CannotCheck."""
-    judge = Judge(Catalog(), Rules("ignore"))
+    judge = Judge(Catalog(), Strictness("ignore"))
     for source in sources:
-        for document in filter(_marked, split(source.name, source.read())):
+        for document in filter(_marked, split_documents(source.name, source.read())):
             for known in judge.judge(document, definitions=True).objects:
                 yield judge.stored(known)
 
@@ -134,7 +134,7 @@ def definitions(sources: Sequence[Source]) -> Iterator[Object]:
 class _Work:
     """Does batches in this process, or in several where the files are large enough."""
 
-    def __init__(self, stack: ExitStack, options: Options, sources: Sequence[Source]) -> None:
+    def __init__(self, stack: ExitStack, options: CheckOptions, sources: Sequence[SourceFile]) -> None:
         self._processes = options.processes or os.cpu_count() or 1
         self._pool: ProcessPoolExecutor | None = None
         if self._processes > 1 and _larger(sources, _ALONE):
@@ -171,7 +171,7 @@ class _Work:
             yield waiting.popleft().result()
 
 
-def _larger(sources: Sequence[Source], most: int) -> bool:
+def _larger(sources: Sequence[SourceFile], most: int) -> bool:
     """Whether files have more than so many bytes together."""
     total = 0
     for source in sources:
@@ -187,13 +187,13 @@ def _marked(document: Document) -> bool:
 
 
 def _batches(
-    sources: Sequence[Source], wanted: Callable[[Document], bool], progress: Progress | None = None
+    sources: Sequence[SourceFile], wanted: Callable[[Document], bool], progress: Progress | None = None
 ) -> Iterator[list[Document]]:
     """The wanted documents of files, some of them together."""
     batch: list[Document] = []
     size = 0
     for place, source in enumerate(sources):
-        for document in filter(wanted, split(source.name, source.read())):
+        for document in filter(wanted, split_documents(source.name, source.read())):
             batch.append(document)
             size += len(document.raw)
             if size >= _BATCH:
@@ -246,11 +246,11 @@ def _work(given: _Prepared | str, batch: list[Document], *, definitions: bool) -
         done.known.extend(found.identity for found in outcome.objects)
         if state.references:
             for found in outcome.objects:
-                done.references.extend(references.of(found.identity, found.obj, document, found.at))
+                done.references.extend(references.find_references(found.identity, found.obj, document, found.at))
     return done
 
 
-def _index(work: _Work, old: Sequence[Source]) -> dict[Identity, bytes]:
+def _index(work: _Work, old: Sequence[SourceFile]) -> dict[Identity, bytes]:
     """What objects were before."""
     found: dict[Identity, bytes] = {}
     for part in work.run(_indexed, None, _batches(old, lambda document: True)):
@@ -259,23 +259,25 @@ def _index(work: _Work, old: Sequence[Source]) -> dict[Identity, bytes]:
 
 
 def _indexed(_: Any, batch: list[Document]) -> dict[Identity, bytes]:
-    return {identity: raw for document in batch for identity, raw in indexed(document)}
+    return {identity: raw for document in batch for identity, raw in index_objects(document)}
 
 
-def _missing(sources: Sequence[Source], named: list[Reference], every: list[Identity]) -> Iterator[Finding]:
+def _missing(sources: Sequence[SourceFile], named: list[Reference], every: list[Identity]) -> Iterator[Finding]:
     """Findings for what is named and not there; documents are read again for the places in them."""
     known = frozenset(every)
     kinds = {(identity.group, identity.kind) for identity in every}
     by_file: dict[str, list[Reference]] = {}
-    for reference in references.missing(named, known, kinds):
+    for reference in references.find_missing(named, known, kinds):
         by_file.setdefault(reference.file, []).append(reference)
     for source in sources:
         wanted = by_file.get(source.name)
         if not wanted:
             continue
-        places = {document.line: Places(document) for document in split(source.name, source.read())}
+        places = {document.line: Places(document) for document in split_documents(source.name, source.read())}
         for reference in wanted:
             where = places[reference.line].value(reference.at)
             target = reference.target
             said = f'{target.kind} "{target.name}" is not among the given objects'
-            yield Finding(source.name, *where, Severity.ERROR, text(reference.at), said, "Reference", reference.about)
+            yield Finding(
+                source.name, *where, Severity.ERROR, format_path(reference.at), said, "Reference", reference.about
+            )

@@ -23,7 +23,7 @@ class CannotCheck(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFile:
     """A file. name: as findings show it. size: in bytes. read: gives the bytes, and raises CannotCheck."""
 
     name: str
@@ -31,23 +31,23 @@ class Source:
     read: Callable[[], bytes]
 
     @classmethod
-    def of(cls, name: str, raw: bytes) -> Source:
+    def of(cls, name: str, raw: bytes) -> SourceFile:
         """A text that is there already."""
         return cls(name, len(raw), lambda: raw)
 
 
-def sources(paths: Sequence[str], exclude: Sequence[str] = ()) -> list[Source]:
+def find_sources(paths: Sequence[str], exclude: Sequence[str] = ()) -> list[SourceFile]:
     """The files behind paths, each once, in order. exclude: patterns of names that folders are searched without.
 
     Raises CannotCheck for a path with nothing behind it.
     """
-    found: dict[str, Source] = {}
+    found: dict[str, SourceFile] = {}
     for path in paths:
         if path == STDIN:
-            found[path] = Source.of("<stdin>", sys.stdin.buffer.read())
+            found[path] = SourceFile.of("<stdin>", sys.stdin.buffer.read())
             continue
         for file in _files(path, exclude):
-            found.setdefault(str(file), Source(str(file), file.stat().st_size, _reader(file)))
+            found.setdefault(str(file), SourceFile(str(file), file.stat().st_size, _reader(file)))
     return list(found.values())
 
 
@@ -87,17 +87,17 @@ def _reader(file: Path) -> Callable[[], bytes]:
     return read
 
 
-def former(given: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> list[Source]:
+def former_files(given: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> list[SourceFile]:
     """The files that objects were in before: behind a path, or of `git:REVISION` those behind `paths`.
 
     Raises CannotCheck.
     """
     if not given.startswith(_GIT):
-        return sources([given], exclude)
+        return find_sources([given], exclude)
     revision = given.removeprefix(_GIT)
     if not revision or revision.startswith("-"):
         raise CannotCheck(f"{given}: no revision")
-    found: list[Source] = []
+    found: list[SourceFile] = []
     for path in paths:
         if path == STDIN:
             raise CannotCheck("what comes from the standard input is in no revision of git")
@@ -105,7 +105,7 @@ def former(given: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> lis
     return found
 
 
-def _archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator[Source]:
+def _archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator[SourceFile]:
     """The manifests behind one path in a revision; a path that was not there yet has none."""
     place = Path(path)
     fixed = Path(*[part for part in place.parts if not glob.has_magic(part)][: _plain(place)])
@@ -126,7 +126,7 @@ def _archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator[Sour
             wanted = fnmatch(str(name), path) if glob.has_magic(path) else True
             if member.isfile() and name.suffix in SUFFIXES and wanted:
                 inner = archive.extractfile(member)
-                yield Source.of(f"{revision}:{name}", inner.read() if inner is not None else b"")
+                yield SourceFile.of(f"{revision}:{name}", inner.read() if inner is not None else b"")
 
 
 def _plain(path: Path) -> int:

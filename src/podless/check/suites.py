@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from podless.check.findings import Finding, Report, Severity
-from podless.check.judge import parts, read
+from podless.check.judge import read_document, split_parts
 from podless.check.places import Places
-from podless.check.sources import CannotCheck, Source, sources
-from podless.codec.documents import Document, split
+from podless.check.sources import CannotCheck, SourceFile, find_sources
+from podless.codec.documents import Document, split_documents
 from podless.codec.jsontext import JSONError
 from podless.fields import patches
 from podless.meta import field
+from podless.runtime.jsonobject import Object
 from podless.schema import Schema
 from podless.version import __version__
 
 if TYPE_CHECKING:
-    from podless.remote.cluster import Cluster
+    from podless.remote.cluster import RemoteCluster
 
-Object = dict[str, Any]
 
 _PATCHES = {one.name: one.media for one in patches.TYPES if one.read is not None}
 _TEXT: Object = {"type": "string"}
@@ -91,11 +91,11 @@ _GRANT = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 _FIRST = ("CustomResourceDefinition", "Namespace")
 
 
-def run(given: Sequence[Source]) -> Report:
+def run_suites(given: Sequence[SourceFile]) -> Report:
     """Run suites. Each statement that does not hold is an error where its name stands. Raises CannotCheck."""
     report = Report(files=len(given))
     for source in given:
-        for document in split(source.name, source.read()):
+        for document in split_documents(source.name, source.read()):
             suite = _Suite(source, document)
             report.findings += suite.faults() or asyncio.run(suite.run())
             report.objects += len(suite.tests)
@@ -107,12 +107,12 @@ class _Failed(Exception):
 
 
 class _Suite:
-    def __init__(self, source: Source, document: Document) -> None:
+    def __init__(self, source: SourceFile, document: Document) -> None:
         self.places = Places(document)
         self.file = source.name
         self.folder = Path(source.name).parent
         try:
-            self.value, _ = read(document, [])
+            self.value, _ = read_document(document, [])
         except JSONError as error:
             raise CannotCheck(f"{source.name}: {error.message}") from None
         self.unknown: list[str] = []
@@ -179,13 +179,13 @@ class _Suite:
         return _Webhooks(given["url"].rstrip("/"), base64.b64encode(bundle).decode())
 
     def _objects(self, path: str) -> Iterator[Object]:
-        for source in sources([str(self.folder / path)]):
-            for document in split(source.name, source.read()):
+        for source in find_sources([str(self.folder / path)]):
+            for document in split_documents(source.name, source.read()):
                 try:
-                    value, floats = read(document, [])
+                    value, floats = read_document(document, [])
                 except JSONError as error:
                     raise CannotCheck(f"{source.name}: {error.message}") from None
-                yield from (part.value for part in parts(value, floats) if isinstance(part.value, dict))
+                yield from (part.value for part in split_parts(value, floats) if isinstance(part.value, dict))
 
     def _object(self, test: Object, name: str, file: str) -> Object | None:
         """The object of a test, written down or in a file."""
@@ -285,7 +285,7 @@ class _Test:
         if self.test["expect"] != "accepted":
             raise _Failed("accepted")
         for path, wanted, found in _missing(self.test.get("result") or {}, result, ()):
-            raise _Failed(f"{field.text(path)} is {found!r}, not {wanted!r}")
+            raise _Failed(f"{field.format_path(path)} is {found!r}, not {wanted!r}")
 
 
 def _missing(wanted: Any, found: Any, path: field.Path) -> Iterator[tuple[field.Path, Any, Any]]:
@@ -311,7 +311,7 @@ class _Place(NamedTuple):
 class _API:
     """A server, as the tests see it."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: RemoteCluster) -> None:
         self._cluster = cluster
         self._places: dict[tuple[str, str], _Place] = {}
 
@@ -348,7 +348,6 @@ class _API:
         return await self._cluster.send(method, f"{path}?dryRun=All&fieldValidation=Strict", body, media, headers)
 
     async def get(self, path: str) -> Object:
-        """An object."""
         return await self._cluster.send("GET", path)
 
     async def create(self, obj: Object, namespace: str) -> Object:
@@ -378,11 +377,11 @@ class _API:
 @asynccontextmanager
 async def _server() -> AsyncIterator[_API]:
     """A server in memory, and a connection of its admin."""
-    from podless.remote.cluster import Cluster
+    from podless.remote.cluster import RemoteCluster
     from podless.remote.kubeconfig import Access
     from podless.server import Server
 
     async with Server() as server:
         context = ssl.create_default_context(cafile=str(server.authority))
-        async with Cluster(Access(server.url, server.token, context), f"podless-test/{__version__}") as cluster:
+        async with RemoteCluster(Access(server.url, server.token, context), f"podless-test/{__version__}") as cluster:
             yield _API(cluster)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from podless.check.catalog import Catalog
 from podless.check.findings import Finding, Severity
-from podless.check.judge import WARN, Judge, Rules
-from podless.check.sources import Source
-from podless.codec.documents import split
+from podless.check.judge import WARN, Judge, Strictness
+from podless.check.sources import SourceFile
+from podless.codec.documents import split_documents
+from podless.runtime.jsonobject import Object
 
-Object = dict[str, Any]
 _SHOWN = 5  # objects that are named
 
 
@@ -36,13 +35,13 @@ class Trial:
         return "\n".join([said, *(f"  {example}" for example in self.examples)])
 
 
-def trials(old: Sequence[Object], new: Sequence[Object], sources: Sequence[Source]) -> list[Trial]:
+def try_objects(old: Sequence[Object], new: Sequence[Object], sources: Sequence[SourceFile]) -> list[Trial]:
     """What becomes of the objects in files of the kinds that are defined in both. Raises CannotCheck."""
-    before, after = (Judge(Catalog((), definitions), Rules(WARN)) for definitions in (old, new))
+    before, after = (Judge(Catalog((), definitions), Strictness(WARN)) for definitions in (old, new))
     kinds = {(one["spec"]["group"], one["spec"]["names"]["kind"]) for one in old}
     found: dict[str, _Count] = {}
     for source in sources:
-        for document in split(source.name, source.read()):
+        for document in split_documents(source.name, source.read()):
             judged = before.judge(document, definitions=False)
             was = _by_object(judged.report.findings)
             now = _by_object(after.judge(document, definitions=False).report.findings)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
-from podless.runtime.gcpause import paused
+from podless.runtime.gcpause import pause_gc
 from podless.version import __version__
 
 _READING = ("check", "compare", "test", "eval", "schema", "convert")  # need no server that runs
@@ -18,7 +18,7 @@ _COMMANDS = (*_RUNNING, *_READING)
 _MODULES = {"export": "exports", "import": "imports"}  # one of them is a word of the language
 
 
-class Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """One that says in one line what is wrong with what it was given."""
 
     def error(self, message: str) -> NoReturn:
@@ -28,12 +28,12 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    parser = Parser(prog="podless", description="The Kubernetes API without the pods.")
+    parser = CommandParser(prog="podless", description="The Kubernetes API without the pods.")
     parser.add_argument("--version", action="version", version=f"podless {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     given = sys.argv[1:] if arguments is None else list(arguments)
     # a command needs no other's modules; help and mistakes show them all
-    with paused():
+    with pause_gc():
         for name in given[:1] if given[:1] and given[0] in _COMMANDS else _COMMANDS:
             import_module(f"podless.cli.{_MODULES.get(name, name)}").add(commands)
     options = parser.parse_args(given)

@@ -10,8 +10,8 @@ from podless.remote import kubeconfig as configs
 from podless.remote.kubeconfig import Access, BadKubeconfig
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the options; `read` raises BadKubeconfig for what they cannot be."""
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options; `read_access` raises BadKubeconfig for what they cannot be."""
     group = parser.add_argument_group("the server", "any server of the Kubernetes API")
     group.add_argument(
         "--kubeconfig", metavar="FILE", type=Path, help="$KUBECONFIG or ~/.kube/config if left out, as with kubectl"
@@ -25,14 +25,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--insecure-skip-tls-verify", action="store_true", help="trust any certificate, with --server")
 
 
-def read(options: argparse.Namespace) -> Access:
+def read_access(options: argparse.Namespace) -> Access:
     """How to reach the server. Raises BadKubeconfig."""
     if not options.server:
         if options.token or options.certificate_authority or options.insecure_skip_tls_verify:
             raise BadKubeconfig("--token, --certificate-authority and --insecure-skip-tls-verify belong to --server")
-        places = configs.places()
+        places = configs.kubeconfig_paths()
         found = options.kubeconfig or next((path for path in places if path.exists()), places[0])
-        return configs.read(found, options.context)
+        return configs.read_kubeconfig(found, options.context)
     if options.kubeconfig or options.context:
         raise BadKubeconfig("--server stands in place of --kubeconfig and --context")
     if not options.server.startswith(("https://", "http://")):

@@ -15,9 +15,9 @@ from podless.cli import engine
 from podless.cli.progress import Progress
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
-from podless.remote.attempts import attempts
-from podless.remote.cluster import Cluster, Gone
-from podless.runtime.files import fault
+from podless.remote.attempts import retry_call
+from podless.remote.cluster import RemoteCluster, RemoteGone
+from podless.runtime.files import describe_fault
 from podless.runtime.option import StartError
 from podless.store import Compacted, InUse, Store, StoreError, backup
 from podless.version import __version__
@@ -35,7 +35,7 @@ def add(commands: Any) -> None:
         "Secrets are in the file as they are.",
     )
     parser.add_argument("file", metavar="FILE", type=Path)
-    engine.add(parser)
+    engine.add_options(parser)
     parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="how to reach a server elsewhere")
     parser.set_defaults(run=run)
 
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"podless: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"podless: {fault(error, options.file)}", file=sys.stderr)
+        print(f"podless: {describe_fault(error, options.file)}", file=sys.stderr)
         return 1
     finally:
         new.unlink(missing_ok=True)
@@ -64,15 +64,15 @@ async def _run(options: argparse.Namespace, new: Path) -> None:
         if options.kubeconfig is not None:
             await _write(new, _online(options.kubeconfig))
         elif options.store == "etcd":
-            await _write(new, _store(engine.wanted(options), None))
+            await _write(new, _store(engine.store_of_options(options), None))
         elif database.exists():
-            await _write(new, _store(engine.wanted(options), kubeconfig))
+            await _write(new, _store(engine.store_of_options(options), kubeconfig))
         elif kubeconfig.exists():  # of a server on etcd
             await _write(new, _online(kubeconfig))
         else:
             raise StoreError(f"{database}: there is no database")
 
-    await attempts(write, Compacted, Gone, tries=_TRIES)
+    await retry_call(write, Compacted, RemoteGone, tries=_TRIES)
 
 
 async def _store(store: Store, kubeconfig: Path | None) -> AsyncIterator[tuple[int, bytes]]:
@@ -89,7 +89,7 @@ async def _store(store: Store, kubeconfig: Path | None) -> AsyncIterator[tuple[i
         await backup.refuse_half(store)
         revision, after = await store.current(), ""
         while True:
-            lines, after = await backup.page(store, revision, after)
+            lines, after = await backup.read_page(store, revision, after)
             yield revision, lines
             if not after:
                 return
@@ -98,7 +98,7 @@ async def _store(store: Store, kubeconfig: Path | None) -> AsyncIterator[tuple[i
 
 
 async def _online(kubeconfig: Path) -> AsyncIterator[tuple[int, bytes]]:
-    async with Cluster(configs.read(kubeconfig), f"podless-backup/{__version__}") as cluster:
+    async with RemoteCluster(configs.read_kubeconfig(kubeconfig), f"podless-backup/{__version__}") as cluster:
         revision, after = "", ""
         while True:
             path = f"/podless/backup?revision={revision}&after={quote(after, safe='')}"
@@ -113,7 +113,7 @@ async def _write(new: Path, pages: AsyncIterator[tuple[int, bytes]]) -> None:
     progress, foot, begun = Progress(), backup.Foot(), 0
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         async for revision, lines in pages:
-            text = lines if begun else backup.head(revision) + lines
+            text = lines if begun else backup.backup_head(revision) + lines
             begun = revision
             file.write(text)
             foot.add(text)

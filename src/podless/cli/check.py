@@ -15,7 +15,7 @@ from typing import Any
 from podless.check import config
 from podless.check.judge import VALIDATIONS
 from podless.check.output import FORMS
-from podless.check.sources import CannotCheck, Source
+from podless.check.sources import CannotCheck, SourceFile
 
 _EVERY = 0.1  # seconds between two states of the progress line
 
@@ -57,52 +57,52 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Check, and print the report."""
     try:
-        chosen = config.settle(vars(options))
+        chosen = config.settle_settings(vars(options))
         return _run(chosen)
     except CannotCheck as error:
         print(f"podless: {error}", file=sys.stderr)
         return 2
 
 
-def _run(chosen: config.Settings) -> int:
+def _run(chosen: config.CheckSettings) -> int:
     from podless.check import run as checking
-    from podless.check.output import render
-    from podless.check.sources import former, sources
+    from podless.check.output import render_report
+    from podless.check.sources import find_sources, former_files
 
     if not chosen.paths:
         raise CannotCheck("name the files to check, or - for the standard input")
-    given = sources(chosen.paths, chosen.exclude)
+    given = find_sources(chosen.paths, chosen.exclude)
     if chosen.explain_cost:
-        return _explain([*sources(chosen.crds, chosen.exclude), *given], chosen)
+        return _explain([*find_sources(chosen.crds, chosen.exclude), *given], chosen)
     progress = _Progress()
-    report = checking.check(
+    report = checking.check_files(
         given,
-        known=sources(chosen.crds, chosen.exclude),
-        old=former(chosen.old, chosen.paths, chosen.exclude) if chosen.old else (),
+        known=find_sources(chosen.crds, chosen.exclude),
+        old=former_files(chosen.old, chosen.paths, chosen.exclude) if chosen.old else (),
         options=chosen.options(),
         progress=progress.say,
     )
     progress.clear()
     texts = {source.name: source.read for source in given}
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    shown = render(report, chosen.output, lambda name: texts[name]() if name in texts else None, color=color)
+    shown = render_report(report, chosen.output, lambda name: texts[name]() if name in texts else None, color=color)
     sys.stdout.write(shown)
     sys.stdout.flush()
     return 1 if report.errors else 0
 
 
-def _explain(given: Sequence[Source], chosen: config.Settings) -> int:
+def _explain(given: Sequence[SourceFile], chosen: config.CheckSettings) -> int:
     """Print what every rule may cost; 1 where one may cost too much, or does not compile."""
     from podless.check import costs
-    from podless.check.run import definitions
+    from podless.check.run import read_definitions
 
-    found = [cost for definition in definitions(given) for cost in costs.costs(definition)]
+    found = [cost for definition in read_definitions(given) for cost in costs.estimate_costs(definition)]
     if chosen.output == "json":
         shares = [{**asdict(cost), "total": cost.total, "share": cost.share} for cost in found]
         print(json.dumps(shares, indent=2, ensure_ascii=False))
     else:
         for cost in found:
-            print(costs.shown(cost))
+            print(costs.format_cost(cost))
     return 1 if any(cost.error or cost.share > 1 for cost in found) else 0
 
 

@@ -35,19 +35,19 @@ def run(options: argparse.Namespace) -> int:
     """Compare, and print what was found."""
     from podless.check import compare, remote, trial
     from podless.check.findings import Severity
-    from podless.check.run import definitions
-    from podless.check.sources import former, sources
+    from podless.check.run import read_definitions
+    from podless.check.sources import find_sources, former_files
 
     try:
-        old = [*definitions(former(options.old, [options.new]))]
-        new = [*definitions(sources([options.new]))]
+        old = [*read_definitions(former_files(options.old, [options.new]))]
+        new = [*read_definitions(find_sources([options.new]))]
         if not old:
             raise CannotCheck(f"{options.old}: no CustomResourceDefinition is there")
-        found = compare.compare(old, new)
-        tried = sources(options.objects) if options.objects else []
+        found = compare.compare_definitions(old, new)
+        tried = find_sources(options.objects) if options.objects else []
         if options.context is not None:
-            tried += remote.objects(options.kubeconfig, options.context, old)
-        trials = trial.trials(old, new, tried) if tried else []
+            tried += remote.fetch_objects(options.kubeconfig, options.context, old)
+        trials = trial.try_objects(old, new, tried) if tried else []
     except CannotCheck as error:
         print(f"podless: {error}", file=sys.stderr)
         return 2

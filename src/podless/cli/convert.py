@@ -78,7 +78,6 @@ class _Output:
         self.begun = False
 
     def put(self, text: str) -> None:
-        """One manifest."""
         if self.begun:
             print("---")
         self.begun = True

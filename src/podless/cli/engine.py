@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from podless.cli import options as declared
-from podless.cluster import STORES, ClusterSettings, engine
+from podless.cluster import STORES, ClusterSettings, make_store
 from podless.runtime.option import StartError
 from podless.store import Store
 from podless.store.etcd.settings import Etcd
@@ -14,18 +14,18 @@ from podless.store.etcd.settings import Etcd
 DATABASE = "podless.db"
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which one."""
     parser.add_argument("--data", metavar="DIR", type=Path, default=Path("podless-data"), help="the server's folder")
     parser.add_argument("--store", choices=STORES, default=STORES[0], help="etcd: the cluster that is named below")
     declared.add_section(parser.add_argument_group("etcd", "as for podless serve"), Etcd, "etcd.")
 
 
-def wanted(options: argparse.Namespace) -> Store:
+def store_of_options(options: argparse.Namespace) -> Store:
     """The store that options say, not opened yet; it compacts nothing by itself. Raises StartError."""
     etcd: Etcd = declared.read_section(options, Etcd, "etcd.")
     if (options.store == "etcd") != bool(etcd.servers):
         raise StartError("--store etcd and --etcd-servers belong together")
     if not etcd.servers:
-        return engine(ClusterSettings(store=options.store), options.data / DATABASE)
-    return engine(ClusterSettings(store="etcd", etcd=etcd), None, compacting=False)
+        return make_store(ClusterSettings(store=options.store), options.data / DATABASE)
+    return make_store(ClusterSettings(store="etcd", etcd=etcd), None, compacting=False)

@@ -21,7 +21,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from podless.apis.release import RELEASE
-from podless.runtime.files import fault
+from podless.runtime.files import describe_fault
 
 ETCD, SERVER = "etcd", "kube-apiserver"
 _PROGRAM = """#!/bin/sh
@@ -99,27 +99,27 @@ def run(given: argparse.Namespace) -> int:
     wanted = " --enable-faults" if given.enable_faults else ""
     if given.chaos is not False:
         seed = random.randrange(1 << 31) if given.chaos is True else given.chaos
-        print(f"podless: {options.chaotic(seed)}", file=sys.stderr)
+        print(f"podless: {options.chaos_notice(seed)}", file=sys.stderr)
         wanted += f" --chaos={seed}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in (ETCD, SERVER):
             program = folder / name
             flags = wanted if name == SERVER else ""
-            text = {"help": told(name), "version": _VERSIONS[name], "python": shlex.quote(sys.executable)}
+            text = {"help": option_help(name), "version": _VERSIONS[name], "python": shlex.quote(sys.executable)}
             program.write_text(_PROGRAM.format(name=name, flags=flags, **text))
             program.chmod(0o755)
         known, link = shutil.which("kubectl"), folder / "kubectl"
         if known is not None and not link.exists():
             link.symlink_to(known)
     except OSError as error:
-        print(f"podless: {fault(error)}", file=sys.stderr)
+        print(f"podless: {describe_fault(error)}", file=sys.stderr)
         return 1
     print(f"export KUBEBUILDER_ASSETS={shlex.quote(str(folder))}")
     return 0
 
 
-def told(name: str) -> str:
+def option_help(name: str) -> str:
     """The help of a program: the flags that it takes, a line for each."""
     taken = set(_KEPT) if name == ETCD else {*_IDLE, *_RENAMED, _FOLDER, *_known()} - {"data", "memory"}
     return f"{name}: podless stands in for it, and takes these flags\n" + "".join(
@@ -132,7 +132,7 @@ def _known() -> dict[str, argparse.Action]:
     from podless.cli import options
 
     parser = argparse.ArgumentParser(add_help=False)
-    options.add(parser)
+    options.add_options(parser)
     return {flag[2:]: action for action in parser._actions for flag in action.option_strings if flag[:2] == "--"}
 
 
@@ -195,7 +195,6 @@ class _Health(BaseHTTPRequestHandler):
     """Says that all is well."""
 
     def do_GET(self) -> None:
-        """Answer."""
         body = b'{"health":"true","reason":""}'
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -204,7 +203,7 @@ class _Health(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Keep quiet."""
+        pass
 
 
 def store(given: Sequence[str]) -> int:

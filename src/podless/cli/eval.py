@@ -8,8 +8,7 @@ import sys
 from typing import Any
 
 from podless.check.sources import CannotCheck
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 
 def add(commands: Any) -> None:
@@ -40,14 +39,14 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Evaluate, and print the parts."""
     from podless.cel.errors import CelError
-    from podless.check.evaluate import evaluate, shown
+    from podless.check.evaluate import evaluate_rule, format_value
 
     try:
         obj = _read(options.object)
         old = _read(options.old) if options.old else None
         schema = _schema(options, obj)
         this, before = (_part(value, options.at) if value is not None else None for value in (obj, old))
-        found = evaluate(options.rule, this, before, schema=_below(schema, options.at), whole=not options.at)
+        found = evaluate_rule(options.rule, this, before, schema=_below(schema, options.at), whole=not options.at)
     except (CannotCheck, CelError) as error:
         print(f"podless: {error}", file=sys.stderr)
         return 2
@@ -55,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         steps = [
             {"depth": step.depth, "text": step.text, "value": step.value, "error": step.error} for step in found.steps
         ]
-        whole = {"value": shown(found.value), "error": found.error, "type": found.type}
+        whole = {"value": format_value(found.value), "error": found.error, "type": found.type}
         print(json.dumps({**whole, "cost": found.cost, "estimate": found.estimate, "steps": steps}, indent=2))
     else:
         for step in found.steps:
@@ -67,17 +66,17 @@ def run(options: argparse.Namespace) -> int:
 
 def _read(name: str) -> Object:
     """The first document of a file. Raises CannotCheck."""
-    from podless.check.judge import read
-    from podless.check.sources import sources
-    from podless.codec.documents import split
+    from podless.check.judge import read_document
+    from podless.check.sources import find_sources
+    from podless.codec.documents import split_documents
     from podless.codec.jsontext import JSONError
 
-    [source] = sources([name])[:1]
-    document = next(split(source.name, source.read()), None)
+    [source] = find_sources([name])[:1]
+    document = next(split_documents(source.name, source.read()), None)
     if document is None:
         raise CannotCheck(f"{source.name}: nothing in it")
     try:
-        value, _ = read(document, [])
+        value, _ = read_document(document, [])
     except JSONError as error:
         raise CannotCheck(f"{source.name}: {error.message}") from None
     if not isinstance(value, dict):
@@ -103,7 +102,7 @@ def _schema(options: argparse.Namespace, obj: Object) -> Object | None:
 def _part(value: Any, at: str) -> Any:
     from podless.meta import field
 
-    for step in field.steps(at):
+    for step in field.parse_path(at):
         try:
             value = value[step]
         except (LookupError, TypeError):
@@ -115,7 +114,7 @@ def _below(schema: Object | None, at: str) -> Object | None:
     """The schema of a part."""
     from podless.meta import field
 
-    for step in field.steps(at) if schema is not None else ():
+    for step in field.parse_path(at) if schema is not None else ():
         assert schema is not None
         below = schema.get("items") if isinstance(step, int) else (schema.get("properties") or {}).get(step)
         schema = below if isinstance(below, dict) else schema.get("additionalProperties")

@@ -10,12 +10,12 @@ from typing import Any
 
 from podless.cli import access
 from podless.cli.progress import Progress
-from podless.cli.transfer.documents import BadDocument, Folder, Sink, Stream
+from podless.cli.transfer.documents import BadDocument, DocumentStream, ExportSink, Folder
 from podless.cli.transfer.export import Choice, Export
 from podless.remote import RemoteError
-from podless.remote.cluster import Cluster
+from podless.remote.cluster import RemoteCluster
 from podless.remote.kubeconfig import BadKubeconfig
-from podless.runtime.files import fault
+from podless.runtime.files import describe_fault
 from podless.version import __version__
 
 
@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("-f", "--file", metavar="FILE", default="-", help="where to; standard output if left out")
     where.add_argument("--folder", metavar="DIR", type=Path, help="an empty folder, for a file for each object")
-    access.add(parser)
+    access.add_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -51,7 +51,9 @@ def run(options: argparse.Namespace) -> int:
         return 2
     choice = Choice(options.kinds, options.namespace, options.selector, options.only)
     try:
-        sink: Sink = Folder(options.folder, options.output) if options.folder else Stream(options.file, options.output)
+        sink: ExportSink = (
+            Folder(options.folder, options.output) if options.folder else DocumentStream(options.file, options.output)
+        )
         return asyncio.run(_export(options, choice, sink))
     except (BadKubeconfig, BadDocument, RemoteError, LookupError) as error:
         print(f"podless: {error.args[0]}", file=sys.stderr)
@@ -59,13 +61,13 @@ def run(options: argparse.Namespace) -> int:
         print("podless: interrupted", file=sys.stderr)
         return 130
     except OSError as error:
-        print(f"podless: {fault(error)}", file=sys.stderr)
+        print(f"podless: {describe_fault(error)}", file=sys.stderr)
     return 1
 
 
-async def _export(options: argparse.Namespace, choice: Choice, sink: Sink) -> int:
+async def _export(options: argparse.Namespace, choice: Choice, sink: ExportSink) -> int:
     progress = Progress()
-    async with Cluster(access.read(options), f"podless-export/{__version__}") as cluster:
+    async with RemoteCluster(access.read_access(options), f"podless-export/{__version__}") as cluster:
         with sink:
             export = Export(cluster, choice, sink, progress.say, progress.line)
             await export.run()

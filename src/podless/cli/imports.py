@@ -15,9 +15,9 @@ from podless.cli.transfer.order import Filter, Order
 from podless.meta.errors import BadRequest
 from podless.meta.selectors import parse_labels
 from podless.remote import RemoteError
-from podless.remote.cluster import Cluster
+from podless.remote.cluster import RemoteCluster
 from podless.remote.kubeconfig import BadKubeconfig
-from podless.runtime.files import fault
+from podless.runtime.files import describe_fault
 from podless.version import __version__
 
 
@@ -44,7 +44,7 @@ def add(commands: Any) -> None:
         default=EXISTING[0],
         help="what becomes of an object that is there and differs: it is told and left, left, or written over",
     )
-    access.add(parser)
+    access.add_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
         print("podless: interrupted; run it again to go on", file=sys.stderr)
         return 130
     except OSError as error:
-        print(f"podless: {fault(error)}", file=sys.stderr)
+        print(f"podless: {describe_fault(error)}", file=sys.stderr)
     return 1
 
 
@@ -75,9 +75,9 @@ async def _import(options: argparse.Namespace, documents: Documents, wanted: Fil
         unread.append(text)
         progress.line(text)
 
-    access_ = access.read(options)
+    access_ = access.read_access(options)
     order = Order(documents, wanted, refuse)
-    async with Cluster(access_, f"podless-import/{__version__}") as cluster:
+    async with RemoteCluster(access_, f"podless-import/{__version__}") as cluster:
         one = Import(cluster, documents, order, progress.say, progress.line, existing=options.existing)
         await one.run()
     progress.end(

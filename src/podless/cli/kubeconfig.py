@@ -12,13 +12,13 @@ from urllib.parse import quote
 
 import orjson
 
-from podless.auth.kubeconfig import by_certificate, by_token, kubeconfig
+from podless.auth.kubeconfig import by_certificate, by_token, make_kubeconfig
 from podless.http.tls import BadCertificate, Certificates
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
-from podless.remote.cluster import Cluster
+from podless.remote.cluster import RemoteCluster
 from podless.remote.kubeconfig import BadKubeconfig
-from podless.runtime.files import fault
+from podless.runtime.files import describe_fault
 from podless.version import __version__
 
 
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"podless: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"podless: {fault(error)}", file=sys.stderr)
+        print(f"podless: {describe_fault(error)}", file=sys.stderr)
         return 1
     sys.stdout.write(text.decode())
     return 0
@@ -92,7 +92,7 @@ def make(options: argparse.Namespace) -> bytes:
     if options.service_account:
         return _of_account(options, url, authority)
     if options.user is None:
-        return kubeconfig(url, admin["users"][0]["user"], authority, namespace=options.namespace)
+        return make_kubeconfig(url, admin["users"][0]["user"], authority, namespace=options.namespace)
     if not options.user:
         raise Unusable("a user has a name")
     if not url.startswith("https:"):
@@ -101,7 +101,7 @@ def make(options: argparse.Namespace) -> bytes:
         made = Certificates(options.data).client(options.user, options.groups, options.days)
     except ValueError as error:
         raise Unusable(f"no certificate can say that: {error}") from None
-    return kubeconfig(url, by_certificate(*made), authority, options.user, options.namespace)
+    return make_kubeconfig(url, by_certificate(*made), authority, options.user, options.namespace)
 
 
 def _of_account(options: argparse.Namespace, url: str, authority: bytes | None) -> bytes:
@@ -115,9 +115,9 @@ def _of_account(options: argparse.Namespace, url: str, authority: bytes | None) 
     wanted |= {"spec": {"expirationSeconds": options.days * 86400}}
 
     async def ask() -> str:
-        access = configs.read(options.data / "kubeconfig")
-        async with Cluster(access, f"podless-kubeconfig/{__version__}") as cluster:
+        access = configs.read_kubeconfig(options.data / "kubeconfig")
+        async with RemoteCluster(access, f"podless-kubeconfig/{__version__}") as cluster:
             return str((await cluster.send("POST", path, wanted))["status"]["token"])
 
     token = asyncio.run(ask())
-    return kubeconfig(url, by_token(token), authority, f"{namespace}/{name}", options.namespace)
+    return make_kubeconfig(url, by_token(token), authority, f"{namespace}/{name}", options.namespace)

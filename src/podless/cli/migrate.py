@@ -17,11 +17,11 @@ from urllib.parse import quote
 
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
-from podless.remote.attempts import attempts
-from podless.remote.cluster import Cluster, Conflicting, Gone, Refused
+from podless.remote.attempts import retry_call
+from podless.remote.cluster import Conflicting, Refused, RemoteCluster, RemoteGone
+from podless.runtime.jsonobject import Object
 from podless.version import __version__
 
-Object = dict[str, Any]
 Say = Callable[[str], None]
 
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
@@ -60,9 +60,9 @@ def run(options: argparse.Namespace) -> int:
     if bool(options.names) == options.all:
         print("podless: name the definitions, or say --all", file=sys.stderr)
         return 2
-    found = [path for path in configs.places() if path.exists()] or configs.places()
+    found = [path for path in configs.kubeconfig_paths() if path.exists()] or configs.kubeconfig_paths()
     try:
-        access = configs.read(options.kubeconfig or found[0], options.context)
+        access = configs.read_kubeconfig(options.kubeconfig or found[0], options.context)
         return asyncio.run(_migrate(access, options.names))
     except (configs.BadKubeconfig, RemoteError) as error:
         print(f"podless: {error}", file=sys.stderr)
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
 async def _migrate(access: configs.Access, names: list[str]) -> int:
     progress = _Progress()
     code = 0
-    async with Cluster(access, f"podless-migrate/{__version__}") as cluster:
+    async with RemoteCluster(access, f"podless-migrate/{__version__}") as cluster:
         if not names:
             listed = (await cluster.send("GET", _DEFINITIONS))["items"]
             names = [item["metadata"]["name"] for item in listed]
@@ -97,7 +97,7 @@ class _Changed(Exception):
 class Migration:
     """The migration of one definition. say: told now and then how far it is."""
 
-    def __init__(self, cluster: Cluster, name: str, say: Say) -> None:
+    def __init__(self, cluster: RemoteCluster, name: str, say: Say) -> None:
         self._cluster = cluster
         self._name = name
         self._say = say
@@ -108,7 +108,7 @@ class Migration:
     async def run(self) -> str:
         """Do it; returns what was done. Raises Failed, or RemoteError where the server does not answer."""
         try:
-            return await attempts(self._migrate, _Changed, tries=_TRIES)
+            return await retry_call(self._migrate, _Changed, tries=_TRIES)
         except _Changed:
             raise Failed("the definition changes all the time") from None
 
@@ -149,7 +149,7 @@ class Migration:
         query = f"?limit={_PAGE}" + (f"&continue={quote(token)}" if token else "")
         try:
             page = await self._cluster.send("GET", path + query)
-        except Gone as refused:
+        except RemoteGone as refused:
             if not token:
                 raise
             # the list that was begun is too old by now: what is done is not written again, so begin anew
@@ -167,7 +167,7 @@ class Migration:
             await self._cluster.send("PUT", path, first.pop() if first else await self._cluster.send("GET", path))
 
         try:
-            await attempts(write, Conflicting, tries=_TRIES)
+            await retry_call(write, Conflicting, tries=_TRIES)
         except Conflicting:
             self._refused.append(f"{metadata['name']}: changes all the time")
         except Refused as refused:
@@ -188,7 +188,7 @@ class Migration:
             await self._cluster.send("PATCH", f"{self._place}/status", change, "application/merge-patch+json")
 
         try:
-            await attempts(write, Conflicting, tries=_TRIES)
+            await retry_call(write, Conflicting, tries=_TRIES)
         except Conflicting:
             raise _Changed from None
 

@@ -13,38 +13,38 @@ from pathlib import Path
 from typing import Any
 
 from podless.app import Settings
-from podless.runtime.option import Option, Section, StartError, declared
+from podless.runtime.option import Option, Section, StartError, declared_options
 
 BEGIN, END = "<!-- options of podless serve -->\n", "<!-- end -->\n"
 _HEAD = "| option | what it does |\n|---|---|\n"
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
     """Add all options to a parser."""
     _add(parser, parser, Settings, "")
 
 
 def add_section(group: Any, of: type, prefix: str) -> None:
     """Add the options of one section to a group of a command's own."""
-    for name, default, told in declared(of):
+    for name, default, told in declared_options(of):
         assert isinstance(told, Option)
         _add_one(group, f"{prefix}{name}", default, told)
 
 
 def add_some(parser: argparse.ArgumentParser, names: Collection[str]) -> None:
     """Add the options of some fields of Settings."""
-    for name, default, told in declared(Settings):
+    for name, default, told in declared_options(Settings):
         if name in names and isinstance(told, Option):
             _add_one(parser, name, default, told)
 
 
 def read_some(given: argparse.Namespace, names: Collection[str]) -> dict[str, Any]:
     """What the options of some fields say, by field."""
-    found = {name: told for name, _, told in declared(Settings) if name in names and isinstance(told, Option)}
+    found = {name: told for name, _, told in declared_options(Settings) if name in names and isinstance(told, Option)}
     return {name: _value(getattr(given, name), told) for name, told in found.items()}
 
 
-def chaotic(seed: int) -> str:
+def chaos_notice(seed: int) -> str:
     """What people are told of a seed."""
     return f"chaos with seed {seed}; the same again with --chaos {seed}"
 
@@ -61,7 +61,7 @@ def _add(parser: argparse.ArgumentParser, group: Any, of: type, prefix: str) -> 
 def _ordered(of: type) -> list[tuple[str, Any, Option | Section]]:
     """What is declared: first what the class itself declares, and sections last."""
     own = of.__annotations__
-    return sorted(declared(of), key=lambda each: (isinstance(each[2], Section), each[0] not in own))
+    return sorted(declared_options(of), key=lambda each: (isinstance(each[2], Section), each[0] not in own))
 
 
 def _add_one(group: Any, dest: str, default: Any, told: Option) -> None:
@@ -111,7 +111,7 @@ def _typed(parse: Callable[[str], Any]) -> Callable[[str], Any]:
     return typed
 
 
-def read(given: argparse.Namespace) -> Settings:
+def read_settings(given: argparse.Namespace) -> Settings:
     """What the options say. Raises StartError for what cannot work."""
     settings: Settings = _read(vars(given), Settings, "")
     return settings
@@ -124,7 +124,7 @@ def read_section(given: argparse.Namespace, of: type, prefix: str) -> Any:
 
 def _read(given: dict[str, Any], of: type, prefix: str) -> Any:
     found: dict[str, Any] = {}
-    for name, _, told in declared(of):
+    for name, _, told in declared_options(of):
         dest = f"{prefix}{name}"
         if isinstance(told, Section):
             if not told.given or any(given[f"{dest}.{each}"] for each in told.given):
@@ -138,7 +138,7 @@ def _read(given: dict[str, Any], of: type, prefix: str) -> Any:
 
 def _refuse_alone(given: dict[str, Any], section: Section, prefix: str) -> None:
     """Raises StartError for an option that does nothing, as what its section is about was not asked for."""
-    known = [(name, default, told) for name, default, told in declared(section.of) if isinstance(told, Option)]
+    known = [(name, default, told) for name, default, told in declared_options(section.of) if isinstance(told, Option)]
     needed = next(told.flag for name, _, told in known if name in section.given)
     for name, default, told in known:
         plain = _default(default, told)

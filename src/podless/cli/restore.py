@@ -12,8 +12,8 @@ from typing import Any
 from podless.cli import engine
 from podless.cli.progress import Progress
 from podless.controllers import leader
-from podless.runtime.files import fault, private
-from podless.runtime.option import StartError, number
+from podless.runtime.files import describe_fault, make_private
+from podless.runtime.option import StartError, parse_number
 from podless.store import Store, StoreError, backup
 
 # Revisions that are left out behind those of the backup, for what was written between it and the loss: clients may have
@@ -39,13 +39,13 @@ def add(commands: Any) -> None:
         help="how many resourceVersions are left out behind those of the backup, at least as many as were given away "
         "since it was made; 1000000 by default, 20000 with --store etcd, where each takes a write",
     )
-    engine.add(parser)
+    engine.add_options(parser)
     parser.set_defaults(run=run)
 
 
 def _number(text: str) -> int:
     try:
-        return number(text)
+        return parse_number(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -53,11 +53,11 @@ def _number(text: str) -> int:
 def run(options: argparse.Namespace) -> int:
     """Restore. Returns 1, with one line on standard error, where that cannot be done."""
     try:
-        told = backup.check(_lines(options.file))
-        store = engine.wanted(options)
+        told = backup.check_backup(_lines(options.file))
+        store = engine.store_of_options(options)
         if options.store == "sqlite":
             options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-            private(options.data)
+            make_private(options.data)
         asyncio.run(_run(options, told, store))
     except backup.BadBackup as error:
         print(f"podless: {options.file}: {error}", file=sys.stderr)
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"podless: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"podless: {fault(error)}", file=sys.stderr)
+        print(f"podless: {describe_fault(error)}", file=sys.stderr)
         return 1
     return 0
 
@@ -76,14 +76,14 @@ def _lines(path: Path) -> Iterator[bytes]:
         yield from file
 
 
-async def _run(options: argparse.Namespace, told: backup.Told, store: Store) -> None:
+async def _run(options: argparse.Namespace, told: backup.BackupSummary, store: Store) -> None:
     progress = Progress()
     bump = options.bump_revision if options.bump_revision is not None else _BUMP.get(options.store, _BUMP["sqlite"])
     try:
         await store.open()
         await _alone(store)
         lines = _lines(options.file)
-        done = await backup.restore(
+        done = await backup.restore_backup(
             store, told.revision + bump, lines, lambda text: progress.say(f"{text}; the backup has {told.records}")
         )
         progress.end(f"{done} records are restored; revisions go on behind {await store.current()}")
@@ -93,15 +93,15 @@ async def _run(options: argparse.Namespace, told: backup.Told, store: Store) -> 
 
 async def _alone(store: Store) -> None:
     """Keep servers from starting, and raise StoreError where one runs; a database knows that by itself."""
-    marked = await backup.mark(store)
+    marked = await backup.mark_restoring(store)
     if store.prompt:
         return
     why = ""
     if (await store.range(_OTHERS))[0]:
         why = "a kube-apiserver uses this etcd; stop it first"
-    elif name := await leader.holder(store):
+    elif name := await leader.find_holder(store):
         why = f"servers run on this etcd, such as {name}; stop them first"
     if why:
         if marked:
-            await backup.unmark(store)
+            await backup.unmark_restoring(store)
         raise StoreError(why)

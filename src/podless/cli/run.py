@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from podless.cli import options
-from podless.runtime.files import fault
+from podless.runtime.files import describe_fault
 
 _OPTIONS = ("enable_faults", "chaos")
 
@@ -42,7 +42,7 @@ def run(given: argparse.Namespace) -> int:
     try:
         with Server(**options.read_some(given, _OPTIONS)) as server:
             if server.chaos is not None:
-                print(f"podless: {options.chaotic(server.chaos)}", file=sys.stderr)
+                print(f"podless: {options.chaos_notice(server.chaos)}", file=sys.stderr)
             server.apply([Path(path) for path in given.apply])
             return _run(given.command, str(server.kubeconfig))
     except (StartError, Refused, LookupError, ValueError, OSError) as error:
@@ -54,7 +54,7 @@ def _run(command: list[str], kubeconfig: str) -> int:
     try:
         child = subprocess.Popen(command, env={**os.environ, "KUBECONFIG": kubeconfig})
     except OSError as error:
-        print(f"podless: {fault(error, command[0])}", file=sys.stderr)
+        print(f"podless: {describe_fault(error, command[0])}", file=sys.stderr)
         return 127
     with _forwarded(child):
         code = child.wait()

@@ -28,12 +28,14 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Make the schemas."""
-    from podless.check.editors import DIALECT, schemas
-    from podless.check.run import definitions
-    from podless.check.sources import sources
+    from podless.check.editors import DIALECT, editor_schemas
+    from podless.check.run import read_definitions
+    from podless.check.sources import find_sources
 
     try:
-        made = [one for definition in definitions(sources(options.paths)) for one in schemas(definition)]
+        made = [
+            one for definition in read_definitions(find_sources(options.paths)) for one in editor_schemas(definition)
+        ]
         if not made:
             raise CannotCheck("no CustomResourceDefinition is there")
         if options.output is None:

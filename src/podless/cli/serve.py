@@ -16,7 +16,7 @@ import threading
 from importlib import import_module
 from typing import Any
 
-from podless.app import App, Settings, StartError, lacking
+from podless.app import App, Settings, StartError, certificate_maker
 from podless.cli import options
 
 
@@ -28,7 +28,7 @@ def add(commands: Any) -> None:
         description="Serve the Kubernetes API: CustomResourceDefinitions, their objects and namespaces.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    options.add(parser)
+    options.add_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -36,7 +36,6 @@ class JSONLines(logging.Formatter):
     """A line of JSON for each record, in the form of Kubernetes' own components."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
         told = {"ts": round(record.created * 1000, 3), "level": record.levelname.lower(), "msg": record.getMessage()}
         if record.exc_info:
             told["trace"] = self.formatException(record.exc_info)
@@ -52,7 +51,7 @@ def run(given: argparse.Namespace) -> int:
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     gc.disable()  # until all is there: next to nothing is garbage before
     try:
-        settings = options.read(given)
+        settings = options.read_settings(given)
         _certify(settings)
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_serve(settings))
@@ -69,7 +68,7 @@ def _certify(settings: Settings) -> None:
 
     What goes wrong there goes wrong in the start too, which then says so.
     """
-    make = lacking(settings)
+    make = certificate_maker(settings)
     if make is None:
         return
     child = os.fork()
@@ -118,7 +117,7 @@ async def _serve(settings: Settings) -> None:
     print(f"podless serves {app.url}", flush=True)
     print(f"export KUBECONFIG={app.kubeconfig}", flush=True)
     if app.chaos is not None:
-        print(f"NOTE: {options.chaotic(app.chaos)}", flush=True)
+        print(f"NOTE: {options.chaos_notice(app.chaos)}", flush=True)
     if not settings.loopback and settings.authorization == "AlwaysAllow":
         print(
             f"WARNING: {settings.bind} can be reached from other machines, and whoever is known may do everything",

@@ -11,7 +11,7 @@ from typing import Any
 
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
-from podless.remote.cluster import Cluster
+from podless.remote.cluster import RemoteCluster
 from podless.runtime import clock
 from podless.version import __version__
 
@@ -35,7 +35,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Show it. Returns 1, with one line on standard error, where there is no answer."""
     try:
-        told = asyncio.run(_ask(configs.read(options.kubeconfig or options.data / "kubeconfig")))
+        told = asyncio.run(_ask(configs.read_kubeconfig(options.kubeconfig or options.data / "kubeconfig")))
     except (configs.BadKubeconfig, RemoteError) as error:
         print(f"podless: {error}", file=sys.stderr)
         return 1
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _ask(access: configs.Access) -> dict[str, Any]:
-    async with Cluster(access, f"podless-status/{__version__}") as cluster:
+    async with RemoteCluster(access, f"podless-status/{__version__}") as cluster:
         return await cluster.send("GET", "/podless/status")
 
 

@@ -32,27 +32,27 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run suites, or print one."""
     from podless.check import initial, suites
-    from podless.check.editors import DIALECT, convert
-    from podless.check.output import render
-    from podless.check.sources import sources
+    from podless.check.editors import DIALECT, convert_node
+    from podless.check.output import render_report
+    from podless.check.sources import find_sources
 
     try:
         if options.schema:
-            print(json.dumps({"$schema": DIALECT, **convert(suites.SUITE)}, indent=2))
+            print(json.dumps({"$schema": DIALECT, **convert_node(suites.SUITE)}, indent=2))
             return 0
         if options.init is not None:
-            print(initial.suite(options.init), end="")
+            print(initial.make_suite(options.init), end="")
             return 0
         if not options.paths:
             raise CannotCheck("name the suites, or a definition with --init")
-        given = sources(options.paths)
-        report = suites.run(given)
+        given = find_sources(options.paths)
+        report = suites.run_suites(given)
     except CannotCheck as error:
         print(f"podless: {error}", file=sys.stderr)
         return 2
     texts = {source.name: source.read for source in given}
     if options.output != "text":
-        print(render(report, options.output, lambda name: texts[name]()), end="")
+        print(render_report(report, options.output, lambda name: texts[name]()), end="")
         return 1 if report.errors else 0
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     for finding in report.findings:

@@ -13,7 +13,7 @@ _DIGITS = frozenset("0123456789")
 _WORDS = ("inf", "infinity")
 
 
-class Clause(NamedTuple):
+class MediaRange(NamedTuple):
     """One media range: its quality, its type and subtype ("*" for any), and its other parameters."""
 
     quality: float
@@ -22,12 +22,12 @@ class Clause(NamedTuple):
     parameters: dict[str, str]
 
 
-def clauses(accept: str) -> list[Clause]:
+def parse_accept(accept: str) -> list[MediaRange]:
     """The clauses of an Accept header, best first; what is no media range is left out.
 
     So is, among very many, what is the same as another or none that a server offers.
     """
-    found: list[Clause] = []
+    found: list[MediaRange] = []
     parts = accept.split(",")
     if len(parts) > _MANY:
         # what is offered is applications: among many, the order of these is the same without the others
@@ -39,7 +39,7 @@ def clauses(accept: str) -> list[Clause]:
     return _inserted(found) if len(found) <= _FEW and len(parts) <= _MANY else sorted(found, key=_rank)
 
 
-def _inserted(found: list[Clause]) -> list[Clause]:
+def _inserted(found: list[MediaRange]) -> list[MediaRange]:
     """Sorted by insertion: the order is none that a sort could rely on."""
     for last in range(1, len(found)):
         at = last
@@ -49,13 +49,13 @@ def _inserted(found: list[Clause]) -> list[Clause]:
     return found
 
 
-def _rank(clause: Clause) -> tuple[float, bool, bool]:
+def _rank(clause: MediaRange) -> tuple[float, bool, bool]:
     """The order of many clauses: by quality, and then the more exact ones first."""
     quality = clause.quality if clause.quality == clause.quality else 0.0
     return -quality, clause.kind == "*", clause.subtype == "*"
 
 
-def _clause(part: str) -> Clause | None:
+def _clause(part: str) -> MediaRange | None:
     media, *fields = part.split(";")
     kind, *subtypes = media.split("/")
     kind = kind.strip(" ")
@@ -74,7 +74,7 @@ def _clause(part: str) -> Clause | None:
             quality = _quality(values[0])
         else:
             parameters[name.strip(" ")] = values[0].strip(" ")
-    return Clause(quality, kind, subtypes[0].strip(" "), parameters)
+    return MediaRange(quality, kind, subtypes[0].strip(" "), parameters)
 
 
 def _quality(text: str) -> float:
@@ -103,7 +103,7 @@ def _is_number(text: str) -> bool:
     return bool(whole or fraction) and _DIGITS.issuperset(whole) and _DIGITS.issuperset(fraction)
 
 
-def _before(one: Clause, other: Clause) -> bool:
+def _before(one: MediaRange, other: MediaRange) -> bool:
     """A better quality goes first, but so does what is more exact, whatever its quality."""
     return (
         one.quality > other.quality

@@ -11,12 +11,12 @@ from podless.runtime.meter import each
 _ALPHABET = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 
 
-def size(text: str) -> int:
+def decoded_size(text: str) -> int:
     """How many bytes sound base64 without line breaks stands for."""
     return len(text) * 3 // 4 - text.count("=", -2)
 
 
-def fault(text: str) -> int | None:
+def find_base64_fault(text: str) -> int | None:
     """Where Go's base64 decoder stops, or None for sound base64. Line breaks are skipped."""
     with contextlib.suppress(ValueError):
         base64.b64decode(text, validate=True)

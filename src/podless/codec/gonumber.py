@@ -10,7 +10,7 @@ from podless.codec import gotext
 _LONGEST = 20  # digits of the largest number of 64 bits
 
 
-def natural(digits: str) -> int:
+def parse_natural(digits: str) -> int:
     """A number of decimal digits alone, "" being 0; one beyond 64 bits is some number beyond 64 bits."""
     digits = digits.lstrip("0")
     return int(digits or 0) if len(digits) <= _LONGEST else 1 << 64 + _LONGEST
@@ -21,7 +21,7 @@ def parse_int(text: str, bits: int = 64, name: str = "ParseInt") -> int:
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not (digits.isascii() and digits.isdigit()):
         raise ValueError(f"strconv.{name}: parsing {gotext.quote(text)}: invalid syntax")
-    number = natural(digits)
+    number = parse_natural(digits)
     most = (1 << bits - 1) - (text[0] != "-")
     if number > most:
         raise ValueError(f"strconv.{name}: parsing {gotext.quote(text)}: value out of range")

@@ -35,7 +35,7 @@ def _shown(code: int) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """A float64 as Go's encoding/json prints it: shortest digits, no exponent between 1e-6 and 1e21."""
     if value == 0:
         return "-0" if str(value)[0] == "-" else "0"
@@ -48,7 +48,7 @@ def number(value: float) -> str:
     return f"{digits}e{sign}{exponent.lstrip('+-0')}"
 
 
-def general(value: float) -> str:
+def format_float(value: float) -> str:
     """A float as Go's 'g' format prints it in its shortest form: with an exponent below 1e-4 and from 1e6 on."""
     sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
     if not isinstance(exponent, int):
@@ -61,7 +61,7 @@ def general(value: float) -> str:
     return f"{mantissa}e{'-' if shift < 0 else '+'}{abs(shift):02d}"
 
 
-def value(item: Any) -> str:
+def format_value(item: Any) -> str:
     """A value as field errors show it: text quoted, None as null, floats as %v, objects and lists as compact JSON."""
     if isinstance(item, str):
         return quote(item)
@@ -72,34 +72,34 @@ def value(item: Any) -> str:
     if isinstance(item, int):
         return str(item)
     if isinstance(item, float):
-        return general(item)
-    return json(item)
+        return format_float(item)
+    return format_json(item)
 
 
-def json(item: Any) -> str:
+def format_json(item: Any) -> str:
     """A value as Go's encoding/json writes it, but for the order of keys, which is the given one."""
     if isinstance(item, float):
-        return number(item)
+        return format_number(item)
     try:
         text = orjson.dumps(item).decode()
     except TypeError:  # integers past 64 bits
         text = json_.dumps(item, ensure_ascii=False, separators=(",", ":"))
-    return escaped(text)
+    return escape_json(text)
 
 
-def escaped(text: str) -> str:
+def escape_json(text: str) -> str:
     """JSON with what Go's encoding/json escapes, too."""
     for letter in _HTML:
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text
 
 
-def strings(items: list[str]) -> str:
+def format_strings(items: list[str]) -> str:
     """A []string as fmt's %#v prints it: []string{"a", "b"}."""
     return "[]string{" + ", ".join(quote(item) for item in each(items)) + "}"
 
 
-class Foreign:
+class GoValue:
     """A value that JSON has not, and what Go prints of it: plain with %v, code with %#v, kind with %T."""
 
     __slots__ = ("code", "kind", "plain", "value")
@@ -111,16 +111,16 @@ class Foreign:
         self.kind = kind
 
 
-def plain(item: Any) -> str:
+def format_plain(item: Any) -> str:
     """A value as Go's %v prints it: map[a:1 b:[x y]]."""
-    if isinstance(item, Foreign):
+    if isinstance(item, GoValue):
         return item.plain
     if isinstance(item, dict | list):
         charge(len(item))
     if isinstance(item, dict):
-        return f"map[{' '.join(f'{name}:{plain(item[name])}' for name in in_order(item))}]"
+        return f"map[{' '.join(f'{name}:{format_plain(item[name])}' for name in in_order(item))}]"
     if isinstance(item, list):
-        return f"[{' '.join(map(plain, item))}]"
+        return f"[{' '.join(map(format_plain, item))}]"
     if item is None:
         return "<nil>"
-    return item if isinstance(item, str) else value(item)
+    return item if isinstance(item, str) else format_value(item)

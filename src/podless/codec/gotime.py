@@ -32,7 +32,7 @@ class _Range(Exception):
     """A number in the text is out of range; says which."""
 
 
-def normalise(text: str, digits: int = 0) -> str | None:
+def normalise_time(text: str, digits: int = 0) -> str | None:
     """The time in UTC with `digits` (0 or 6) digits of the second; None for Go's zero time.
 
     digits 6 wants six digits in the text too; with 0 a fraction is cut off. Raises ValueError with Go's message.
@@ -51,7 +51,7 @@ def normalise(text: str, digits: int = 0) -> str | None:
     return f"{moment.year + years:04d}-{moment:%m-%dT%H:%M:%S}{fraction}Z"
 
 
-def instant(text: str, layout: str = LAYOUTS[0]) -> tuple[int, int]:
+def parse_instant(text: str, layout: str = LAYOUTS[0]) -> tuple[int, int]:
     """Nanoseconds since 1970 and the offset from UTC in seconds of a time in RFC 3339, or in LOCAL for UTC.
 
     Raises ValueError with Go's message.
@@ -189,7 +189,7 @@ _NANOS |= {"s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 _LARGEST = 1 << 63
 
 
-def duration(text: str) -> int:
+def parse_duration(text: str) -> int:
     """Nanoseconds of a text such as 1h30m, as Go's time.ParseDuration reads it. Raises ValueError with its message."""
     invalid = f"time: invalid duration {_quote(text)}"
     rest = text[1:] if text[:1] in ("+", "-") else text
@@ -242,7 +242,7 @@ def _fraction(digits: str, scale: int) -> int:
 def duration_fault(text: str) -> str:
     """What Go's time.ParseDuration says against a text such as 1h30m, "" where it is one."""
     try:
-        duration(text)
+        parse_duration(text)
     except ValueError as error:
         return str(error)
     return ""
@@ -262,13 +262,13 @@ _UNITS = (
 )
 
 
-def span(text: str) -> int:
+def parse_span(text: str) -> int:
     """Nanoseconds of a Go duration, or of numbers with unit words anywhere in a text, which may wrap around.
 
     Source: strfmt.ParseDuration of k8s.io/kube-openapi. Raises ValueError with its message.
     """
     try:
-        return duration(text)
+        return parse_duration(text)
     except ValueError:
         pass
     total, known = 0, False

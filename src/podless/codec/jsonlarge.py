@@ -29,12 +29,12 @@ _MANY = 100  # findings that a real server remembers
 _ROOM = 1 << 22  # characters of all of them, since one key of a large text can be in the paths of many
 
 
-def repaired(raw: bytes) -> bytes:
+def repair_text(raw: bytes) -> bytes:
     """The text with U+FFFD for what Go cannot represent: bytes that are not UTF-8, halves of surrogate pairs."""
     try:
         raw.decode()
     except UnicodeDecodeError:
-        raw = jsontext.utf8(raw).encode()
+        raw = jsontext.decode_utf8(raw).encode()
     return _without_halves(raw)
 
 
@@ -44,7 +44,7 @@ def _without_halves(raw: bytes) -> bytes:
     return _UP_TO_HALF.sub(lambda match: match[1] + b"\\ufffd" if match[2] else match[1], raw)
 
 
-def fault(raw: bytes) -> JSONError:
+def find_json_fault(raw: bytes) -> JSONError:
     """What Go's scanner says of a text that is not JSON, or is nested deeper than can be taken."""
     same = jsontext.NO_TEXT.sub("?", raw.decode("utf-8", "surrogateescape")).encode()  # as many bytes
     try:
@@ -71,7 +71,7 @@ def _brackets(part: bytes) -> bytes:
 
 def _read(raw: bytes, holders: str, at: int) -> JSONError:
     try:
-        jsontext.resume(raw, holders, at)
+        jsontext.resume_parse(raw, holders, at)
     except JSONError as error:
         return error
     return JSONError("invalid JSON")  # not reached as long as jsontext takes nothing that orjson refuses
@@ -119,8 +119,8 @@ def _open(brackets: bytes) -> str:
     return "".join(reversed(found))
 
 
-def repeats(raw: bytes) -> list[str]:
-    """The paths of repeated keys in the order of the text, as `jsontext.parse` finds them in sound JSON."""
+def find_repeats(raw: bytes) -> list[str]:
+    """The paths of repeated keys in the order of the text, as `jsontext.parse_json` finds them in sound JSON."""
     kept: dict[int, tuple[Any, list[tuple[str, Any]]]] = {}
 
     def pairs(given: list[tuple[str, Any]]) -> Any:

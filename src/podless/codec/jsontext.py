@@ -45,7 +45,7 @@ class YAMLError(JSONError):
     """Text that is not YAML, or YAML that has no JSON form; message is what a Go server says of it."""
 
 
-def utf8(raw: bytes) -> str:
+def decode_utf8(raw: bytes) -> str:
     """Text from bytes, every byte that is not UTF-8 replaced, as Go's strings print.
 
     Go puts one U+FFFD for every such byte; Python's "replace" would put one for a whole sequence.
@@ -54,7 +54,7 @@ def utf8(raw: bytes) -> str:
     return text if text.isascii() else NO_TEXT.sub("\ufffd", text)
 
 
-def settle(value: float) -> int | float:
+def settle_number(value: float) -> int | float:
     """A number that Go holds as float64, as it is when Go has written it and read it again.
 
     Go writes floats below 1e21 without an exponent, so whole ones come back as integers: 1.0 is 1, and 2**63 is
@@ -66,7 +66,7 @@ def settle(value: float) -> int | float:
     return int(Decimal(repr(number)))
 
 
-def number(text: str) -> int | float:
+def parse_number(text: str) -> int | float:
     """The value of a number token, by Go's rules. Raises OutOfRange where a float64 is too small to hold it."""
     if not text.strip("-0123456789") and len(text) <= 20:
         whole = int(text)
@@ -75,10 +75,10 @@ def number(text: str) -> int | float:
     given = float(text)
     if given in (float("inf"), float("-inf")):
         raise OutOfRange(f"json: cannot unmarshal number {text} into Go value of type float64")
-    return settle(given)
+    return settle_number(given)
 
 
-def parse(raw: bytes, repeated: list[str] | None = None) -> Any:
+def parse_json(raw: bytes, repeated: list[str] | None = None) -> Any:
     """The value that the text holds; the paths of repeated keys are appended to `repeated`.
 
     Raises JSONError with the words of Go's scanner.
@@ -86,7 +86,7 @@ def parse(raw: bytes, repeated: list[str] | None = None) -> Any:
     return _Parser(raw, repeated).run()
 
 
-def resume(raw: bytes, holders: str, at: int) -> None:
+def resume_parse(raw: bytes, holders: str, at: int) -> None:
     """Read on from a bracket, comma or colon at a place, inside of what `holders` open; -1: from the start.
 
     Raises JSONError.
@@ -217,7 +217,7 @@ class _Parser:
         match = _STRING.match(self.text, pos, self.end)
         if not match:
             self.bad_string(pos + 1)
-        text = utf8(match.group()[1:-1].encode("latin-1"))
+        text = decode_utf8(match.group()[1:-1].encode("latin-1"))
         return (_ESCAPE.sub(_unescape, text) if "\\" in text else text), match.end()
 
     def bad_string(self, pos: int) -> NoReturn:
@@ -250,7 +250,7 @@ class _Parser:
             signed = self.text[after + 1] in "+-"
             self.fault(after + 1 + signed, "in exponent of numeric literal", at_end=True)
         try:
-            return number(match.group()), after
+            return parse_number(match.group()), after
         except OutOfRange as error:
             self.over = self.over or error
             return 0, after

@@ -36,22 +36,22 @@ class PatternFault(ValueError):
     """A text is no pattern, or one that is too dear; says why in Go's words."""
 
 
-class TooLarge(PatternFault):
+class PatternTooLarge(PatternFault):
     """A pattern is too dear, or needs more memory than it has."""
 
     def __init__(self, pattern: str) -> None:
         super().__init__(f"error parsing regexp: {_WORDS[_LARGE]}: `{pattern}`")
 
 
-def compiled(pattern: str, options: re2.Options) -> Any:
+def compile_pattern(pattern: str, options: re2.Options) -> Any:
     """The pattern, compiled; not where that keeps the interpreter for long. Raises PatternFault."""
-    if patternprice.price(pattern) > patternprice.MOST:
-        raise TooLarge(pattern)
-    return parse(pattern, options)
+    if patternprice.price_pattern(pattern) > patternprice.MOST:
+        raise PatternTooLarge(pattern)
+    return parse_pattern(pattern, options)
 
 
-def parse(pattern: str, options: re2.Options) -> Any:
-    """As `compiled`, of a pattern whose price is known. Raises PatternFault."""
+def parse_pattern(pattern: str, options: re2.Options) -> Any:
+    """As `compile_pattern`, of a pattern whose price is known. Raises PatternFault."""
     try:
         return _make(pattern, options)
     except re2.error as error:
@@ -71,7 +71,7 @@ def _fault(error: re2.error, pattern: str) -> PatternFault:
         rest = pattern[pattern.index("(?<", pattern.index(part)) :]
         what, part = "invalid named capture group", rest[: rest.find(">") + 1] or rest
     if what == _LARGE:
-        return TooLarge(pattern)
+        return PatternTooLarge(pattern)
     if what == "missing )":
         part = pattern
     return PatternFault(f"error parsing regexp: {_WORDS.get(what, what)}: `{part}`")
@@ -80,7 +80,7 @@ def _fault(error: re2.error, pattern: str) -> PatternFault:
 _QUOTED = re.compile(r"\\Q(?:[^\\]|\\(?!E))*+(?P<end>\\E)?|\\.", re.DOTALL)
 
 
-def unquote(pattern: str) -> str:
+def end_quotation(pattern: str) -> str:
     """What ends a quotation that a pattern leaves open; "" where there is none."""
     quoted = False
     for part in _QUOTED.finditer(each(pattern)):
@@ -88,7 +88,7 @@ def unquote(pattern: str) -> str:
     return r"\E" if quoted else ""
 
 
-def container(
+def make_searcher(
     compiled: Any, *, begins: bool = False, short: int = sys.maxsize, look: Callable[[int], bool] | None = None
 ) -> Callable[[str], bool]:
     """A function that says whether a text contains a compiled pattern, past the binding's own cost where it can be.

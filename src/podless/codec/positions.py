@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from podless.codec import jsontext, serializer
 from podless.codec.serializer import Path
-from podless.codec.yamlnodes import Node, compose
-from podless.codec.yamlscalar import key_text, scalar
-from podless.codec.yamltext import Decoder
+from podless.codec.yamlnodes import YAMLNode, compose_nodes
+from podless.codec.yamlscalar import key_text, read_scalar
+from podless.codec.yamltext import YAMLDecoder
 
 TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[][{}:,]|[^][{}:,"\s]++', re.DOTALL)
 _NEWLINE = re.compile("\n")
@@ -43,7 +43,7 @@ def locate_json(raw: bytes) -> Located:
     """A JSON text with its positions. Raises JSONError."""
     repeated: list[str] = []
     value = serializer.decode_json(raw, repeated)
-    text = jsontext.utf8(raw)
+    text = jsontext.decode_utf8(raw)
     starts = [0, *(found.end() for found in _NEWLINE.finditer(text))]
     found = Located(value, {}, {}, repeated)
 
@@ -75,14 +75,14 @@ def locate_yaml(raw: bytes) -> Iterator[Located]:
 
     Raises YAMLError when it comes to a document that cannot be read.
     """
-    for root in compose(raw):
+    for root in compose_nodes(raw):
         repeated: list[str] = []
-        found = Located(Decoder(repeated).document(root), {}, {}, repeated)
+        found = Located(YAMLDecoder(repeated).document(root), {}, {}, repeated)
         _walk(root, (), found)
         yield found
 
 
-def _walk(node: Node, path: Path, found: Located) -> None:
+def _walk(node: YAMLNode, path: Path, found: Located) -> None:
     """Notes the positions of a node that was decoded, and of all in it."""
     found.values[path] = _position(node)
     target = node.alias if node.alias is not None else node
@@ -93,7 +93,7 @@ def _walk(node: Node, path: Path, found: Located) -> None:
         _entries(target, path, found)
 
 
-def _entries(node: Node, path: Path, found: Located) -> None:
+def _entries(node: YAMLNode, path: Path, found: Located) -> None:
     children = iter(node.children)
     for key, item in zip(children, children, strict=True):
         if key.value == "<<" and key.kind == "scalar" and (key.plain or key.tag == "merge"):
@@ -101,10 +101,10 @@ def _entries(node: Node, path: Path, found: Located) -> None:
                 _entries(source.alias if source.alias is not None else source, path, found)
             continue
         named = key.alias if key.alias is not None else key
-        inner = (*path, key_text(scalar(named.value, named.tag, named.plain), None))
+        inner = (*path, key_text(read_scalar(named.value, named.tag, named.plain), None))
         found.keys[inner] = _position(key)
         _walk(item, inner, found)
 
 
-def _position(node: Node) -> Position:
+def _position(node: YAMLNode) -> Position:
     return Position(node.mark.line + 1, node.mark.column + 1)

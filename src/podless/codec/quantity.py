@@ -30,60 +30,60 @@ class QuantityError(ValueError):
     """A text is no quantity; the words are those of a real server."""
 
 
-def parse(text: str) -> Fraction:
+def parse_quantity(text: str) -> Fraction:
     """The amount. What is finer than a billionth is rounded up, away from zero. Raises QuantityError."""
-    amount = nanos(text)
+    amount = parse_nanos(text)
     whole, rest = divmod(amount, NANO)
     return Fraction(amount, NANO) if rest else Fraction(whole)
 
 
-def nanos(text: str) -> int:
+def parse_nanos(text: str) -> int:
     """The amount in billionths, to compare and to add up: much faster than fractions. Raises QuantityError."""
     return _read(text)[0]
 
 
-def units(text: str) -> int:
+def parse_units(text: str) -> int:
     """The amount in whole units: parts of one are rounded up, away from zero, and int64 bounds it.
 
     Raises QuantityError.
     """
-    amount = nanos(text)
+    amount = parse_nanos(text)
     whole = min(-(-abs(amount) // NANO), _MOST_BINARY)
     return -whole if amount < 0 else whole
 
 
-def canonical(text: str) -> str:
+def canonical_quantity(text: str) -> str:
     """The quantity in its one form: no more digits than needed, the largest suffix of its kind that leaves none over.
 
     A text that is nearly so stays as it is, +1 and 1. too. Raises QuantityError.
     """
     parts = _split(text)
     found = _amount(*parts)
-    return text if _kept(*parts) else written(*found)
+    return text if _kept(*parts) else format_quantity(*found)
 
 
-def total(texts: Sequence[str]) -> str:
+def add_quantities(texts: Sequence[str]) -> str:
     """What several amounts are together, in the form of the first that is not zero. Raises QuantityError."""
     amount, suffix = 0, ""
     for text in each(texts):
         more, given = _read(text)
         suffix = suffix if amount else given
         amount += more
-    return written(amount, suffix)
+    return format_quantity(amount, suffix)
 
 
-def difference(text: str, less: str) -> str:
+def subtract_quantity(text: str, less: str) -> str:
     """What is left of an amount, in its form. Raises QuantityError."""
     amount, suffix = _read(text)
-    return written(amount - nanos(less), suffix)
+    return format_quantity(amount - parse_nanos(less), suffix)
 
 
-def suffix(text: str) -> str:
+def find_suffix(text: str) -> str:
     """The suffix that a quantity was given with. Raises QuantityError."""
     return _read(text)[1]
 
 
-def written(amount: int, suffix: str) -> str:
+def format_quantity(amount: int, suffix: str) -> str:
     """An amount in billionths as a quantity, in the form that a suffix is of."""
     if not amount:
         return "0"
@@ -178,15 +178,15 @@ _FINE = ("n", "u")
 _MILLI = NANO // 1000
 
 
-def rounded(amounts: dict[str, str] | None) -> None:
+def round_quantities(amounts: dict[str, str] | None) -> None:
     """Round what is finer than a thousandth up, in place. Source: SetDefaults_ResourceList of Kubernetes' core/v1."""
     if not amounts:
         return
     for name, text in each(amounts).items():
         if text.endswith(_FINE) or "e-" in text or "E-" in text:
-            amount = nanos(text)
+            amount = parse_nanos(text)
             if amount % _MILLI == 0 and not text.endswith(_FINE):
                 continue
             up = -(-abs(amount) // _MILLI)
             unit = "m" if text.endswith(_FINE) else "e-3"
-            amounts[name] = canonical(f"{-up if amount < 0 else up}{unit}")
+            amounts[name] = canonical_quantity(f"{-up if amount < 0 else up}{unit}")

@@ -12,7 +12,7 @@ from typing import Any
 
 from podless.codec import jsontext, serializer
 from podless.codec.serializer import Floats
-from podless.runtime.freeing import release
+from podless.runtime.freeing import release_parts
 from podless.runtime.meter import each
 
 _EXACT = 25  # letters of an integer that prints as it was sent
@@ -54,13 +54,13 @@ def as_sent(value: Any, floats: Floats) -> Iterator[None]:
     finally:
         for holder, key, settled in undo:
             holder[key] = settled
-        release(undo)
+        release_parts(undo)
 
 
-def copied(value: Any, floats: Floats) -> Any:
+def copy_as_sent(value: Any, floats: Floats) -> Any:
     """A copy in which the numbers that were sent as floats are floats, as in `as_sent`."""
-    made = serializer.copied(value)
-    release(_send(made, floats))
+    made = serializer.copy_value(value)
+    release_parts(_send(made, floats))
     return made
 
 
@@ -72,7 +72,7 @@ def _send(value: Any, floats: Floats) -> list[tuple[Any, Any, Any]]:
         for step in path[:-1]:
             holder = _part(holder, step)
         settled = _part(holder, path[-1]) if path else None
-        if type(settled) in (int, float) and settled == jsontext.settle(given):
+        if type(settled) in (int, float) and settled == jsontext.settle_number(given):
             key = int(path[-1]) if isinstance(holder, list) else path[-1]
             undo.append((holder, key, settled))
             holder[key] = given

@@ -27,10 +27,10 @@ __all__ = [
     "decode_json",
     "decode_own",
     "decode_yaml",
-    "encode",
+    "encode_json",
     "encode_sorted",
     "encode_yaml",
-    "fitted",
+    "fit_bytes",
     "has_nulls",
     "hex_or_text",
     "in_steps",
@@ -96,9 +96,9 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats 
         if len(raw) <= _SMALL:
             _read(raw, duplicates)
         elif again is None:
-            raise jsonlarge.fault(raw)
+            raise jsonlarge.find_json_fault(raw)
         elif duplicates is not None:
-            duplicates += (f"duplicate field {gotext.quote(path)}" for path in jsonlarge.repeats(raw))
+            duplicates += (f"duplicate field {gotext.quote(path)}" for path in jsonlarge.find_repeats(raw))
     shapes = raw.translate(_SHAPES)
     return _settle(value, floats) if _floats(raw, shapes) or _LONG in shapes else value
 
@@ -107,19 +107,19 @@ def _refused(raw: bytes, duplicates: list[str] | None, floats: Floats | None) ->
     """The value in a text that the fast decoder refuses, if it is one to Go."""
     if len(raw) <= _SMALL:
         return _read(raw, duplicates)
-    fixed = jsonlarge.repaired(raw)
+    fixed = jsonlarge.repair_text(raw)
     try:
         orjson.loads(fixed)
     except orjson.JSONDecodeError:
-        raise jsonlarge.fault(raw) from None
+        raise jsonlarge.find_json_fault(raw) from None
     return decode_json(fixed, duplicates, floats)
 
 
 def _read(raw: bytes, duplicates: list[str] | None) -> Any:
     if duplicates is None:
-        return jsontext.parse(raw)
+        return jsontext.parse_json(raw)
     repeated: list[str] = []
-    value = jsontext.parse(raw, repeated)
+    value = jsontext.parse_json(raw, repeated)
     duplicates += (f"duplicate field {gotext.quote(path)}" for path in repeated)
     return value
 
@@ -187,7 +187,7 @@ def _settle(value: Any, floats: Floats | None = None) -> Any:
             if kind is dict or kind is list:
                 rest.append((item, (path, key)))
             elif kind is float or (kind is int and not _MIN <= item <= _MAX):
-                holder[key] = settled = jsontext.settle(item)
+                holder[key] = settled = jsontext.settle_number(item)
                 if floats is not None and type(settled) is int:
                     floats.append((_path((path, key))[1:], float(item)))
     return top[0]
@@ -201,7 +201,7 @@ def _path(chain: Any) -> Path:
     return tuple(reversed(keys))
 
 
-def copied(value: Any) -> Any:
+def copy_value(value: Any) -> Any:
     """Return a deep copy of a decoded value, numbers as Go re-encodes them.
 
     A long one, and any one where `in_steps` says that values are long, is made in Python: that takes a little longer
@@ -209,7 +209,7 @@ def copied(value: Any) -> Any:
     """
     if in_steps.get():
         return _copied(value)
-    raw = encode(value)
+    raw = encode_json(value)
     return decode_json(raw) if len(raw) < _LARGE else _copied(value)
 
 
@@ -221,7 +221,7 @@ def _copied(value: Any) -> Any:
         return {key: _copied(item) for key, item in value.items()}
     if kind is list:
         return [_copied(item) for item in value]
-    return jsontext.settle(value) if kind is float else value
+    return jsontext.settle_number(value) if kind is float else value
 
 
 def decode_yaml(raw: bytes, duplicates: list[str] | None = None) -> Any:
@@ -234,7 +234,7 @@ def decode_yaml(raw: bytes, duplicates: list[str] | None = None) -> Any:
 
     known = raw.take() if isinstance(raw, ParsedYAML) else None
     if known is None:
-        return yamltext.parse(bytes(raw), duplicates)  # which may have been read as JSON
+        return yamltext.parse_yaml(bytes(raw), duplicates)  # which may have been read as JSON
     value, found = known
     if duplicates is not None:
         duplicates += found
@@ -275,8 +275,8 @@ class ParsedYAML(_Parsed[tuple[Any, list[str]]]):
 class ParsedJSON(_Parsed[tuple[Any, list[str], Floats]]):
     """A JSON text for `decode_json`.
 
-    kept: it is decoded more than once, and each time gives a copy. pairs: what `repeats.read` gives, where keys are
-    repeated.
+    kept: it is decoded more than once, and each time gives a copy. pairs: what `repeats.read_pairs` gives, where keys
+    are repeated.
     """
 
     kept = False
@@ -311,12 +311,12 @@ def strict_text(findings: list[str]) -> str:
     return ", ".join(["yaml: unmarshal errors:\n  " + "\n  ".join(lines), *rest] if lines else rest)
 
 
-def encode(value: Any) -> bytes:
+def encode_json(value: Any) -> bytes:
     """Compact JSON, keys in the order that they have, numbers as Go prints them."""
     return _encode(value, 0)
 
 
-def fitted(encoded: bytes) -> bytes:
+def fit_bytes(encoded: bytes) -> bytes:
     """The same bytes, to be kept: the encoder leaves room behind what it gives, for short texts eight times as much."""
     return bytes(memoryview(encoded)) if len(encoded) < _ROOMY else encoded
 
@@ -366,7 +366,7 @@ def looked_at(value: Any) -> bytes:
     try:
         return orjson.dumps(value)
     except TypeError:
-        return encode(value)
+        return encode_json(value)
 
 
 def has_nulls(value: Any) -> bool:
@@ -415,7 +415,7 @@ def _shown(value: Any) -> Any:
     if isinstance(value, str):
         return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     if isinstance(value, float):
-        return orjson.Fragment(gotext.number(value))
+        return orjson.Fragment(gotext.format_number(value))
     if isinstance(value, int) and not _MIN <= value <= _MAX:
         return orjson.Fragment(str(value))
     return value
@@ -425,7 +425,7 @@ def encode_yaml(value: Any) -> bytes:
     """YAML as sigs.k8s.io/yaml prints it: keys sorted, lists not indented, quotes where needed, lines folded at 80."""
     from podless.codec import yamlwrite
 
-    return yamlwrite.emit(value)
+    return yamlwrite.emit_yaml(value)
 
 
 class Lazily:
@@ -444,7 +444,7 @@ def yaml_pieces(value: Any) -> Iterator[bytes]:
     """What `encode_yaml` gives, in pieces of some 8 KiB that are made as they are asked for."""
     from podless.codec import yamlwrite
 
-    return yamlwrite.pieces(value)
+    return yamlwrite.emit_pieces(value)
 
 
 def hex_or_text(raw: bytes) -> str:
@@ -452,5 +452,5 @@ def hex_or_text(raw: bytes) -> str:
     if not raw:
         return "<empty>"
     shown = raw[:_SNIPPET]
-    text = jsontext.utf8(shown) if raw[0] == ord("{") else shown.hex()
+    text = jsontext.decode_utf8(shown) if raw[0] == ord("{") else shown.hex()
     return f"{text} ..." if len(raw) > _SNIPPET else text

@@ -11,7 +11,7 @@ _PLAIN = bytes((10, 13, *range(32, 127)))
 _OTHERWISE = (b"\\u", b'"<<"')
 
 
-def decode(raw: bytes) -> Any:
+def decode_object(raw: bytes) -> Any:
     """The object in a text that is JSON; None where it has to be read as YAML, or the two may differ."""
     if not raw.startswith(b"{") or raw.translate(None, _PLAIN) or any(part in raw for part in _OTHERWISE):
         return None
@@ -23,9 +23,9 @@ def decode(raw: bytes) -> Any:
     return None if repeated else value
 
 
-def read(raw: bytes) -> serializer.ParsedYAML | None:
+def read_yaml_as_json(raw: bytes) -> serializer.ParsedYAML | None:
     """The same for whoever decodes YAML."""
-    value = decode(raw)
+    value = decode_object(raw)
     if value is None:
         return None
     made = serializer.ParsedYAML(raw)

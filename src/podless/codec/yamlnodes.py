@@ -16,7 +16,7 @@ from podless.runtime.meter import charge
 _TAGS = "tag:yaml.org,2002:"
 
 
-class Node:
+class YAMLNode:
     """A scalar (value is its text), a sequence (children), a mapping (keys and values in turn) or an alias.
 
     mark: where it begins, with `line` and `column` from 0. tag: "" for none. alias: what an alias stands for.
@@ -30,11 +30,11 @@ class Node:
         self.value = value
         self.tag = tag
         self.plain = plain
-        self.children: Sequence[Node] = ()
-        self.alias: Node | None = None
+        self.children: Sequence[YAMLNode] = ()
+        self.alias: YAMLNode | None = None
 
 
-def compose(raw: bytes) -> Iterator[Node]:
+def compose_nodes(raw: bytes) -> Iterator[YAMLNode]:
     """The root of each document in a text. Raises YAMLError."""
     parser: Any = CParser(raw)
     try:
@@ -60,12 +60,12 @@ def _where(error: yaml.MarkedYAMLError) -> str:
     return f"line {line}: " if line else ""
 
 
-def _document(parser: Any) -> Node:
+def _document(parser: Any) -> YAMLNode:
     scalar, alias, mapping, sequence, end = _KINDS
-    anchors: dict[str, Node] = {}
-    roots: list[Node] = []
+    anchors: dict[str, YAMLNode] = {}
+    roots: list[YAMLNode] = []
     children = roots
-    above: list[list[Node]] = []
+    above: list[list[YAMLNode]] = []
     following = parser.get_event
     while True:
         charge(1)
@@ -73,12 +73,12 @@ def _document(parser: Any) -> Node:
         kind = event.__class__
         if kind is scalar:
             tag = event.tag
-            node = Node("scalar", event.start_mark, event.value, _short(tag) if tag else "", event.implicit[0])
+            node = YAMLNode("scalar", event.start_mark, event.value, _short(tag) if tag else "", event.implicit[0])
             children.append(node)
             if event.anchor:
                 anchors[event.anchor] = node
         elif kind is mapping or kind is sequence:
-            node = Node("mapping" if kind is mapping else "sequence", event.start_mark)
+            node = YAMLNode("mapping" if kind is mapping else "sequence", event.start_mark)
             children.append(node)
             above.append(children)
             node.children = children = []
@@ -88,7 +88,7 @@ def _document(parser: Any) -> Node:
                 line = node.mark.line
                 raise YAMLError(f"yaml: {f'line {line + 1}: ' if line else ''}exceeded max depth of 10000")
         elif kind is alias:
-            node = Node("alias", event.start_mark, event.anchor)
+            node = YAMLNode("alias", event.start_mark, event.anchor)
             if event.anchor not in anchors:
                 raise YAMLError(f"yaml: unknown anchor '{event.anchor}' referenced")
             node.alias = anchors[event.anchor]

@@ -33,18 +33,18 @@ _DATE = re.compile(
 MIN_INT, _MAX_INT, MAX_UINT = -(1 << 63), (1 << 63) - 1, (1 << 64) - 1
 
 
-def scalar(text: str, tag: str, plain: bool) -> Any:
+def read_scalar(text: str, tag: str, plain: bool) -> Any:
     """What a scalar means. tag: without YAML's own prefix, "" for none. plain: not quoted. Raises YAMLError."""
     if not tag and not plain:
         return text
     if tag == "binary":
         try:
-            return jsontext.utf8(base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True))
+            return jsontext.decode_utf8(base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True))
         except (binascii.Error, ValueError):
             raise YAMLError("yaml: !!binary value contains invalid base64 data") from None
     if tag not in _RESOLVABLE or tag == "str":
         return text
-    kind, value = resolve(text, tag)
+    kind, value = resolve_scalar(text, tag)
     if tag == "float" and kind == "int":
         return float(value)
     if tag and kind != tag:
@@ -52,7 +52,7 @@ def scalar(text: str, tag: str, plain: bool) -> Any:
     return value
 
 
-def resolve(text: str, tag: str = "") -> tuple[str, Any]:
+def resolve_scalar(text: str, tag: str = "") -> tuple[str, Any]:
     """The kind and value of a plain scalar; what looks like a date has its own kind and stays text."""
     if text and text[0] not in _HINTS:
         return "str", text
@@ -99,15 +99,15 @@ def _is_date(text: str) -> bool:
     return True
 
 
-def settled(value: Any) -> Any:
+def settle_scalar(value: Any) -> Any:
     """A scalar as it is after the way through JSON. Raises YAMLError for what has no such form."""
     if type(value) is float:
         if not math.isfinite(value):
             shown = "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
             raise YAMLError(f"json: unsupported value: {shown}")
-        return jsontext.settle(value)
+        return jsontext.settle_number(value)
     if type(value) is int and not MIN_INT <= value <= _MAX_INT:
-        return jsontext.settle(value)
+        return jsontext.settle_number(value)
     return value
 
 
@@ -120,9 +120,11 @@ def key_text(key: Any, value: Any) -> str:
     if isinstance(key, int) and key <= _MAX_INT:
         return str(key)
     if isinstance(key, float):
-        return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}.get(str(key)) or gotext.general(_single(key))
+        return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}.get(str(key)) or gotext.format_float(_single(key))
     kind = "%!s(<nil>)" if key is None else "uint64"
-    raise YAMLError(f"unsupported map key of type: {kind}, key: {gosyntax(key)}, value: {gosyntax(value)}")
+    raise YAMLError(
+        f"unsupported map key of type: {kind}, key: {format_gosyntax(key)}, value: {format_gosyntax(value)}"
+    )
 
 
 def _single(value: float) -> float:
@@ -135,7 +137,7 @@ def _single(value: float) -> float:
     return next((found for found in short if struct.pack("f", found) == wanted), value)
 
 
-def gosyntax(value: Any) -> str:
+def format_gosyntax(value: Any) -> str:
     """A value as Go's %#v prints it."""
     if value is None:
         return "<nil>"
@@ -146,7 +148,7 @@ def gosyntax(value: Any) -> str:
     if isinstance(value, int):
         return str(value) if value <= _MAX_INT else hex(value)
     if isinstance(value, float):
-        return gotext.general(value)
+        return gotext.format_float(value)
     if isinstance(value, list):
         return "[]interface {}{" + ", ".join(map(_held, value)) + "}"
     pairs = (f"{_held(key)}:{_held(item)}" for key, item in sorted(value.items(), key=str))
@@ -157,4 +159,4 @@ def _held(value: Any) -> str:
     """A value inside of another one; a key that JSON cannot have is in a tuple."""
     if isinstance(value, tuple):
         (value,) = value
-    return "interface {}(nil)" if value is None else gosyntax(value)
+    return "interface {}(nil)" if value is None else format_gosyntax(value)

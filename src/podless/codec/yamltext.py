@@ -15,21 +15,21 @@ from typing import Any, NamedTuple
 
 from podless.codec import jsontext
 from podless.codec.jsontext import YAMLError
-from podless.codec.yamlnodes import Node, compose
-from podless.codec.yamlscalar import gosyntax, key_text, scalar, settled
+from podless.codec.yamlnodes import YAMLNode, compose_nodes
+from podless.codec.yamlscalar import format_gosyntax, key_text, read_scalar, settle_scalar
 from podless.runtime.meter import charge
 
 _ROOM = 1 << 22  # characters of all findings: with aliases a long key can be in many of them
 _PACKED = 2  # marshal's version before references, which would be found where there are none
 
 
-def parse(raw: bytes, repeated: list[str] | None = None) -> Any:
+def parse_yaml(raw: bytes, repeated: list[str] | None = None) -> Any:
     """The first document's value, as JSON has it; a line for every repeated key is appended to `repeated`.
 
     Raises YAMLError.
     """
-    root = next(compose(raw), None)
-    return None if root is None else Decoder([] if repeated is None else repeated).document(root)
+    root = next(compose_nodes(raw), None)
+    return None if root is None else YAMLDecoder([] if repeated is None else repeated).document(root)
 
 
 class _Known(NamedTuple):
@@ -51,10 +51,10 @@ class _Entry(NamedTuple):
     @property
     def repeats(self) -> str:
         """What is said where the key is there already."""
-        return f"line {self.line + 1}: key {gosyntax(self.typed)} already set in map"
+        return f"line {self.line + 1}: key {format_gosyntax(self.typed)} already set in map"
 
 
-class Decoder:
+class YAMLDecoder:
     """Makes JSON values of nodes, with go-yaml's bounds on what aliases may blow up. repeated: takes findings."""
 
     def __init__(self, repeated: list[str]) -> None:
@@ -62,13 +62,13 @@ class Decoder:
         self.room = _ROOM
         self.count = 0
         self.from_alias = 0
-        self.open: list[Node] = []  # the aliases that are being followed
+        self.open: list[YAMLNode] = []  # the aliases that are being followed
         self.depth = self.deepest = 0
-        self.values: dict[Node, _Known] = {}
-        self.merges: dict[Node, _Known] = {}
+        self.values: dict[YAMLNode, _Known] = {}
+        self.merges: dict[YAMLNode, _Known] = {}
         self.odd = False  # whether there was anything that JSON cannot have
 
-    def document(self, root: Node) -> Any:
+    def document(self, root: YAMLNode) -> Any:
         """What a document means. Raises YAMLError, also for what has no form in JSON and no other key took away."""
         value = self.value(root)
         if self.odd:
@@ -76,16 +76,16 @@ class Decoder:
                 check(value)
         return value
 
-    def value(self, node: Node) -> Any:
+    def value(self, node: YAMLNode) -> Any:
         """What a node means. Raises YAMLError."""
         self.visit()
         kind = node.kind
         if kind == "scalar":
-            found = scalar(node.value, node.tag, node.plain)
+            found = read_scalar(node.value, node.tag, node.plain)
             if found.__class__ is float and not math.isfinite(found):
                 self.odd = True
                 return found
-            return settled(found)
+            return settle_scalar(found)
         self.enter()
         if kind == "sequence":
             charge(len(node.children))
@@ -115,7 +115,7 @@ class Decoder:
             raise YAMLError("yaml: document contains excessive aliasing")
 
     @contextmanager
-    def followed(self, node: Node) -> Iterator[Node]:
+    def followed(self, node: YAMLNode) -> Iterator[YAMLNode]:
         """What an alias stands for; while it is followed the alias must not be met again."""
         if node.alias is None or any(node is other for other in self.open):
             raise YAMLError(f"yaml: anchor '{node.value}' value contains itself")
@@ -123,7 +123,7 @@ class Decoder:
         yield node.alias
         self.open.pop()
 
-    def aliased(self, node: Node) -> Any:
+    def aliased(self, node: YAMLNode) -> Any:
         """The value of an alias."""
         with self.followed(node) as target:
             known = self.values.get(target)
@@ -133,7 +133,7 @@ class Decoder:
                 return made
         return marshal.loads(known.made)
 
-    def merged(self, source: Node, target: Node) -> Iterable[_Entry]:
+    def merged(self, source: YAMLNode, target: YAMLNode) -> Iterable[_Entry]:
         """The entries of a mapping that is merged into another one, those that it merges itself among them."""
         if source is target:
             return list(self.entries(target))
@@ -171,7 +171,7 @@ class Decoder:
             self.room -= len(finding)
             self.repeated.append(finding)
 
-    def entries(self, node: Node) -> Iterator[_Entry]:
+    def entries(self, node: YAMLNode) -> Iterator[_Entry]:
         """The entries of a mapping, with those that it takes over."""
         charge(len(node.children))
         children = iter(node.children)
@@ -181,7 +181,7 @@ class Decoder:
             else:
                 yield _Entry(self.key(key), item.mark.line, self.value(item))
 
-    def mapping(self, node: Node) -> dict[str, Any]:
+    def mapping(self, node: YAMLNode) -> dict[str, Any]:
         """The value of a mapping; a key that is there already is noted, and has the last value."""
         made: dict[str, Any] = {}
         keys: dict[Any, Any] = {}
@@ -220,16 +220,16 @@ class Decoder:
             self.tell(entry.repeats)
         made[text] = value
 
-    def key(self, node: Node) -> Any:
+    def key(self, node: YAMLNode) -> Any:
         """A key as YAML has it."""
         self.visit()
         target = node.alias if node.kind == "alias" and node.alias is not None else node
         if target.kind != "scalar":
-            shown = gosyntax(self.value(target))
+            shown = format_gosyntax(self.value(target))
             raise YAMLError(f"yaml: invalid map key: {shown}")
-        return scalar(target.value, target.tag, target.plain)
+        return read_scalar(target.value, target.tag, target.plain)
 
-    def taken(self, node: Node) -> Iterator[_Entry]:
+    def taken(self, node: YAMLNode) -> Iterator[_Entry]:
         """The entries of other mappings that a merge key takes over; of several, the earlier ones win."""
         for source in reversed(node.children) if node.kind == "sequence" else [node]:
             target = source.alias if source.kind == "alias" and source.alias is not None else source
@@ -262,10 +262,10 @@ def _check_numbers(value: Any) -> None:
         for item in value.values() if value.__class__ is dict else value:
             _check_numbers(item)
     elif value.__class__ is float:
-        settled(value)
+        settle_scalar(value)
 
 
-def _merges(key: Node) -> bool:
+def _merges(key: YAMLNode) -> bool:
     return key.value == "<<" and key.kind == "scalar" and (key.plain or key.tag == "merge")
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from podless.codec import gotext
-from podless.codec.yamlscalar import MAX_UINT, MIN_INT, WORDS, resolve
+from podless.codec.yamlscalar import MAX_UINT, MIN_INT, WORDS, resolve_scalar
 from podless.runtime.meter import charge
 
 _WIDTH = 80
@@ -43,12 +43,12 @@ _ESCAPES = {0: "0", 7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 
 _ESCAPES |= {0x85: "N", 0x2028: "L", 0x2029: "P"}
 
 
-def emit(value: Any) -> bytes:
+def emit_yaml(value: Any) -> bytes:
     """A JSON value as YAML."""
-    return b"".join(pieces(value))
+    return b"".join(emit_pieces(value))
 
 
-def pieces(value: Any) -> Iterator[bytes]:
+def emit_pieces(value: Any) -> Iterator[bytes]:
     """A JSON value as YAML, in pieces of some 8 KiB (or one text) that are made as they are asked for.
 
     Some are empty: others may go on while the keys of a large mapping are sorted.
@@ -106,7 +106,6 @@ class _Known:
         return _Open(((name, value[name]) for name in order), True, indent, lead)
 
     def key(self, text: str) -> str | None:
-        """As `_key`."""
         try:
             return self.keys[text]
         except KeyError:
@@ -114,7 +113,6 @@ class _Known:
             return found
 
     def scalar(self, value: Any, column: int, indent: int) -> str:
-        """As `_scalar`."""
         if value.__class__ is not str:
             return _scalar(value, column, indent)
         known = self.texts.get(value)
@@ -176,7 +174,7 @@ def _scalar(value: Any, column: int, indent: int) -> str:
         return "[]"
     if kind is int and MIN_INT <= value <= MAX_UINT:
         return str(value)
-    return gotext.general(float(value))
+    return gotext.format_float(float(value))
 
 
 def _key(text: str) -> str | None:
@@ -197,7 +195,7 @@ def _text(text: str, column: int, indent: int, *, fold: bool = True) -> str:
         if special or text[-1] == " " or " \n" in text or " \u2028" in text or " \u2029" in text:
             return _double(text, column, indent, fold)
         return _literal(text, indent)
-    if special or resolve(text)[0] != "str" or (":" in text and _SEXAGESIMAL.fullmatch(text)):
+    if special or resolve_scalar(text)[0] != "str" or (":" in text and _SEXAGESIMAL.fullmatch(text)):
         return _double(text, column, indent, fold)
     if beside:
         return _double(text, column, indent, fold)

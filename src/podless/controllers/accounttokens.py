@@ -8,21 +8,19 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
 
 from podless.apis.builtin import SECRETS, SERVICE_ACCOUNTS
 from podless.apis.core.secrets import ACCOUNT_NAME, ACCOUNT_TOKEN, ACCOUNT_UID
-from podless.auth.accounts import Bound
+from podless.auth.accounts import BoundObject
 from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
-from podless.controllers.write import amend, delete_all
+from podless.controllers.write import amend_object, delete_all
 from podless.kinds.kind import Kind
+from podless.runtime.jsonobject import Object
 from podless.verbs import fieldmanager
 from podless.verbs.call import API
-
-Object = dict[str, Any]
 
 _MANAGER = "kube-controller-manager"  # whom a real cluster names as the manager of these fields
 _MARK = ACCOUNT_TOKEN.encode()
@@ -93,11 +91,13 @@ class AccountTokens(Controller):
         uid = account.decode()["metadata"].get("uid", "") if account is not None else ""
         given = entry.decode()["metadata"]["annotations"].get(ACCOUNT_UID)
         if account is not None and given in (None, "", uid):
-            await amend(self.api, SECRETS, key, partial(self._filled, Bound(account.name, uid)), react=False)
+            await amend_object(
+                self.api, SECRETS, key, partial(self._filled, BoundObject(account.name, uid)), hooks=False
+            )
         elif self._collect:
             await delete_all(self.api, SECRETS, [entry])
 
-    def _filled(self, account: Bound, obj: Object) -> Object:
+    def _filled(self, account: BoundObject, obj: Object) -> Object:
         """The Secret with all that it should have."""
         metadata, data = obj["metadata"], obj.get("data") or {}
         wanted = dict(data)
@@ -113,7 +113,7 @@ class AccountTokens(Controller):
         changed = {**obj, "data": wanted, "metadata": {**metadata, "annotations": notes}}
         # what is stored is in the order of the struct
         changed = SECRETS.strategy.decode(SECRETS, SECRETS.versions[0], changed, [])
-        fieldmanager.noted(SECRETS, obj, changed, _MANAGER)
+        fieldmanager.fields_of_noted(SECRETS, obj, changed, _MANAGER)
         return changed
 
 

@@ -16,10 +16,10 @@ from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
 from podless.controllers.apiservices import MANAGED
 from podless.controllers.controller import Controller
-from podless.controllers.write import report
+from podless.controllers.write import report_status
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Announced
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
 _ALL = "all"
@@ -39,7 +39,6 @@ class Registration(Controller):
         self._collection: WatchCache = api.collection(kind)
 
     async def begin(self) -> None:
-        """Announce what there is."""
         await self._collection.load()
         self.leave.append(self._collection.add_event_handler(lambda _: self.queue.add(_ALL)))
         self.queue.add(_ALL)
@@ -55,7 +54,6 @@ class Registration(Controller):
         return (_ALL,)
 
     async def reconcile(self, key: str) -> None:
-        """Gather what is announced."""
         announced = {}
         for entry in self._collection.under(self._kind.prefix)[0]:
             if MANAGED in entry.labels:
@@ -115,7 +113,6 @@ class Availability(Controller):
                     self.leave.append(collection.add_event_handler(self._note_backend))
 
     async def reconcile(self, key: str) -> None:
-        """Write down how it is."""
         entry = self._collection.get(key)
         if entry is None or entry.terminating:
             return
@@ -134,7 +131,7 @@ class Availability(Controller):
                 available(obj, "False", *self._fault(spec))
             return obj
 
-        await report(self.api, self._kind, key, say, _MANAGER)
+        await report_status(self.api, self._kind, key, say, _MANAGER)
 
     def _entries(self, kind: Kind, prefix: str) -> Sequence[Entry]:
         served = self.api.registry.get(kind.group, kind.plural) is not None

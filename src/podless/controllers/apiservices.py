@@ -12,12 +12,12 @@ from typing import NamedTuple
 from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
-from podless.controllers.write import amend, make
+from podless.controllers.write import amend_object, make_object
 from podless.kinds import groups
 from podless.kinds.kind import Kind
-from podless.kinds.strategy import Object
 from podless.runtime import clock
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
 MANAGED = "kube-aggregator.kubernetes.io/automanaged"
@@ -38,7 +38,6 @@ class APIServices(Controller):
         self._begun = False
 
     async def begin(self) -> None:
-        """Bring them up to date."""
         await self._collection.load()
         self.leave.append(self.api.registry.listen(lambda: self.queue.add(_ALL, _DELAY)))
         self.leave.append(self._collection.add_event_handler(self._note))
@@ -63,7 +62,7 @@ class APIServices(Controller):
         entries = self._collection.under(self._kind.prefix)[0]
         there = {entry.key: _held(entry) for entry in entries}
         gone = [key for key, held in there.items() if held.managed and key not in served]
-        work = [amend(self.api, self._kind, key, lambda _: None) for key in gone]
+        work = [amend_object(self.api, self._kind, key, lambda _: None) for key in gone]
         for key, (group, version, custom) in served.items():
             if self._begun and not custom:
                 continue
@@ -76,10 +75,12 @@ class APIServices(Controller):
 
     async def _make(self, group: str, version: str, spec: Object, custom: bool) -> None:
         metadata = {"name": f"{version}.{group}", "labels": {MANAGED: _ALWAYS if custom else _ONCE}}
-        await make(self.api, self._kind, {"metadata": metadata, "spec": spec}, constant="" if custom else clock.now())
+        await make_object(
+            self.api, self._kind, {"metadata": metadata, "spec": spec}, constant="" if custom else clock.now()
+        )
 
     async def _mend(self, key: str, spec: Object) -> None:
-        await amend(self.api, self._kind, key, lambda obj: {**obj, "spec": spec})
+        await amend_object(self.api, self._kind, key, lambda obj: {**obj, "spec": spec})
 
 
 class _Held(NamedTuple):

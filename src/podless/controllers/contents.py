@@ -5,19 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.namespaces import SYSTEM
-from podless.controllers.write import amend, make
+from podless.controllers.write import amend_object, make_object
 from podless.kinds.kind import Kind
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.store import keys
 from podless.verbs.call import API
-
-Object = dict[str, Any]
 
 _MANAGER = "podless"
 _ABOUT = "kubernetes.io/description"
@@ -37,12 +36,12 @@ class Content(NamedTuple):
     annotations: dict[str, str]
 
 
-def account(kind: Kind) -> Content:
+def make_account(kind: Kind) -> Content:
     """The service account that clients in a namespace take where they name none."""
     return Content(kind, "default", {}, {})
 
 
-def certificates(kind: Kind, authority: str) -> Content:
+def make_certificates(kind: Kind, authority: str) -> Content:
     """The config map that clients in a namespace check the server by."""
     return Content(kind, "kube-root-ca.crt", {"data": {"ca.crt": authority}}, {_ABOUT: _CERTIFICATES})
 
@@ -58,7 +57,6 @@ class Contents(Controller):
         self._contents = contents
 
     async def begin(self) -> None:
-        """Make what is missing."""
         namespaces = await self.api.loaded(self._namespaces)
         self.leave.append(namespaces.add_event_handler(self._born))
         for content in self._contents:
@@ -87,7 +85,7 @@ class Contents(Controller):
 
     def due(self, key: str) -> Iterable[str]:
         """Return the name of the namespace."""
-        return (keys.name(key),)
+        return (keys.name_of(key),)
 
     async def reconcile(self, key: str) -> None:
         """Make what the namespace lacks, unless it is gone or going."""
@@ -105,9 +103,9 @@ class Contents(Controller):
                 metadata["annotations"] = dict(content.annotations)
             same = namespace in SYSTEM and not content.fields  # in every server
             made = {"metadata": metadata, **content.fields}
-            await make(self.api, kind, made, _MANAGER, constant=clock.now() if same else "")
+            await make_object(self.api, kind, made, _MANAGER, constant=clock.now() if same else "")
         elif not _fits(content, entry):
-            await amend(self.api, kind, key, lambda obj: {**obj, **content.fields})
+            await amend_object(self.api, kind, key, lambda obj: {**obj, **content.fields})
 
 
 def _fits(content: Content, entry: Entry) -> bool:

@@ -16,16 +16,16 @@ from podless.cache.events import Event
 from podless.controllers.workqueue import WorkQueue
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError
+from podless.runtime.jsonobject import Object
 from podless.runtime.watchdog import Work
 from podless.store import NoRoom, Operation, StoreError
 from podless.verbs.call import API
-from podless.verbs.followup import Ahead
+from podless.verbs.followup import FollowUpCommits
 from podless.verbs.storage import GUARD
 
 log = logging.getLogger("podless")
 
 Leave = Callable[[], None]
-Object = dict[str, Any]
 
 # the controllers whose work is being done: what they write must not make them wait for themselves
 _RECONCILING: ContextVar[frozenset[str]] = ContextVar("reconciling", default=frozenset())
@@ -103,7 +103,7 @@ class Controller:
         """Whether keys are due, or being reconciled."""
         return self.queue.busy
 
-    def foresee(self, key: str, made: Object) -> Ahead | None:
+    def follow_up_commits(self, key: str, made: Object) -> FollowUpCommits | None:
         """Return what follows from a new object of an awaited kind, if that can be committed with it."""
         return None
 
@@ -111,7 +111,7 @@ class Controller:
         """Return the keys of the queue that a write of the object under a key of the store makes due."""
         return (key,)
 
-    async def react(self, key: str, made: Object | None = None) -> None:
+    async def after_commit(self, key: str, made: Object | None = None) -> None:
         """Reconcile what a write has made due, and nothing else: its answer waits for this.
 
         key: of what was written. made: the object, if it is new.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any
 from weakref import WeakValueDictionary
 
 from podless.apis.apiextensions import definition as rules
@@ -19,15 +18,14 @@ from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
 from podless.controllers.naming import SELF, Naming
 from podless.controllers.serving import Serving
-from podless.controllers.write import amend, empty, report
+from podless.controllers.write import amend_object, empty_kind, report_status
 from podless.kinds.compile import condition
 from podless.kinds.kind import Kind
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.store import keys
 from podless.verbs.call import API
-from podless.verbs.followup import Ahead
-
-Object = dict[str, Any]
+from podless.verbs.followup import FollowUpCommits
 
 _IN_PROGRESS = ("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress")
 _COMPLETED = ("False", "InstanceDeletionCompleted", "removed all instances")
@@ -55,7 +53,6 @@ class Definitions(Controller):
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # by group
 
     async def begin(self) -> None:
-        """Serve what is stored."""
         await self._collection.load()
         await self._naming.load()
         self.leave.append(self._collection.add_event_handler(self._note))
@@ -68,9 +65,9 @@ class Definitions(Controller):
         """Definitions: each is in force before its write is answered."""
         return (self._kind,)
 
-    def foresee(self, key: str, made: Object) -> Ahead | None:
+    def follow_up_commits(self, key: str, made: Object) -> FollowUpCommits | None:
         """Return the commits that name and establish a new definition; None where its names are not free."""
-        return self._naming.ahead(key, made)
+        return self._naming.follow_up_commits(key, made)
 
     def _note(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -79,17 +76,17 @@ class Definitions(Controller):
                 self._serving.forget(event.key)  # before those who watch hear of it
             self.queue.add(event.key)
 
-    async def react(self, key: str, made: Object | None = None) -> None:
+    async def after_commit(self, key: str, made: Object | None = None) -> None:
         """As every controller's; where a definition is gone, those have their names by then that it kept from them."""
         if made is not None:
             self._made[key] = made
-        await super().react(key)
+        await super().after_commit(key)
         if self._collection.get(key) is None:
             await self.finish(self._naming.unnamed(key))
 
     def _lock(self, key: str) -> asyncio.Lock:
         """Names of a group are given one after the other."""
-        return self._locks.setdefault(keys.name(key).partition(".")[2], asyncio.Lock())
+        return self._locks.setdefault(keys.name_of(key).partition(".")[2], asyncio.Lock())
 
     async def reconcile(self, key: str) -> None:
         """Bring one definition into force, or take it out of it."""
@@ -132,13 +129,13 @@ class Definitions(Controller):
         entry = self._collection.get(key)
         if entry is None:
             return
-        await report(self.api, self._kind, key, say, SELF)
+        await report_status(self.api, self._kind, key, say, SELF)
         kind = self._serving.served(key)
         if kind is not None and kind.uid == entry.decode()["metadata"].get(
             "uid", ""
         ):  # else somebody else's objects are there
-            await empty(self.api, kind)
-        await amend(self.api, self._kind, key, _release)
+            await empty_kind(self.api, kind)
+        await amend_object(self.api, self._kind, key, _release)
 
 
 def _release(obj: Object) -> Object | None:

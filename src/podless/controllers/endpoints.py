@@ -22,7 +22,6 @@ class EndpointsOfServices(Controller):
     name = "service-endpoints"
 
     async def begin(self) -> None:
-        """Follow the services."""
         services = await self.api.loaded(SERVICES)
         self.leave.append(services.add_event_handler(self._gone))
 

@@ -12,7 +12,7 @@ from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
-from podless.controllers.write import discard
+from podless.controllers.write import discard_object
 from podless.kinds.kind import Kind
 from podless.runtime import clock
 from podless.verbs.call import API
@@ -74,7 +74,7 @@ class Expiry(Controller):
         if left > 0:
             self.queue.add(key, left)  # written again meanwhile
         else:
-            await discard(self.api, self._kind, key, entry.revision)
+            await discard_object(self.api, self._kind, key, entry.revision)
 
     def _left(self, entry: Entry) -> float:
         """Seconds that an object still has."""

@@ -6,16 +6,13 @@ Source: k8s.io/apiserver pkg/util/flowcontrol, the consumer of the configuration
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from podless.apis.catalog import FLOW_SCHEMAS, PRIORITY_LEVELS
 from podless.apis.flowcontrol import bootstrap
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
-from podless.controllers.write import state
+from podless.controllers.write import apply_status
 from podless.runtime import clock
-
-Object = dict[str, Any]
 
 
 class FlowSchemas(Controller):
@@ -48,4 +45,4 @@ class FlowSchemas(Controller):
         known = (schema.get("status") or {}).get("conditions") or ()
         if not any(wanted.items() <= condition.items() for condition in known):
             condition = {**wanted, "lastTransitionTime": clock.now()}
-            await state(self.api, FLOW_SCHEMAS, entry.name, self.name, {"conditions": [condition]})
+            await apply_status(self.api, FLOW_SCHEMAS, entry.name, self.name, {"conditions": [condition]})

@@ -10,23 +10,21 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
 
 import orjson
 
 from podless.cache.entry import Entry
 from podless.controllers.controller import Controller
-from podless.controllers.graph import Graph, Owner
-from podless.controllers.write import amend, own_version
+from podless.controllers.graph import Graph, OwnerReference
+from podless.controllers.write import amend_object, own_version
 from podless.kinds.kind import Kind
 from podless.meta.errors import Conflict
 from podless.meta.objectmeta import FOREGROUND
+from podless.runtime.jsonobject import Object
 from podless.store import Change, keys
 from podless.verbs.call import API, Call
-from podless.verbs.delete import remove
+from podless.verbs.delete import remove_object
 from podless.verbs.options import DeleteOptions
-
-Object = dict[str, Any]
 
 ORPHAN = "orphan"
 _SOLID, _WAITING, _DANGLING = "solid", "waiting", "dangling"
@@ -71,7 +69,7 @@ class Garbage(Controller):
         before = self._graph.owners(key)
         if b'"ownerReferences":' in value:
             references = orjson.loads(value)["metadata"].get("ownerReferences") or []
-            self._graph.put(key, map(Owner.read, references))
+            self._graph.put(key, map(OwnerReference.read, references))
             self._look(key)
         elif before:
             self._graph.drop(key)
@@ -81,20 +79,20 @@ class Garbage(Controller):
         if b'"deletionTimestamp":' in value and (b'"orphan"' in value or b'"foregroundDeletion"' in value):
             self._look(key)
 
-    def _look_at_owners(self, key: str, owners: Iterable[Owner]) -> None:
+    def _look_at_owners(self, key: str, owners: Iterable[OwnerReference]) -> None:
         """Those who may have waited for the object need not wait for it any longer."""
         for owner in owners:
             kind = self._kind(owner.group, owner.kind)
             if kind is not None:
-                self._look(kind.key(keys.namespace(key), owner.name))
+                self._look(kind.key(keys.namespace_of(key), owner.name))
 
     def _deleted(self, key: str) -> None:
         self._look_at_owners(key, self._graph.drop(key))
-        namespace, gone = keys.namespace(key), self._kind_of(key)
+        namespace, gone = keys.namespace_of(key), self._kind_of(key)
         if gone is None:
             return
-        for dependent, owner in self._graph.dependents(gone.group, gone.kind, keys.name(key)):
-            if not gone.namespaced or keys.namespace(dependent) == namespace:
+        for dependent, owner in self._graph.dependents(gone.group, gone.kind, keys.name_of(key)):
+            if not gone.namespaced or keys.namespace_of(dependent) == namespace:
                 self._absent[owner.uid] = None
                 self._look(dependent)
         while len(self._absent) > _REMEMBERED:
@@ -167,7 +165,7 @@ class Garbage(Controller):
         its owners up, as in a real cluster: else neither of them would ever go.
         """
         references = metadata.get("ownerReferences") or []
-        states = {ref["uid"]: await self._state(kind, entry, Owner.read(ref)) for ref in references}
+        states = {ref["uid"]: await self._state(kind, entry, OwnerReference.read(ref)) for ref in references}
         if not states or set(states.values()) == {_SOLID}:
             return
         if _SOLID in states.values():
@@ -177,13 +175,13 @@ class Garbage(Controller):
         if _WAITING in states.values() and dependents:
             policy = "Foreground"
             if [key for key in dependents if await self._waits(key)] and any(map(_blocks, references)):
-                await amend(self.api, kind, entry.key, _unblocked)
+                await amend_object(self.api, kind, entry.key, _unblocked)
                 self.queue.add(entry.key)  # its own turn comes in the state that this made
                 return
         call = Call(kind, own_version(kind, entry), entry.namespace, entry.name)
-        await remove(self.api, call, DeleteOptions(False, policy, metadata.get("uid", ""), str(entry.revision)))
+        await remove_object(self.api, call, DeleteOptions(False, policy, metadata.get("uid", ""), str(entry.revision)))
 
-    async def _state(self, kind: Kind, entry: Entry, owner: Owner) -> str:
+    async def _state(self, kind: Kind, entry: Entry, owner: OwnerReference) -> str:
         """Whether the owner stays, waits for its dependents to go first, or is not there."""
         if owner.uid in self._absent:
             return _DANGLING
@@ -220,7 +218,7 @@ class Garbage(Controller):
 
         kind = self._kind_of(key)
         if kind is not None:
-            await amend(self.api, kind, key, change)
+            await amend_object(self.api, kind, key, change)
 
     async def _release(self, kind: Kind, entry: Entry, finalizer: str) -> None:
         """Take our finalizer away, and the object too where nobody else holds it."""
@@ -234,12 +232,12 @@ class Garbage(Controller):
                 metadata.pop("finalizers", None)
             return obj if kind.strategy.waits(obj) or "deletionTimestamp" not in metadata else None
 
-        await amend(self.api, kind, entry.key, change)
+        await amend_object(self.api, kind, entry.key, change)
 
     # keys and kinds
 
     def _kind_of(self, key: str) -> Kind | None:
-        return self.api.registry.get(*keys.resource(key)) if key.count("/") > _OTHERS else None
+        return self.api.registry.get(*keys.resource_of(key)) if key.count("/") > _OTHERS else None
 
     def _kind(self, group: str, name: str) -> Kind | None:
         """The kind that a reference names."""

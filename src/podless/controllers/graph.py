@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 
-class Owner(NamedTuple):
+class OwnerReference(NamedTuple):
     """One of an object's ownerReferences, without its version. blocks: the owner's foreground delete waits for it."""
 
     group: str
@@ -16,7 +16,7 @@ class Owner(NamedTuple):
     blocks: bool
 
     @classmethod
-    def read(cls, reference: dict[str, Any]) -> Owner:
+    def read(cls, reference: dict[str, Any]) -> OwnerReference:
         """An entry of metadata.ownerReferences."""
         group = str(reference.get("apiVersion") or "").rpartition("/")[0]
         kind, name, uid = (str(reference.get(field) or "") for field in ("kind", "name", "uid"))
@@ -27,10 +27,10 @@ class Graph:
     """Objects are known by their keys in the store, owners by what references say of them."""
 
     def __init__(self) -> None:
-        self._owners: dict[str, tuple[Owner, ...]] = {}
+        self._owners: dict[str, tuple[OwnerReference, ...]] = {}
         self._dependents: dict[tuple[str, str, str], dict[str, None]] = {}
 
-    def put(self, key: str, owners: Iterable[Owner]) -> None:
+    def put(self, key: str, owners: Iterable[OwnerReference]) -> None:
         """Say who owns an object, in place of what was said before."""
         self.drop(key)
         found = tuple(owners)
@@ -39,7 +39,7 @@ class Graph:
             for owner in found:
                 self._dependents.setdefault(owner[:3], {})[key] = None
 
-    def drop(self, key: str) -> tuple[Owner, ...]:
+    def drop(self, key: str) -> tuple[OwnerReference, ...]:
         """The object has no owners, or is gone. Returns those that it had."""
         owners = self._owners.pop(key, ())
         for owner in owners:
@@ -50,11 +50,11 @@ class Graph:
                     del self._dependents[owner[:3]]
         return owners
 
-    def owners(self, key: str) -> tuple[Owner, ...]:
+    def owners(self, key: str) -> tuple[OwnerReference, ...]:
         """The owners of an object."""
         return self._owners.get(key, ())
 
-    def dependents(self, group: str, kind: str, name: str) -> list[tuple[str, Owner]]:
+    def dependents(self, group: str, kind: str, name: str) -> list[tuple[str, OwnerReference]]:
         """The keys of objects that name an owner like this, with what each says of it; uids may differ."""
         wanted = (group, kind, name)
         keys = self._dependents.get(wanted, ())

@@ -116,7 +116,7 @@ def _log() -> None:
             handler.flush()
 
 
-def store(asked: Store) -> Check:
+def check_store(asked: Store) -> Check:
     """Whether a store answers: it is asked for what is never there."""
 
     async def check() -> None:
@@ -125,12 +125,12 @@ def store(asked: Store) -> Check:
     return check
 
 
-def writable(asked: Store) -> Check:
+def check_writable(asked: Store) -> Check:
     """Whether a store takes writes as well. Nobody is helped where a server is started anew for want of room."""
     return asked.check
 
 
-def controller(running: Controller) -> Check:
+def check_controller(running: Controller) -> Check:
     """Whether a controller does its work."""
 
     def check() -> None:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from podless.apis.flowcontrol import bootstrap
 from podless.apis.scheduling import priorityclasses
 from podless.controllers.controller import Controller
-from podless.controllers.write import make
+from podless.controllers.write import make_object
 from podless.kinds.kind import Kind
-from podless.kinds.strategy import Object
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
 _SERVER, _FLOWS = "kube-apiserver", "api-priority-and-fairness-config-producer-v1"
@@ -56,7 +56,6 @@ class Initial(Controller):
         super().__init__(api)
 
     async def begin(self) -> None:
-        """Make what is missing."""
         for resource in _RESOURCES:
             if (served := self._kind(*resource)) is not None:
                 await self.api.loaded(served)
@@ -65,7 +64,9 @@ class Initial(Controller):
             (kind, obj, manager) for group, plural, manager, obj in _wanted() if (kind := self._kind(group, plural))
         ]
         missing = [one for one in found if self._missing(one[0], one[1])]
-        await asyncio.gather(*(make(self.api, kind, obj, manager, constant=now) for kind, obj, manager in missing))
+        await asyncio.gather(
+            *(make_object(self.api, kind, obj, manager, constant=now) for kind, obj, manager in missing)
+        )
 
     def _kind(self, group: str, plural: str) -> Kind | None:
         return self.api.registry.get(group, plural)

@@ -21,10 +21,11 @@ from datetime import UTC, datetime
 from podless.apis import builtin
 from podless.cache.events import Event
 from podless.codec import serializer
-from podless.controllers.controller import Controller, Object
+from podless.controllers.controller import Controller
 from podless.kinds import view
 from podless.meta.errors import APIError
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.store import KEPT, Conflicted, Operation, Store, Stored, StoreError
 from podless.store.keys import OWN
 from podless.verbs import steps, storage
@@ -45,7 +46,7 @@ class _Outrun(StoreError):
     """Another server wrote the lease first."""
 
 
-async def holder(store: Store) -> str:
+async def find_holder(store: Store) -> str:
     """Who holds the lease and goes on renewing it, "" for nobody; that takes as long as a lease lasts."""
     key = builtin.LEASES.key(_NAMESPACE, _NAME)
 
@@ -182,7 +183,7 @@ class Leader:
         elif self.guard is not None:
             operations.append(self.guard)
         try:
-            revision = await storage.commit(self._api, operations)
+            revision = await storage.commit_operations(self._api, operations)
         except Conflicted:
             raise _Outrun("another server has it") from None
         if take:
@@ -191,7 +192,7 @@ class Leader:
     def _new(self) -> Object:
         version = self._kind.storage_version
         metadata: Object = {"name": _NAME, "namespace": _NAMESPACE}
-        steps.identify(self._kind, metadata)
+        steps.identify_object(self._kind, metadata)
         return {"kind": self._kind.kind, "apiVersion": self._kind.api_version(version), "metadata": metadata}
 
     async def _begin(self) -> None:

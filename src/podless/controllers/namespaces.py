@@ -6,19 +6,18 @@ import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podless.apis.catalog import PODS
 from podless.cache.entry import Entry
 from podless.cache.events import Event, EventHandler
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller, Leave
-from podless.controllers.write import amend, delete_all, make
+from podless.controllers.write import amend_object, delete_all, make_object
 from podless.kinds.kind import Kind
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
-
-Object = dict[str, Any]
 
 SYSTEM = ("default", "kube-system", "kube-public", "kube-node-lease")
 _FINALIZER = "kubernetes"
@@ -64,7 +63,7 @@ class Namespaces(Controller):
             self._look(entry)
 
     async def _make(self, name: str) -> None:
-        await make(self.api, self._kind, {"metadata": {"name": name}}, constant=clock.now())
+        await make_object(self.api, self._kind, {"metadata": {"name": name}}, constant=clock.now())
 
     def _note(self, events: Sequence[Event]) -> None:
         for event in events:
@@ -87,12 +86,12 @@ class Namespaces(Controller):
                 left = await self._clear(name, lambda _: changed.set(), following)
                 if not left:
                     break
-                await amend(self.api, self._kind, key, partial(_report, left=left))
+                await amend_object(self.api, self._kind, key, partial(_report, left=left))
                 await changed.wait()
         finally:
             for leave in following.values():
                 leave()
-        await amend(self.api, self._kind, key, _release)
+        await amend_object(self.api, self._kind, key, _release)
 
     async def _clear(self, name: str, handler: EventHandler, following: dict[str, Leave]) -> dict[str, Left]:
         """Delete what is in the namespace; by resource what has to wait, changes of which the handler hears of.

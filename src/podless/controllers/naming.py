@@ -9,22 +9,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from podless.admission import Along
 from podless.apis.apiextensions import definition as rules
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
-from podless.controllers.write import report, reported
+from podless.controllers.write import report_status, with_status
 from podless.kinds.compile import condition
 from podless.kinds.kind import Kind
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.store import FOLLOWING, Keys, Operation, Stored, keys
 from podless.verbs import storage
 from podless.verbs.call import API
-from podless.verbs.followup import Ahead
-
-Object = dict[str, Any]
+from podless.verbs.followup import FollowUpCommits
 
 SELF = "kube-apiserver"  # whom a real server names as the manager of a definition's status
 _INSTALLING = ("False", "Installing", "the initial names have been accepted")
@@ -80,24 +78,23 @@ class Naming:
             claim.made = named["status"]["acceptedNames"] != before
             return named
 
-        write = partial(report, self._api, self._kind, key, react=False)
+        write = partial(report_status, self._api, self._kind, key, hooks=False)
         known = await write(name, SELF, definition, along=claim.along)
         if known is not None and not condition(known, "Established"):
             owned = not definition["status"].get("conditions")  # the fields of both conditions, since just now
             known = await write(_establish, "" if owned else SELF, known)
         return known
 
-    def ahead(self, key: str, definition: Object) -> Ahead | None:
-        """As `accept`, for a definition that is about to be made; None where that is to be decided when it is there."""
+    def follow_up_commits(self, key: str, definition: Object) -> FollowUpCommits | None:
         claim = _Claim(self._names, _group_of(key))
         claim.read()
         claim.made = True
-        named = reported(self._kind, definition, partial(self._name, key), SELF)
+        named = with_status(self._kind, definition, partial(self._name, key), SELF)
         if not condition(named, "NamesAccepted"):
             return None
-        made = reported(self._kind, named, _establish, "")
-        behind = [Operation(key, storage.encode(self._kind, obj), FOLLOWING) for obj in (named, made)]
-        return Ahead(((behind[0], *claim.along.operations()), behind[1:]), made)
+        made = with_status(self._kind, named, _establish, "")
+        behind = [Operation(key, storage.encode_stored(self._kind, obj), FOLLOWING) for obj in (named, made)]
+        return FollowUpCommits(((behind[0], *claim.along.operations()), behind[1:]), made)
 
     def _others(self, key: str) -> list[Object]:
         """What the other definitions of the group are called, as parts of definitions."""
@@ -155,7 +152,7 @@ class _Claim:
 
 def _group_of(key: str) -> str:
     """The group that a definition's name ends with."""
-    return keys.name(key).partition(".")[2]
+    return keys.name_of(key).partition(".")[2]
 
 
 def _establish(obj: Object) -> Object:

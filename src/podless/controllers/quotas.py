@@ -13,9 +13,9 @@ from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
 from podless.codec import quantity
 from podless.controllers.controller import Controller, Leave
-from podless.controllers.write import report
+from podless.controllers.write import report_status
 from podless.kinds.kind import Kind
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge
 from podless.verbs.call import API
 
@@ -79,7 +79,7 @@ class Quotas(Controller):
         def count(obj: Object) -> Object:
             numbers = dict.fromkeys((name for name in hard if name in STANDARD), 0)
             numbers |= {name: one.count(one.keys.scope(entry.namespace)) for name, one in there.items()}
-            used = {name: quantity.canonical(str(number)) for name, number in numbers.items()}
+            used = {name: quantity.canonical_quantity(str(number)) for name, number in numbers.items()}
             for kind, names, one in metered:
                 used |= self._meter.used(kind, one, entry.namespace, obj, names)
             used = dict(sorted(used.items()))
@@ -87,7 +87,7 @@ class Quotas(Controller):
             return {**obj, "status": status}
 
         if obj != await self.api.off_loop.slice(count, obj):
-            await report(self.api, self._kind, entry.key, count, _MANAGER)
+            await report_status(self.api, self._kind, entry.key, count, _MANAGER)
 
     def _counted_kinds(self, hard: Object) -> dict[str, Kind]:
         """The kinds that count under names of a quota."""

@@ -10,21 +10,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from itertools import repeat
-from typing import Any
 
 from podless.apis.rbac import rbac
 from podless.auth import roles
 from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.controllers.controller import Controller
-from podless.controllers.write import amend, make
+from podless.controllers.write import amend_object, make_object
 from podless.kinds.kind import Kind
 from podless.meta import selectors
 from podless.meta.selectors import LabelSelector
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
-
-Object = dict[str, Any]
 
 _ALL = "all"  # roles gather from each other
 _AGAIN = "again"  # the same, for what did not come to an end
@@ -62,9 +60,9 @@ class Roles(Controller):
     async def _ensure(self, kind: Kind, wanted: Object) -> None:
         key = kind.key("", wanted["metadata"]["name"])
         if self.api.collection(kind).get(key) is not None:
-            await amend(self.api, kind, key, lambda found: _mended(found, wanted))
+            await amend_object(self.api, kind, key, lambda found: _mended(found, wanted))
             return
-        await make(self.api, kind, wanted, constant=clock.now())
+        await make_object(self.api, kind, wanted, constant=clock.now())
 
     def due(self, key: str) -> Iterable[str]:
         """Return the one key that there is."""
@@ -106,7 +104,7 @@ class Roles(Controller):
         if held == [*found] or (not ordered and len(held) == len(found) and found.keys() == {*held}):
             return
         rules = [*map(serializer.decode_own, found)]
-        await amend(self.api, rbac.CLUSTER_ROLES, key, lambda obj: _ruled(obj, rules), react=False)
+        await amend_object(self.api, rbac.CLUSTER_ROLES, key, lambda obj: _ruled(obj, rules), hooks=False)
 
 
 def _selectors(entry: Entry) -> list[LabelSelector] | None:
@@ -124,7 +122,7 @@ def _rules(entry: Entry) -> list[bytes]:
     rules: list[bytes] | None = entry.forms.get("rules")
     if rules is None:
         rules = entry.forms["rules"] = [
-            serializer.fitted(serializer.encode(rule)) for rule in entry.decode().get("rules") or ()
+            serializer.fit_bytes(serializer.encode_json(rule)) for rule in entry.decode().get("rules") or ()
         ]
     return rules
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
 
 from podless.apis.extensions.thirdparty.compile import ThirdPartyStrategy
 from podless.cache.entry import Entry
 from podless.kinds.compile import compile_kind, condition
 from podless.kinds.kind import Kind, same
+from podless.runtime.jsonobject import Object
 from podless.store import keys
 from podless.verbs.call import API
-
-Object = dict[str, Any]
 
 
 class Serving:
@@ -33,14 +31,14 @@ class Serving:
         self._inherited.pop(key, None)
         kind = self.served(key)
         if kind is None or not isinstance(kind.strategy, ThirdPartyStrategy):
-            plural, _, group = keys.name(key).partition(".")
+            plural, _, group = keys.name_of(key).partition(".")
             self._api.registry.remove(group, plural)
             if kind is not None:
                 self._api.cache.drop(kind.prefix)
 
     def served(self, key: str) -> Kind | None:
         """What is served under the names of a definition."""
-        plural, _, group = keys.name(key).partition(".")
+        plural, _, group = keys.name_of(key).partition(".")
         return self._api.registry.get(group, plural)
 
     async def serve(self, definition: Object, entry: Entry) -> None:

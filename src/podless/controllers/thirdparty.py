@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from podless.apis.extensions.thirdparty import compile_third, defined
 from podless.apis.extensions.thirdpartyresources import CLEANUP
@@ -17,13 +16,12 @@ from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
-from podless.controllers.write import amend, empty
+from podless.controllers.write import amend_object, empty_kind
 from podless.kinds.kind import Kind
+from podless.runtime.jsonobject import Object
 from podless.store import Operation
 from podless.verbs import storage
 from podless.verbs.call import API
-
-Object = dict[str, Any]
 
 
 class ThirdParties(Controller):
@@ -40,7 +38,6 @@ class ThirdParties(Controller):
         self._late: set[asyncio.Task[None]] = set()
 
     async def begin(self) -> None:
-        """Serve what is stored."""
         await self._collection.load()
         self.leave.append(self._collection.add_event_handler(self._note))
         for entry in self._collection.under(self._kind.prefix)[0]:
@@ -93,8 +90,8 @@ class ThirdParties(Controller):
 
     async def _take_down(self, key: str, kind: Kind) -> None:
         """Delete the objects, wait for those that are held, then let it go."""
-        await empty(self.api, kind)
-        await amend(self.api, self._kind, key, _release)
+        await empty_kind(self.api, kind)
+        await amend_object(self.api, self._kind, key, _release)
 
     async def hand_over(self, heir: Kind) -> int:
         """Give the objects of a ThirdPartyResource to the kind of a definition with the same group and kind.
@@ -122,7 +119,7 @@ class ThirdParties(Controller):
                 operations.append(Operation(current.key, None, current.revision))
             return operations
 
-        await storage.together(self.api, plan)
+        await storage.commit_together(self.api, plan)
         if moves:
             self.api.cache.drop(kind.prefix)
             await self._follow(kind, heir)
@@ -149,7 +146,7 @@ class ThirdParties(Controller):
 
     async def _bring(self, kind: Kind, heir: Kind) -> None:
         while await self._moves(kind, heir):  # more may have come in the commit that moved the others
-            await storage.together(self.api, lambda: self._moves(kind, heir))
+            await storage.commit_together(self.api, lambda: self._moves(kind, heir))
 
 
 def _moved(entry: Entry, heir: Kind) -> list[Operation]:

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 from podless.auth.user import SERVER
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
-from podless.controllers.write import state
+from podless.controllers.write import apply_status
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
-from podless.publish.openapi.resolve import resolved
+from podless.publish.openapi.resolve import resolve_schema
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
 if TYPE_CHECKING:
     from podless.cel.declared import Declared
     from podless.cel.policies import TypedEnvironment
 
-Object = dict[str, Any]
 Named = tuple[str, str, str]  # group, version, kind
 
 _MOST = 10  # kinds that a rule is checked against, at most
@@ -63,7 +63,7 @@ class TypeChecking(Controller):
         found = await self._warnings(policy["spec"])
         checked = {"expressionWarnings": found} if found else {}
         status = {"observedGeneration": generation, "typeChecking": checked}
-        await state(self.api, self._kind, entry.name, self.name, status)
+        await apply_status(self.api, self._kind, entry.name, self.name, status)
 
     async def _warnings(self, spec: Object) -> list[Object]:
         """What is wrong with the expressions, by field."""
@@ -146,4 +146,4 @@ def _declared(kind: Kind, version: Version) -> Declared:
     from podless.cel.declared import Declared
 
     # to tell types apart, as a real server does by the nanoseconds of the time
-    return Declared(resolved(kind, version), resource=True, name=f"{kind.kind}{time.monotonic_ns() % 10**9}")
+    return Declared(resolve_schema(kind, version), resource=True, name=f"{kind.kind}{time.monotonic_ns() % 10**9}")

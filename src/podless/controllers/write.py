@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podless.admission import Along
 from podless.auth.user import SERVER
@@ -16,15 +16,15 @@ from podless.kinds.kind import Kind, Version
 from podless.meta import uids
 from podless.meta.errors import APIError, NotFound
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.store import Conflicted, Stored
 from podless.verbs import fieldmanager, steps, storage
-from podless.verbs.apply import apply
+from podless.verbs.apply import apply_object
 from podless.verbs.call import API, Call
-from podless.verbs.delete import remove
+from podless.verbs.delete import remove_object
 from podless.verbs.options import DeleteOptions
 from podless.verbs.storage import Action, Next
 
-Object = dict[str, Any]
 Change = Callable[[Object], Object]
 
 _TOGETHER = 256  # deletes that are under way at once; they share commits
@@ -39,11 +39,11 @@ class Constant(NamedTuple):
 
     def anew(self) -> Stored:
         """The same with a uid of its own, made now; both are as long as they were, so the hole is where it was."""
-        data = self.stored.data.replace(self.uid, uids.make().encode()).replace(self.time, clock.now().encode())
+        data = self.stored.data.replace(self.uid, uids.make_uid().encode()).replace(self.time, clock.now().encode())
         return Stored(data, self.stored.offset)
 
 
-async def make(api: API, kind: Kind, obj: Object, manager: str = "", *, constant: str = "") -> None:
+async def make_object(api: API, kind: Kind, obj: Object, manager: str = "", *, constant: str = "") -> None:
     """Make an object in place of a client; one that is there already is left alone.
 
     obj: its metadata has a name, and a namespace where the kind has one; a status that it has is kept. manager: whose
@@ -55,12 +55,12 @@ async def make(api: API, kind: Kind, obj: Object, manager: str = "", *, constant
     known: dict[str, Constant] = kind.made("constants", dict) if constant else {}
     with suppress(Conflicted):
         if key in known:
-            await storage.put(api, kind, key, known[key].anew())
+            await storage.put_object(api, kind, key, known[key].anew())
             return
         whole = await _whole(api, kind, obj, manager)
         if constant and constant == clock.now():  # all times in the object are this one
             known[key] = Constant(view.encode(kind, whole), whole["metadata"]["uid"].encode(), constant.encode())
-        await storage.create(api, kind, key, whole)
+        await storage.store_new(api, kind, key, whole)
 
 
 async def _whole(api: API, kind: Kind, obj: Object, manager: str) -> Object:
@@ -71,20 +71,20 @@ async def _whole(api: API, kind: Kind, obj: Object, manager: str) -> Object:
     kind.strategy.fill(kind, version, obj)
     if manager:
         call = Call(kind, version, metadata.get("namespace", ""), metadata["name"])
-        fieldmanager.created(call, obj, manager)
-    steps.identify(kind, metadata)
+        fieldmanager.fields_of_created(call, obj, manager)
+    steps.identify_object(kind, metadata)
     kind.strategy.prepare_create(version, obj)
     if status is not None:
         obj["status"] = status
     return obj
 
 
-async def amend(
-    api: API, kind: Kind, key: str, change: Callable[[Object], Object | None], *, react: bool = True
+async def amend_object(
+    api: API, kind: Kind, key: str, change: Callable[[Object], Object | None], *, hooks: bool = True
 ) -> None:
     """Change an object in place of a client: `change` gets it decoded and returns it, or None to delete it.
 
-    Made again where somebody writes in between; an object that is gone or does not change is left alone. react: False
+    Made again where somebody writes in between; an object that is gone or does not change is left alone. hooks: False
     within what follows from such writes. Raises Unavailable.
     """
 
@@ -94,19 +94,19 @@ async def amend(
         changed = change(view.load(kind, own_version(kind, entry), entry))
         return Next(changed) if changed is not None else Action.DELETE
 
-    await storage.update(api, kind, key, attempt, react=react)
+    await storage.update_stored(api, kind, key, attempt, hooks=hooks)
 
 
-async def discard(api: API, kind: Kind, key: str, revision: int) -> None:
+async def discard_object(api: API, kind: Kind, key: str, revision: int) -> None:
     """Delete an object that is still in the state of a revision, whoever holds it."""
 
     async def attempt(entry: Entry | None) -> Next | Action:
         return Action.DELETE if entry is not None and entry.revision == revision else Action.KEEP
 
-    await storage.update(api, kind, key, attempt)
+    await storage.update_stored(api, kind, key, attempt)
 
 
-async def report(
+async def report_status(
     api: API,
     kind: Kind,
     key: str,
@@ -115,13 +115,13 @@ async def report(
     known: Object | None = None,
     *,
     along: Along | None = None,
-    react: bool = True,
+    hooks: bool = True,
 ) -> Object | None:
-    """Change the status of an object, as `reported`.
+    """Change the status of an object, as `with_status`.
 
     known: the object decoded, in the state that it had last. along: what is committed with it, made after the change.
-    react: as for `amend`. Returns the object as it is now, None where it is gone. Made again where somebody writes in
-    between. Raises Unavailable.
+    hooks: as for `amend_object`. Returns the object as it is now, None where it is gone. Made again where somebody
+    writes in between. Raises Unavailable.
     """
     version = kind.by_version[kind.storage_version]
     obj = known
@@ -133,35 +133,35 @@ async def report(
         old = known
         if old is None or old["metadata"]["resourceVersion"] != str(entry.revision):
             old = view.load(kind, version, entry)
-        obj = reported(kind, old, change, manager)
+        obj = with_status(kind, old, change, manager)
         return Next(obj, along)
 
-    written = await storage.update(api, kind, key, attempt, react=react)
+    written = await storage.update_stored(api, kind, key, attempt, hooks=hooks)
     if written.entry is None or obj is None:
         return None
     obj["metadata"]["resourceVersion"] = str(written.entry.revision)
     return obj
 
 
-async def state(api: API, kind: Kind, name: str, manager: str, status: Object) -> None:
+async def apply_status(api: API, kind: Kind, name: str, manager: str, status: Object) -> None:
     """Apply a part of the status of an object in no namespace, by force; one that is gone is left alone."""
     version = kind.by_version[kind.storage_version]
     head = {"kind": kind.kind, "apiVersion": kind.api_version(version.name)}
-    body = serializer.encode({**head, "metadata": {"name": name}, "status": status})
+    body = serializer.encode_json({**head, "metadata": {"name": name}, "status": status})
     query = {"fieldManager": [manager], "force": ["true"]}
     call = Call(kind, version, "", name, "status", query, body, "application/apply-patch+yaml", user=SERVER)
     with suppress(NotFound):
-        await apply(api, call)
+        await apply_object(api, call)
 
 
-def reported(kind: Kind, old: Object, change: Change, manager: str) -> Object:
+def with_status(kind: Kind, old: Object, change: Change, manager: str) -> Object:
     """An object with another status, as its manager writes it; "" where nobody gets or loses a field by it.
 
     All but metadata and status is shared with what was there.
     """
     obj = change({**old, "metadata": dict(old["metadata"]), "status": view.copy(old.get("status") or {})})
     if manager:
-        fieldmanager.noted(kind, old, obj, manager, "status")
+        fieldmanager.fields_of_noted(kind, old, obj, manager, "status")
     return obj
 
 
@@ -172,7 +172,7 @@ def own_version(kind: Kind, entry: Entry) -> Version:
     return kind.by_version[kind.storage_version]
 
 
-async def empty(api: API, kind: Kind) -> None:
+async def empty_kind(api: API, kind: Kind) -> None:
     """Delete all objects of a kind, and wait for those that somebody holds."""
     collection = await api.loaded(kind)
     changed = asyncio.Event()
@@ -193,7 +193,7 @@ async def delete_all(api: API, kind: Kind, entries: Sequence[Entry]) -> None:
     async def one(entry: Entry) -> None:
         call = Call(kind, own_version(kind, entry), entry.namespace, entry.name, user=SERVER)
         with suppress(APIError):
-            await remove(api, call, options)
+            await remove_object(api, call, options)
 
     for start in range(0, len(entries), _TOGETHER):
         await asyncio.gather(*map(one, entries[start : start + _TOGETHER]))

@@ -10,7 +10,7 @@ from typing import Any
 
 from podless.codec import gotext
 from podless.fields import elements, values
-from podless.fields.typed import ListShape, MapShape, Misfit, Shape, element
+from podless.fields.typed import ListShape, MapShape, SchemaMisfit, Shape, make_element
 from podless.meta.field import MOST
 from podless.runtime.meter import FEW, charge, each
 
@@ -20,15 +20,15 @@ _ONE = 1  # field that is not worth a charge: only trees with more branches grow
 _GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "string", bool: "bool"}
 
 
-def check(value: Any, shape: Shape, *, repeats: bool = False) -> None:
-    """Raises Misfit for a value that is not of the shape. repeats: items of sets and maps may be there twice."""
+def check_value(value: Any, shape: Shape, *, repeats: bool = False) -> None:
+    """Raises SchemaMisfit for a value that is not of the shape. repeats: items of sets and maps may be there twice."""
     if (repeats and shape.decoded) or _plain(value, shape, repeats):
         return
     found = faults(value, shape, repeats)
     if not found:
         return
     texts = [f"{path}: {text}" if path else text for path, text in found]
-    raise Misfit(texts[0] if len(texts) == 1 else "\n  ".join(["errors:", *texts]))
+    raise SchemaMisfit(texts[0] if len(texts) == 1 else "\n  ".join(["errors:", *texts]))
 
 
 def _plain(value: Any, shape: Shape, repeats: bool) -> bool:
@@ -90,8 +90,8 @@ def _alike(items: list[Any], form: MapShape) -> bool:
 def _known(value: list[Any], form: ListShape, repeats: bool) -> bool:
     """Whether all items of an associative list can be told apart, or need not be."""
     try:
-        names = [element(form, item) for item in value]
-    except Misfit:
+        names = [make_element(form, item) for item in value]
+    except SchemaMisfit:
         return False
     return repeats or len(set(names)) == len(names)
 
@@ -110,14 +110,14 @@ def faults(value: Any, shape: Shape, repeats: bool) -> list[Fault]:
 
 def _refusal(value: Any, shape: Shape) -> str:
     if shape.map is not None:
-        return f"expected map, got &{{{gotext.plain(value)}}}"
+        return f"expected map, got &{{{gotext.format_plain(value)}}}"
     if shape.scalar == "numeric":
-        kind = value.kind if isinstance(value, gotext.Foreign) else _GO_TYPES[type(value)]
+        kind = value.kind if isinstance(value, gotext.GoValue) else _GO_TYPES[type(value)]
         return f"expected numeric (int or float), got {kind}"
     if shape.scalar == "string":
-        return f"expected string, got &value.valueUnstructured{{Value:{values.syntax(value)}}}"
+        return f"expected string, got &value.valueUnstructured{{Value:{values.format_syntax(value)}}}"
     expected = {"boolean": "boolean", "untyped": "any scalar"}.get(shape.scalar, "list")
-    return f"expected {expected}, got &{{{gotext.plain(value)}}}"
+    return f"expected {expected}, got &{{{gotext.format_plain(value)}}}"
 
 
 def _map(value: dict[str, Any], form: MapShape, repeats: bool) -> list[Fault]:
@@ -147,14 +147,14 @@ def _list(value: list[Any], form: ListShape, repeats: bool) -> list[Fault]:
         name = f"i:{index}"
         if form.associative:
             try:
-                name = element(form, item)
-            except Misfit as fault:
+                name = make_element(form, item)
+            except SchemaMisfit as fault:
                 return [*found, ("", f"element {index}: {fault}")]
             if name in seen and not repeats:
-                found.append(("", f"duplicate entries for key {elements.shown((name,))}"))
+                found.append(("", f"duplicate entries for key {elements.format_element_path((name,))}"))
             seen.add(name)
         if type(item) in shape.types:
             continue
         inside = faults(item, shape, repeats)
-        found += ((f"{elements.shown((name,))}{path}", text) for path, text in inside)
+        found += ((f"{elements.format_element_path((name,))}{path}", text) for path, text in inside)
     return found

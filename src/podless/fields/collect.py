@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.fields.check import check
-from podless.fields.sets import LEAF, SELF, Fields, marked
-from podless.fields.typed import ListShape, MapShape, Misfit, Plan, Shape, element
+from podless.fields.check import check_value
+from podless.fields.sets import LEAF, SELF, Fields, is_marked
+from podless.fields.typed import ListShape, MapShape, Plan, SchemaMisfit, Shape, make_element
 from podless.runtime.meter import charge, each
 
 _ONE = 1  # field that is not worth a charge: only trees with more branches grow large
 
 
-def leaves(value: dict[str, Any], shape: Shape) -> Fields:
+def collect_leaves(value: dict[str, Any], shape: Shape) -> Fields:
     """The set of what an applied object says: its leaves, items of lists, and keys that no schema names.
 
     The value must be of the shape.
@@ -45,7 +45,7 @@ def _said_map(value: dict[str, Any], form: MapShape) -> Fields | None:
         assert shape is not None
         node = _said(item, shape)
         if not declared or item is None or item == {}:
-            out[name] = marked(node)
+            out[name] = is_marked(node)
         elif node is not None:
             out[name] = node
     return out or None
@@ -59,7 +59,7 @@ def _said_below(value: dict[str, Any], plan: Plan) -> Fields | None:
         item = value[key]
         node = _said(item, shape)
         if node is not None:
-            out[name] = node if item else marked(node)
+            out[name] = node if item else is_marked(node)
         elif item == {}:
             out[name] = LEAF
     return out or None
@@ -71,19 +71,19 @@ def _said_list(value: list[Any], form: ListShape) -> Fields | None:
     shape = form.item
     scalars = shape.types if shape.single and shape.scalar else ()
     for item in each(value):
-        name = element(form, item)
+        name = make_element(form, item)
         if name in out:
             repeated.add(name)
-        out[name] = LEAF if type(item) in scalars else marked(_said(item, shape))
+        out[name] = LEAF if type(item) in scalars else is_marked(_said(item, shape))
     for name in repeated:  # of items that are there twice nothing inside can be told apart
         out[name] = LEAF
     return out or None
 
 
-def whole(value: Any, shape: Shape) -> Fields:
+def collect_whole(value: Any, shape: Shape) -> Fields:
     """The node of a value that was not there before: every field of it, down to the leaves.
 
-    Raises Misfit for a value that is not of the shape.
+    Raises SchemaMisfit for a value that is not of the shape.
     """
     kind = type(value)
     if kind is dict and shape.map is not None and value and not shape.map.atomic:
@@ -91,7 +91,7 @@ def whole(value: Any, shape: Shape) -> Fields:
     if kind is list and shape.list is not None and shape.list.associative and value:
         return _whole_list(value, shape.list)
     if kind not in shape.types:
-        check(value, shape, repeats=True)
+        check_value(value, shape, repeats=True)
     return LEAF
 
 
@@ -104,7 +104,7 @@ def _whole_map(value: dict[str, Any], form: MapShape) -> Fields:
     if plan is not None:
         out = plan.marked.copy()
         for key, name, shape in plan.below:
-            out[name] = whole(value[key], shape)
+            out[name] = collect_whole(value[key], shape)
         return out
     if form.uniform(value):
         return {SELF: LEAF, **{f"f:{key}": LEAF for key in value}}
@@ -112,8 +112,8 @@ def _whole_map(value: dict[str, Any], form: MapShape) -> Fields:
     for key, item in value.items():
         name, inner, _ = form.child(key)
         if inner is None:
-            raise Misfit(f".{key}: field not declared in schema")
-        out[name] = LEAF if type(item) in inner.types else whole(item, inner)
+            raise SchemaMisfit(f".{key}: field not declared in schema")
+        out[name] = LEAF if type(item) in inner.types else collect_whole(item, inner)
     return out
 
 
@@ -124,11 +124,11 @@ def _whole_list(value: list[Any], form: ListShape) -> Fields:
     if len(value) > _ONE:
         charge(len(value))
     for item in value:
-        name = element(form, item)
+        name = make_element(form, item)
         if type(item) in types or name in out:
             out[name] = LEAF
             continue
         # the fields of most items are those of an item before, all of them leaves
         plan = plans.get((tuple(item), tuple(map(type, item.values())))) if plans and type(item) is dict else None
-        out[name] = plan.marked if plan is not None and not plan.below else whole(item, shape)
+        out[name] = plan.marked if plan is not None and not plan.below else collect_whole(item, shape)
     return out

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.fields.typed import NONE, SCALARS, ListShape, MapShape, Shape, element
+from podless.fields.typed import NONE, SCALARS, ListShape, MapShape, Shape, make_element
 from podless.runtime.meter import charge, each
 
 _ABSENT: Any = object()
 _LEAVES = SCALARS["untyped"] - {NONE}  # values of these types win, whatever they meet
 
 
-def merge(live: dict[str, Any], applied: dict[str, Any], shape: Shape) -> dict[str, Any]:
+def merge_values(live: dict[str, Any], applied: dict[str, Any], shape: Shape) -> dict[str, Any]:
     """The live object with the applied one merged into it; both must be of the shape, and neither is changed.
 
     A list is in the order of the applied one where that says something of it.
@@ -67,8 +67,8 @@ class _Merging:
     def __init__(self, left: list[Any], right: list[Any], form: ListShape) -> None:
         self.left, self.right, self.form = left, right, form
         charge(len(left) + len(right))
-        self.left_names = [element(form, item) for item in left]
-        self.right_names = [element(form, item) for item in right]
+        self.left_names = [make_element(form, item) for item in left]
+        self.right_names = [make_element(form, item) for item in right]
         self.by_left: dict[str, Any] = {}
         for name, item in zip(self.left_names, left, strict=True):
             self.by_left[name] = None if name in self.by_left else item  # a repeated item is not merged with

@@ -9,12 +9,12 @@ from itertools import compress, repeat
 from operator import is_not
 from typing import Any, NamedTuple, TypeVar
 
-from podless.codec.serializer import encode
-from podless.fields.check import check
-from podless.fields.collect import whole
-from podless.fields.sets import LEAF, Fields, union
-from podless.fields.typed import ListShape, Misfit, Shape, element
-from podless.fields.values import equal
+from podless.codec.serializer import encode_json
+from podless.fields.check import check_value
+from podless.fields.collect import collect_whole
+from podless.fields.sets import LEAF, Fields, unite_sets
+from podless.fields.typed import ListShape, SchemaMisfit, Shape, make_element
+from podless.fields.values import equal_values
 from podless.runtime.meter import charge
 
 
@@ -34,8 +34,8 @@ _SAME: _Nodes = (None, None, None)
 _MODIFIED: _Nodes = (None, LEAF, None)
 
 
-def compare(old: dict[str, Any], new: dict[str, Any], shape: Shape) -> Comparison:
-    """What a change makes of the fields. Raises Misfit where a state is not of the shape.
+def compare_values(old: dict[str, Any], new: dict[str, Any], shape: Shape) -> Comparison:
+    """What a change makes of the fields. Raises SchemaMisfit where a state is not of the shape.
 
     What is inside of leaves is looked at only where they change.
     """
@@ -50,7 +50,7 @@ def _both(old: Any, new: Any, shape: Shape) -> _Nodes:
     kind = type(old)
     if kind is not type(new) or old is None:
         return _SAME if old is None and new is None else _changed(old, new, shape)
-    if old == new and encode(old) == encode(new):  # to Python 1 and true are equal
+    if old == new and encode_json(old) == encode_json(new):  # to Python 1 and true are equal
         return _SAME
     if kind is dict and shape.map is not None:
         return _map(old, new, old, new, shape)
@@ -60,9 +60,9 @@ def _both(old: Any, new: Any, shape: Shape) -> _Nodes:
 
 
 def _leaf(old: Any, new: Any, shape: Shape) -> _Nodes:
-    same = equal(old, new)
+    same = equal_values(old, new)
     if not (type(new) in shape.types or (same and type(new) in (dict, list))):
-        check(new, shape, repeats=True)
+        check_value(new, shape, repeats=True)
     return _SAME if same else _MODIFIED
 
 
@@ -87,7 +87,7 @@ def _as(kind: type[_T], value: Any) -> _T:
 
 def _joined(one: _Nodes, other: _Nodes) -> _Nodes:
     first, second, third = (
-        ours if theirs is None else theirs if ours is None else union(ours, theirs)
+        ours if theirs is None else theirs if ours is None else unite_sets(ours, theirs)
         for ours, theirs in zip(one, other, strict=True)
     )
     return first, second, third
@@ -109,9 +109,9 @@ def _map(old: Any, new: Any, ours: dict[str, Any], theirs: dict[str, Any], shape
         item, held = theirs[key], ours.get(key, _ABSENT)
         name, inner, _ = known.get(key) or form.child(key)
         if inner is None:
-            raise Misfit(f".{key}: field not declared in schema")
+            raise SchemaMisfit(f".{key}: field not declared in schema")
         if held is _ABSENT:
-            added[name] = LEAF if type(item) in inner.types else whole(item, inner)
+            added[name] = LEAF if type(item) in inner.types else collect_whole(item, inner)
             continue
         if type(item) in inner.types and type(held) is type(item):
             if item != held:
@@ -122,7 +122,7 @@ def _map(old: Any, new: Any, ours: dict[str, Any], theirs: dict[str, Any], shape
         for key, item in ours.items():
             if key not in theirs:
                 name, inner, _ = form.child(key)
-                removed[name] = LEAF if inner is None else whole(item, inner)
+                removed[name] = LEAF if inner is None else collect_whole(item, inner)
     return removed or None, modified or None, added or None
 
 
@@ -152,7 +152,7 @@ def _list(old: Any, new: Any, ours: list[Any], theirs: list[Any], shape: Shape) 
 def _indexed(items: list[Any], form: ListShape) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for item in items:
-        found.setdefault(element(form, item), []).append(item)
+        found.setdefault(make_element(form, item), []).append(item)
     return found
 
 
@@ -160,10 +160,10 @@ def _items(before: Any, after: Any, shape: Shape) -> _Nodes:
     """All items of one path element; those that are there more than once are one leaf together."""
     if len(before) <= 1 and len(after) <= 1:
         if not after:
-            return whole(before[0], shape), None, None
-        return _both(before[0], after[0], shape) if before else (None, None, whole(after[0], shape))
+            return collect_whole(before[0], shape), None, None
+        return _both(before[0], after[0], shape) if before else (None, None, collect_whole(after[0], shape))
     if len(before) >= 2 and len(after) >= 2:
-        return _SAME if equal(before, after) else _MODIFIED
+        return _SAME if equal_values(before, after) else _MODIFIED
     if len(before) >= 2:
-        return LEAF, None, whole(after[0], shape) if after else None
-    return whole(before[0], shape) if before else None, None, LEAF
+        return LEAF, None, collect_whole(after[0], shape) if after else None
+    return collect_whole(before[0], shape) if before else None, None, LEAF

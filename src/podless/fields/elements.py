@@ -22,15 +22,15 @@ class UnknownElement(ValueError):
 
 def of_keys(keys: dict[str, Any]) -> str:
     """The item of a list whose fields have these values."""
-    return f"k:{compact(keys)}"
+    return f"k:{encode_compact(keys)}"
 
 
 def of_value(value: Any) -> str:
     """The item of a set."""
-    return f"v:{compact(value)}"
+    return f"v:{encode_compact(value)}"
 
 
-def compact(value: Any) -> str:
+def encode_compact(value: Any) -> str:
     """Compact JSON with sorted keys, escaped as Go does it for HTML."""
     text = serializer.encode_sorted(value).decode()
     for char, escaped in _HTML.items():
@@ -39,7 +39,7 @@ def compact(value: Any) -> str:
     return text
 
 
-def parse(text: str) -> str:
+def parse_element(text: str) -> str:
     """The element in its one form: keys sorted, numbers as Go prints them. Raises ValueError."""
     kind = _KINDS.get(text[:2])
     if kind == _FIELD:
@@ -61,13 +61,13 @@ def parse(text: str) -> str:
     return of_keys(value)
 
 
-def rank(text: str) -> tuple[Any, ...]:
+def rank_element(text: str) -> tuple[Any, ...]:
     """What elements are sorted by: fields, then keys, values and indices, each by what they say."""
     kind = _KINDS.get(text[:2], _UNKNOWN)
     if kind == _FIELD:
         return _FIELD, text
     if kind == _INDEX:
-        return _INDEX, gonumber.natural(text[2:]) if text[2:].isdecimal() else 0
+        return _INDEX, gonumber.parse_natural(text[2:]) if text[2:].isdecimal() else 0
     value = serializer.decode_json(text[2:].encode())
     if kind == _KEY:
         return _KEY, tuple((name, _rank(item)) for name, item in sorted(value.items()))
@@ -89,7 +89,7 @@ def _rank(value: Any) -> tuple[Any, ...]:
     return (5,)
 
 
-def shown(path: tuple[str, ...]) -> str:
+def format_element_path(path: tuple[str, ...]) -> str:
     """A path as messages show it: .spec.ports[name="http"].port."""
     return "".join(map(_shown, path))
 
@@ -111,4 +111,4 @@ def _printed(value: Any) -> str:
         return "[" + ",".join(map(_printed, each(value))) + "]"
     if isinstance(value, dict):
         return "".join(f"{name}={_printed(item)}" for name, item in each(value).items())
-    return gotext.value(value)
+    return gotext.format_value(value)

@@ -15,7 +15,7 @@ import orjson
 
 from podless.codec import gotext, serializer
 from podless.fields import patchtext
-from podless.fields.patchtext import Written
+from podless.fields.patchtext import WrittenValue
 from podless.meta.errors import BadRequest, TooLarge, Unprocessable
 from podless.runtime.meter import charge, each
 from podless.structs.gotypes import JSON_NAMES
@@ -32,19 +32,19 @@ _OP_TYPE = f"handlers.{_OP}"
 _NOTHING = object()
 
 
-def apply(document: Any, raw: bytes, *, checked: bool = True, shown: bool = False) -> Any:
+def apply_json_patch(document: Any, raw: bytes, *, checked: bool = True, shown: bool = False) -> Any:
     """The document after the operations of a patch; what has not changed is shared with the one given.
 
     checked: whether the fields of operations must have the right types (they need not under fieldValidation=Ignore).
     shown: the values are as they are written, for a text about the document. Raises BadRequest for what is no patch,
     TooLarge for too many operations and Unprocessable where one cannot be carried out.
     """
-    operations = decode(raw, checked=checked)
+    operations = decode_json_patch(raw, checked=checked)
     if not operations:
         return document
     patch = _Patch(document, _unsettled(raw, operations), shown=shown)
     if shown:
-        operations = patchtext.written(raw, operations)
+        operations = patchtext.read_written_values(raw, operations)
     for number, operation in enumerate(each(operations)):
         word = operation.get("op")
         step = _STEPS.get(word) if isinstance(word, str) else None
@@ -57,7 +57,7 @@ def apply(document: Any, raw: bytes, *, checked: bool = True, shown: bool = Fals
     return patch.show() if shown else patch.root
 
 
-def decode(raw: bytes, *, checked: bool = True) -> list[dict[str, Any]]:
+def decode_json_patch(raw: bytes, *, checked: bool = True) -> list[dict[str, Any]]:
     """The operations in a patch. Raises BadRequest and TooLarge."""
     what = "error decoding patch: " if checked else ""
     try:
@@ -84,7 +84,7 @@ def decode(raw: bytes, *, checked: bool = True) -> list[dict[str, Any]]:
 _FLOAT = re.compile(rb"[0-9][.eE]")
 
 
-def floats(raw: bytes) -> serializer.Floats:
+def find_floats(raw: bytes) -> serializer.Floats:
     """The whole numbers that a sound patch gives as floats, where they are in the patched document."""
     if not _FLOAT.search(raw):
         return []
@@ -99,7 +99,7 @@ def floats(raw: bytes) -> serializer.Floats:
     return placed
 
 
-def findings(raw: bytes) -> list[str]:
+def find_unknown_fields(raw: bytes) -> list[str]:
     """What a strict decoder finds in a patch that decode takes: fields of operations that are unknown or repeated."""
     repeated: list[str] = []
     patch = serializer.decode_json(raw, repeated)
@@ -246,9 +246,9 @@ class _Patch:
         for container in each(self.own).values():
             each(container)
             for key, item in container.items() if isinstance(container, dict) else enumerate(container):
-                if isinstance(item, Written):
+                if isinstance(item, WrittenValue):
                     container[key] = orjson.Fragment(item.raw)
-        return orjson.Fragment(self.root.raw) if isinstance(self.root, Written) else self.root
+        return orjson.Fragment(self.root.raw) if isinstance(self.root, WrittenValue) else self.root
 
     def add(self, operation: dict[str, Any], number: int) -> None:
         holder, key = self.holder(operation)
@@ -293,7 +293,7 @@ class _Patch:
         if not self.shown and serializer.too_deep(value):
             raise Rejected("exceeded max depth")
         holder, key = self.holder(operation, told=_DESTINATION)
-        raw = value.raw if isinstance(value, Written) else serializer.encode(value)
+        raw = value.raw if isinstance(value, WrittenValue) else serializer.encode_json(value)
         charge(len(raw) // _COPIED)
         self.copied += len(raw) + 5 * sum(raw.count(sign) for sign in (b"<", b">", b"&"))
         if self.copied > MAX_COPIED:
@@ -301,7 +301,7 @@ class _Patch:
             raise Rejected(f"{why}, exceeding the limit {MAX_COPIED}")
         told = "error while adding value during copy"
         if self.shown:
-            _insert(holder, key, Written(raw), told)
+            _insert(holder, key, WrittenValue(raw), told)
         else:
             made = serializer.decode_json(raw) if isinstance(value, dict | list) else value
             charge(len(raw) // _COPIED)
@@ -355,7 +355,7 @@ def _get(holder: Any, key: str, default: Any = _NOTHING, *, read: bool = True) -
 
 def _read(value: Any) -> Any:
     """A value that is a text, once something asks for what is in it."""
-    return orjson.loads(value.raw) if isinstance(value, Written) else value
+    return orjson.loads(value.raw) if isinstance(value, WrittenValue) else value
 
 
 def _insert(holder: Any, key: str, value: Any, told: str) -> None:

@@ -10,18 +10,19 @@ from typing import Any
 
 from podless.codec import gotext, serializer
 from podless.fields import sets
-from podless.fields.check import check
-from podless.fields.collect import leaves
-from podless.fields.compare import compare
-from podless.fields.elements import compact, shown
-from podless.fields.merge import Conflicts, Endpoint, NoVersion, Object, Owned, Owner, Owners, changed_own
-from podless.fields.merge import apply as merge_apply
-from podless.fields.merge import update as merge_update
+from podless.fields.check import check_value
+from podless.fields.collect import collect_leaves
+from podless.fields.compare import compare_values
+from podless.fields.elements import encode_compact, format_element_path
+from podless.fields.merge import Conflicts, Endpoint, FieldOwner, NoVersion, Owned, Owners, changed_own
+from podless.fields.merge import apply_owned as merge_apply
+from podless.fields.merge import update_owned as merge_update
 from podless.fields.sets import Fields, Path
-from podless.fields.typed import Misfit
-from podless.fields.values import equal
+from podless.fields.typed import SchemaMisfit
+from podless.fields.values import equal_values
 from podless.meta.errors import APIError, BadRequest, Internal
 from podless.meta.objectmeta import MOST_ANNOTATIONS, MOST_MANAGER
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.structs import gotypes, restore
 from podless.structs.structfiles import load_struct
@@ -29,15 +30,15 @@ from podless.structs.structfiles import load_struct
 MANAGED_FIELDS_ENTRY = load_struct("meta/v1", "ManagedFieldsEntry")
 
 Entry = dict[str, Any]
-Times = dict[Owner, str | None]
+Times = dict[FieldOwner, str | None]
 
 BEFORE_APPLY = "before-first-apply"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _ANCIENT = "ancient-changes"
 _MOST_UPDATES = 10  # entries of updates that an object keeps apart
 _KUBECTL = "kubectl"  # the one applier whose annotation is read and kept
-_SELF = Owner("", "", "", "")  # the update that is under way
-_UNOWNED = sets.of(
+_SELF = FieldOwner("", "", "", "")  # the update that is under way
+_UNOWNED = sets.make_set(
     ("f:apiVersion",),
     ("f:kind",),
     ("f:metadata",),
@@ -58,19 +59,23 @@ class ApplyConflict(APIError):
 
     code, reason = 409, "Conflict"
 
-    def __init__(self, found: Sequence[tuple[Owner, Path]]) -> None:
-        by_owner: dict[Owner, list[Path]] = {}
+    def __init__(self, found: Sequence[tuple[FieldOwner, Path]]) -> None:
+        by_owner: dict[FieldOwner, list[Path]] = {}
         for owner, path in each(found):
             by_owner.setdefault(owner, []).append(path)
         charge(len(found))
         owners = sorted(by_owner, key=_identifier)
         if len(found) == 1:
-            text = f"1 conflict: conflict with {_who(owners[0])}: {shown(found[0][1])}"
+            text = f"1 conflict: conflict with {_who(owners[0])}: {format_element_path(found[0][1])}"
         else:
             lines = [line for owner in owners for line in (f"conflicts with {_who(owner)}:", *_listed(by_owner[owner]))]
             text = f"{len(found)} conflicts: " + "\n".join(lines)
         causes = [
-            {"reason": "FieldManagerConflict", "message": f"conflict with {_who(owner)}", "field": shown(path)}
+            {
+                "reason": "FieldManagerConflict",
+                "message": f"conflict with {_who(owner)}",
+                "field": format_element_path(path),
+            }
             for owner in owners
             for path in by_owner[owner]
         ]
@@ -78,25 +83,25 @@ class ApplyConflict(APIError):
 
 
 def _listed(found: list[Path]) -> list[str]:
-    return [f"- {shown(path)}" for path in found]
+    return [f"- {format_element_path(path)}" for path in found]
 
 
-def _who(owner: Owner) -> str:
+def _who(owner: FieldOwner) -> str:
     text = gotext.quote(owner.manager)
     if owner.subresource:
         text += f" with subresource {gotext.quote(owner.subresource)}"
     return f"{text} using {owner.version}" if owner.operation == "Update" else text
 
 
-def _identifier(owner: Owner) -> bytes:
+def _identifier(owner: FieldOwner) -> bytes:
     """The text that a real server knows an owner by, and sorts by."""
     named = {"manager": owner.manager, "operation": owner.operation, "apiVersion": owner.version}
     if owner.subresource:
         named["subresource"] = owner.subresource
-    return serializer.encode({name: text for name, text in named.items() if text})
+    return serializer.encode_json({name: text for name, text in named.items() if text})
 
 
-def name(manager: str, agent: str) -> str:
+def manager_name(manager: str, agent: str) -> str:
     """The manager of a write: the fieldManager parameter, or the first part of the User-Agent; "" where neither is."""
     if manager:
         return manager
@@ -112,7 +117,7 @@ def name(manager: str, agent: str) -> str:
     return kept
 
 
-def decode(entries: Any, *, known: bool = False) -> tuple[Owners, Times]:
+def decode_managed_fields(entries: Any, *, known: bool = False) -> tuple[Owners, Times]:
     """Owners and times from managedFields. known: they come from the store, where all is in its one form.
 
     Raises ValueError for entries that are not sound.
@@ -123,14 +128,14 @@ def decode(entries: Any, *, known: bool = False) -> tuple[Owners, Times]:
         operation, version = entry.get("operation"), entry.get("apiVersion", "")
         if not known:
             _check_entry(entry, place)
-        owner = Owner(
+        owner = FieldOwner(
             entry.get("manager", ""),
             operation,
             version if operation == "Update" else "",
             entry.get("subresource", ""),
         )
         fields = entry.get("fieldsV1")
-        owners[owner] = Owned((fields or {}) if known else sets.parse(fields), version)
+        owners[owner] = Owned((fields or {}) if known else sets.parse_set(fields), version)
         times[owner] = entry.get("time")
     return owners, times
 
@@ -146,7 +151,7 @@ def _check_entry(entry: Any, place: int) -> None:
         raise ValueError(f"{said} in managed fields entry {place}")
 
 
-def encode(owners: Owners, times: Times, *, custom: bool) -> list[Entry]:
+def encode_managed_fields(owners: Owners, times: Times, *, custom: bool) -> list[Entry]:
     """managedFields from owners; sorted by operation, time, manager, version and subresource."""
     found: list[Entry] = []
     for owner, owned in each(owners).items():
@@ -154,7 +159,7 @@ def encode(owners: Owners, times: Times, *, custom: bool) -> list[Entry]:
         if times.get(owner):
             entry["time"] = times[owner]
         entry["fieldsType"] = "FieldsV1"
-        entry["fieldsV1"] = owned.fields if custom else sets.ordered(owned.fields)
+        entry["fieldsV1"] = owned.fields if custom else sets.order_set(owned.fields)
         if owner.subresource:
             entry["subresource"] = owner.subresource
         if not owner.manager:
@@ -169,7 +174,7 @@ def _order(entry: Entry) -> tuple[str, ...]:
     return tuple(entry.get(key) or "" for key in ("operation", "time", "manager", "apiVersion", "subresource"))
 
 
-def put(metadata: Object, entries: list[Entry]) -> None:
+def put_managed_fields(metadata: Object, entries: list[Entry]) -> None:
     """Set managedFields; none at all leaves them out."""
     if entries:
         metadata["managedFields"] = entries
@@ -192,24 +197,24 @@ def current(place: Endpoint, old: Object | None, given: Any) -> tuple[Owners, Ti
             return {}, {}
         if given and given != held:
             try:
-                owners, times = decode(given)
+                owners, times = decode_managed_fields(given)
             except ValueError:
                 owners = {}
             if owners:
                 return owners, times
-    return decode(held, known=True)
+    return decode_managed_fields(held, known=True)
 
 
-def update(
+def update_managed_fields(
     place: Endpoint, old: Object | None, new: Object, manager: str, now: str, *, settled: bool = False
 ) -> list[Entry]:
     """The managedFields of an object that is created or changed by other means than apply.
 
     place: where it is written. old: the object before, None for a new one. new: the object as it is to be, with its
     defaults, but before the server puts back what this endpoint may not change; its own managedFields are what the
-    client sent, and are taken out of it. manager: see `name`. now: the time for the entry. settled: the old object was
-    written under the present schema. Never raises: where one of the states is not of the schema, or an owner's version
-    is gone from a custom kind, nothing is managed any more.
+    client sent, and are taken out of it. manager: see `manager_name`. now: the time for the entry. settled: the old
+    object was written under the present schema. Never raises: where one of the states is not of the schema, or an
+    owner's version is gone from a custom kind, nothing is managed any more.
     """
     given = new["metadata"].pop("managedFields", None)
     settled = settled and old is not None and (given is None or given == old["metadata"].get("managedFields"))
@@ -218,11 +223,11 @@ def update(
         return []  # an object whose fields nobody manages stays so until somebody applies
     try:
         before = place.blank if old is None else _unmanaged(old)
-        owner = Owner(manager or "unknown", "Update", place.version, place.subresource)
+        owner = FieldOwner(manager or "unknown", "Update", place.version, place.subresource)
         owners = _updated(place, before, new, owners, times, owner, now, settled=settled)
-    except (Misfit, NoVersion):
+    except (SchemaMisfit, NoVersion):
         return []
-    return encode(owners, times, custom=place.custom)
+    return encode_managed_fields(owners, times, custom=place.custom)
 
 
 def _updated(
@@ -231,18 +236,18 @@ def _updated(
     new: Object,
     owners: Owners,
     times: Times,
-    owner: Owner,
+    owner: FieldOwner,
     now: str,
     *,
     settled: bool = False,
 ) -> Owners:
-    """The owners after an update; times is changed in place. Raises Misfit or NoVersion."""
+    """The owners after an update; times is changed in place. Raises SchemaMisfit or NoVersion."""
     if place.custom and not settled and old is not place.blank:
         for state in (new, old):  # wherever they do not fit, be it where nothing has changed
-            check(state, place.shape(place.version), repeats=True)
+            check_value(state, place.shape(place.version), repeats=True)
     compared = None
     if settled and owners.keys() == {owner}:
-        compared = compare(old, new, place.shape(place.version))
+        compared = compare_values(old, new, place.shape(place.version))
         changed = changed_own(place, compared, owners[owner])
         if changed is not None and _UNOWNED.keys().isdisjoint(changed):
             if changed:
@@ -250,10 +255,10 @@ def _updated(
             return owners
     owners = merge_update(place, old, new, owners, _SELF, settled=settled, compared=compared)
     taken = owners.pop(_SELF, None)
-    fields = sets.difference(taken.fields, _UNOWNED) if taken is not None else {}
+    fields = sets.subtract_set(taken.fields, _UNOWNED) if taken is not None else {}
     if fields:
         held = owners.get(owner)
-        owners[owner] = Owned(sets.union(fields, held.fields) if held is not None else fields, place.version)
+        owners[owner] = Owned(sets.unite_sets(fields, held.fields) if held is not None else fields, place.version)
         times[owner] = now
     return _capped(owners, times)
 
@@ -268,8 +273,8 @@ def _capped(owners: Owners, times: Times) -> Owners:
         return owners
     charge(len(updaters))
     updaters.sort(key=lambda owner: (times.get(owner) or "", _identifier(owner)))
-    first: dict[str, Owner] = {}
-    gathered: dict[Owner, list[Fields]] = {}
+    first: dict[str, FieldOwner] = {}
+    gathered: dict[FieldOwner, list[Fields]] = {}
     for owner in updaters:
         if over <= 0:
             break
@@ -277,7 +282,7 @@ def _capped(owners: Owners, times: Times) -> Owners:
         if owned.version not in first:
             first[owned.version] = owner
             continue
-        bucket = Owner(_ANCIENT, "Update", owned.version, "")
+        bucket = FieldOwner(_ANCIENT, "Update", owned.version, "")
         if bucket not in owners:
             owners[bucket] = owners.pop(first[owned.version])
         gathered.setdefault(bucket, [owners[bucket].fields]).append(owned.fields)
@@ -286,11 +291,11 @@ def _capped(owners: Owners, times: Times) -> Owners:
         times[bucket] = times.get(owner)
         over -= 1
     for bucket, several in gathered.items():
-        owners[bucket] = Owned(sets.total(several), bucket.version)
+        owners[bucket] = Owned(sets.unite_all(several), bucket.version)
     return owners
 
 
-def apply(
+def apply_object(
     place: Endpoint,
     live: Object | None,
     applied: Object,
@@ -308,23 +313,23 @@ def apply(
     if _brings_owners(applied.get("metadata")):
         raise BadRequest("metadata.managedFields must be nil")
     base = place.blank if live is None else _unmanaged(live)
-    owners, times = decode(live["metadata"].get("managedFields") if live is not None else (), known=True)
+    owners, times = decode_managed_fields(live["metadata"].get("managedFields") if live is not None else (), known=True)
     try:
         if not owners:
             owners = _claimed(place, base, times, now)
         merged, owners = _applied(place, base, applied, owners, manager, force, settled)
     except Conflicts as conflicts:
         raise ApplyConflict(conflicts.found) from None
-    except (Misfit, NoVersion) as misfit:
+    except (SchemaMisfit, NoVersion) as misfit:
         raise Internal(str(misfit)) from None
-    owner = Owner(manager, "Apply", "", place.subresource)
+    owner = FieldOwner(manager, "Apply", "", place.subresource)
     if merged is not None:
         times[owner] = now
-    obj = dict(base if merged is None else gotypes.rewritten(merged, place.raws))
+    obj = dict(base if merged is None else gotypes.rewrite_fields(merged, place.raws))
     obj["metadata"] = dict(obj.get("metadata") or {})
     if manager == _KUBECTL:
         _note_applied(obj["metadata"], applied)
-    put(obj["metadata"], encode(owners, times, custom=place.custom))
+    put_managed_fields(obj["metadata"], encode_managed_fields(owners, times, custom=place.custom))
     return obj
 
 
@@ -335,27 +340,27 @@ def _brings_owners(metadata: Any) -> bool:
         return False
     try:
         for entry in given:
-            restore.restored(MANAGED_FIELDS_ENTRY, entry)
+            restore.restore_value(MANAGED_FIELDS_ENTRY, entry)
     except restore.Misfit:
         return False
     return True
 
 
 def _claimed(place: Endpoint, live: Object, times: Times, now: str) -> Owners:
-    """One owner for all fields of an object that had none. Raises Misfit."""
+    """One owner for all fields of an object that had none. Raises SchemaMisfit."""
     try:
-        owner = Owner(BEFORE_APPLY, "Update", place.version, place.subresource)
+        owner = FieldOwner(BEFORE_APPLY, "Update", place.version, place.subresource)
         return _updated(place, place.blank, live, {}, times, owner, now)
-    except Misfit as misfit:
-        why = f"failed to convert new object ({described(live)}) to smd typed: {_told(place, live, misfit)}"
-        raise Misfit(f"failed to create manager for existing fields: {why}") from None
+    except SchemaMisfit as misfit:
+        why = f"failed to convert new object ({describe_object(live)}) to smd typed: {_told(place, live, misfit)}"
+        raise SchemaMisfit(f"failed to create manager for existing fields: {why}") from None
 
 
-def _told(place: Endpoint, live: Object, misfit: Misfit) -> Misfit:
+def _told(place: Endpoint, live: Object, misfit: SchemaMisfit) -> SchemaMisfit:
     """The same with the path."""
     try:
-        check(live, place.shape(place.version), repeats=True)
-    except Misfit as found:
+        check_value(live, place.shape(place.version), repeats=True)
+    except SchemaMisfit as found:
         return found
     return misfit
 
@@ -363,15 +368,15 @@ def _told(place: Endpoint, live: Object, misfit: Misfit) -> Misfit:
 def _applied(
     place: Endpoint, live: Object, applied: Object, owners: Owners, manager: str, force: bool, settled: bool
 ) -> tuple[Object | None, Owners]:
-    owner = Owner(manager, "Apply", "", place.subresource)
+    owner = FieldOwner(manager, "Apply", "", place.subresource)
     try:
-        check(applied, place.shape(place.version))
-    except Misfit as misfit:
-        raise Misfit(f"failed to create typed patch object ({described(applied)}): {misfit}") from None
+        check_value(applied, place.shape(place.version))
+    except SchemaMisfit as misfit:
+        raise SchemaMisfit(f"failed to create typed patch object ({describe_object(applied)}): {misfit}") from None
     try:
-        check(live, place.shape(place.version), repeats=True)
-    except Misfit as misfit:
-        raise Misfit(f"failed to create typed live object ({described(live)}): {misfit}") from None
+        check_value(live, place.shape(place.version), repeats=True)
+    except SchemaMisfit as misfit:
+        raise SchemaMisfit(f"failed to create typed live object ({describe_object(live)}): {misfit}") from None
     try:
         merged, after = merge_apply(place, live, applied, owners, owner, force=force, settled=settled)
     except Conflicts as conflicts:
@@ -379,7 +384,7 @@ def _applied(
             raise
         merged, after = merge_apply(place, live, applied, owners, owner, force=True, settled=settled)
     if owner in after:
-        fields = sets.difference(after[owner].fields, _UNOWNED)
+        fields = sets.subtract_set(after[owner].fields, _UNOWNED)
         if fields:
             after[owner] = Owned(fields, after[owner].version)
         else:
@@ -387,7 +392,7 @@ def _applied(
     return merged, after
 
 
-def described(obj: Object) -> str:
+def describe_object(obj: Object) -> str:
     """An object in messages: namespace/name; group/version, Kind=kind."""
     metadata = obj.get("metadata")
     found = [metadata.get(key) if isinstance(metadata, dict) else "" for key in ("namespace", "name")]
@@ -404,7 +409,7 @@ def _upgrades(place: Endpoint, live: Object, conflicts: Conflicts) -> bool:
     allowed = _last_applied(place, live)
     if allowed is None:
         return False
-    conflicts.found = [found for found in conflicts.found if not sets.has(allowed, found[1])]
+    conflicts.found = [found for found in conflicts.found if not sets.has_path(allowed, found[1])]
     return not conflicts.found
 
 
@@ -417,13 +422,13 @@ def _last_applied(place: Endpoint, live: Object) -> Fields | None:
         last = serializer.decode_json(text.encode())
         if not isinstance(last, dict) or last.get("apiVersion") != place.version:
             return None
-        check(last, shape)
-        check(live, shape)
-    except (serializer.JSONError, Misfit):
+        check_value(last, shape)
+        check_value(live, shape)
+    except (serializer.JSONError, SchemaMisfit):
         return None
-    said = leaves(last, shape)
-    for changed in compare(last, live, shape):
-        said = sets.difference(said, changed)
+    said = collect_leaves(last, shape)
+    for changed in compare_values(last, live, shape):
+        said = sets.subtract_set(said, changed)
     return said
 
 
@@ -437,20 +442,20 @@ def _note_applied(metadata: Object, applied: Object) -> None:
         last["metadata"]["annotations"] = {
             key: text for key, text in last["metadata"]["annotations"].items() if key != LAST_APPLIED
         }
-    noted = {**annotations, LAST_APPLIED: compact(last) + "\n"}
+    noted = {**annotations, LAST_APPLIED: encode_compact(last) + "\n"}
     if sum(len(key.encode()) + len(text.encode()) for key, text in noted.items()) > MOST_ANNOTATIONS:
         del noted[LAST_APPLIED]
     metadata["annotations"] = noted
 
 
-def settle(obj: Object, old: Object) -> None:
+def settle_times(obj: Object, old: Object) -> None:
     """Put back the times of an object's managedFields where nothing but they would change."""
     entries, held = obj["metadata"].get("managedFields"), old["metadata"].get("managedFields")
     if not entries or not held or len(entries) != len(held) or entries == held:
         return
     if any(_timeless(one) != _timeless(other) for one, other in zip(entries, held, strict=True)):
         return
-    if equal(_unmanaged(obj), _unmanaged(old)):
+    if equal_values(_unmanaged(obj), _unmanaged(old)):
         obj["metadata"]["managedFields"] = held
 
 

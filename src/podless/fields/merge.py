@@ -8,24 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podless.fields import sets
-from podless.fields.check import check
-from podless.fields.collect import leaves
-from podless.fields.combine import merge
-from podless.fields.compare import Comparison, compare
-from podless.fields.reconcile import named, reconcile
-from podless.fields.remove import remove
+from podless.fields.check import check_value
+from podless.fields.collect import collect_leaves
+from podless.fields.combine import merge_values
+from podless.fields.compare import Comparison, compare_values
+from podless.fields.reconcile import name_members, reconcile_set
+from podless.fields.remove import remove_fields
 from podless.fields.sets import Fields, Path
-from podless.fields.typed import Misfit, Shape
-from podless.fields.values import equal
+from podless.fields.typed import SchemaMisfit, Shape
+from podless.fields.values import equal_values
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
-Object = dict[str, Any]
 
-
-class Owner(NamedTuple):
+class FieldOwner(NamedTuple):
     """Who owns fields. version: the apiVersion for updates, "" for applies, which are one owner in all versions."""
 
     manager: str
@@ -41,13 +40,13 @@ class Owned(NamedTuple):
     version: str
 
 
-Owners = dict[Owner, Owned]
+Owners = dict[FieldOwner, Owned]
 
 
 class Conflicts(Exception):
     """Fields that others own and that an apply would change."""
 
-    def __init__(self, found: list[tuple[Owner, Path]]) -> None:
+    def __init__(self, found: list[tuple[FieldOwner, Path]]) -> None:
         super().__init__(found)
         self.found = found
 
@@ -78,24 +77,24 @@ class Endpoint:
     raws: tuple[str, ...] = ()
 
     def shape(self, version: str) -> Shape:
-        """Raises NoVersion, or Misfit for a custom kind."""
+        """Raises NoVersion, or SchemaMisfit for a custom kind."""
         found = self.shapes(version)
         if found is None and self.custom:
-            raise Misfit(f"request to convert CR to an invalid group/version: {version}")
+            raise SchemaMisfit(f"request to convert CR to an invalid group/version: {version}")
         if found is None:
             raise NoVersion(version)
         return found
 
     def view(self, obj: Object, version: str, what: str = "") -> Object:
-        """The object in another version; what: how messages call it. Raises NoVersion or Misfit."""
+        """The object in another version; what: how messages call it. Raises NoVersion or SchemaMisfit."""
         if obj.get("apiVersion") == version:
             return obj
         try:
             shape = self.shape(version)
             seen = self.convert(obj, version) if self.convert is not None else {**obj, "apiVersion": version}
-            check(seen, shape)
-        except Misfit as misfit:
-            raise Misfit(f"failed to convert {what}: {misfit}" if what else str(misfit)) from None
+            check_value(seen, shape)
+        except SchemaMisfit as misfit:
+            raise SchemaMisfit(f"failed to convert {what}: {misfit}" if what else str(misfit)) from None
         return seen
 
     def drop(self, fields: Fields, version: str) -> Fields:
@@ -111,34 +110,34 @@ def changed_own(place: Endpoint, compared: Comparison, owned: Owned) -> Fields |
     """
     if compared.removed or owned.version != place.version or not owned.fields:
         return None
-    changed = place.drop(sets.union(compared.modified, compared.added), place.version)
-    return changed if sets.contains(owned.fields, changed) else None
+    changed = place.drop(sets.unite_sets(compared.modified, compared.added), place.version)
+    return changed if sets.contains_set(owned.fields, changed) else None
 
 
-def update(
+def update_owned(
     place: Endpoint,
     old: Object,
     new: Object,
     owners: Owners,
-    owner: Owner,
+    owner: FieldOwner,
     *,
     settled: bool = False,
     compared: Comparison | None = None,
 ) -> Owners:
-    """The owners after `owner` changed the object from the old to the new state. Raises Misfit.
+    """The owners after `owner` changed the object from the old to the new state. Raises SchemaMisfit.
 
     settled: the owners' fields are of the present schema. compared: the two states, where they have been compared.
     """
     if not owners:  # a new object, as a rule: there is nobody whose fields could be lost
-        compared = compared or compare(old, new, place.shape(place.version))
-        owned = place.drop(sets.union(compared.modified, compared.added), place.version)
+        compared = compared or compare_values(old, new, place.shape(place.version))
+        owned = place.drop(sets.unite_sets(compared.modified, compared.added), place.version)
         return {owner: Owned(owned, place.version)} if owned else {}
     owners = _reconciled(place, old, owners, settled)
-    compared = compared or compare(old, new, place.shape(place.version))
+    compared = compared or compare_values(old, new, place.shape(place.version))
     owners = _settle(place, old, new, owners, owner, compared, force=True)
     held = owners[owner].fields if owner in owners else {}
-    taken = sets.union(compared.modified, compared.added)
-    owned = place.drop(sets.union(sets.difference(held, compared.removed), taken), place.version)
+    taken = sets.unite_sets(compared.modified, compared.added)
+    owned = place.drop(sets.unite_sets(sets.subtract_set(held, compared.removed), taken), place.version)
     if owned:
         owners[owner] = Owned(owned, place.version)
     else:
@@ -146,32 +145,32 @@ def update(
     return owners
 
 
-def apply(
+def apply_owned(
     place: Endpoint,
     live: Object,
     applied: Object,
     owners: Owners,
-    owner: Owner,
+    owner: FieldOwner,
     *,
     force: bool,
     settled: bool = False,
 ) -> tuple[Object | None, Owners]:
     """The object after an apply (None where it does not change) and its owners.
 
-    settled: as for an update. Raises Conflicts, unless they are to be forced, and Misfit.
+    settled: as for an update. Raises Conflicts, unless they are to be forced, and SchemaMisfit.
     """
     owners = _reconciled(place, live, owners, settled)
     shape = place.shape(place.version)
-    merged = merge(live, applied, shape)
+    merged = merge_values(live, applied, shape)
     last = owners.get(owner)
-    owners[owner] = Owned(place.drop(leaves(applied, shape), place.version), place.version)
+    owners[owner] = Owned(place.drop(collect_leaves(applied, shape), place.version), place.version)
     try:
         merged = _pruned(place, merged, owners, owner, last)
-    except Misfit as misfit:
-        raise Misfit(f"failed to prune fields: {misfit}") from None
-    compared = compare(live, merged, shape)
+    except SchemaMisfit as misfit:
+        raise SchemaMisfit(f"failed to prune fields: {misfit}") from None
+    compared = compare_values(live, merged, shape)
     owners = _settle(place, live, merged, owners, owner, compared, force=force)
-    return None if not any(compared) and equal(live, merged) else merged, owners
+    return None if not any(compared) and equal_values(live, merged) else merged, owners
 
 
 def _reconciled(place: Endpoint, obj: Object, owners: Owners, settled: bool = False) -> Owners:
@@ -184,13 +183,13 @@ def _reconciled(place: Endpoint, obj: Object, owners: Owners, settled: bool = Fa
         if not served[owned.version]:
             continue
         if not settled:
-            owned = Owned(reconcile(owned.fields, place.shape(owned.version)), owned.version)
+            owned = Owned(reconcile_set(owned.fields, place.shape(owned.version)), owned.version)
         found[owner] = owned
     return found
 
 
 def _served(place: Endpoint, obj: Object, version: str) -> bool:
-    """Whether the object can be seen in a version. Raises Misfit."""
+    """Whether the object can be seen in a version. Raises SchemaMisfit."""
     try:
         place.view(obj, version)
     except NoVersion:
@@ -199,34 +198,34 @@ def _served(place: Endpoint, obj: Object, version: str) -> bool:
 
 
 def _settle(
-    place: Endpoint, old: Object, new: Object, owners: Owners, owner: Owner, compared: Comparison, *, force: bool
+    place: Endpoint, old: Object, new: Object, owners: Owners, owner: FieldOwner, compared: Comparison, *, force: bool
 ) -> Owners:
     """The owners, each without the fields that somebody else changed or removed. Raises Conflicts."""
     if not owners or (len(owners) == 1 and owner in owners):
         return {other: owned for other, owned in owners.items() if owned.fields}
     seen = {place.version: _dropped(place, compared, place.version)}
     changed: dict[str, Fields] = {}
-    taken: dict[Owner, Fields] = {}
+    taken: dict[FieldOwner, Fields] = {}
     for other, owned in each(owners).items():
         if other == owner:
             continue
         if owned.version not in seen:
             states = place.view(old, owned.version, "old object"), place.view(new, owned.version, "new object")
-            seen[owned.version] = _dropped(place, compare(*states, place.shape(owned.version)), owned.version)
+            seen[owned.version] = _dropped(place, compare_values(*states, place.shape(owned.version)), owned.version)
         if owned.version not in changed:
             changes = seen[owned.version]
-            changed[owned.version] = sets.union(changes.modified, changes.added)
-        lost = sets.intersection(owned.fields, changed[owned.version])
+            changed[owned.version] = sets.unite_sets(changes.modified, changes.added)
+        lost = sets.intersect_sets(owned.fields, changed[owned.version])
         if lost:
             taken[other] = lost
     if taken and not force:
-        raise Conflicts([(other, path) for other, lost in taken.items() for path in sets.paths(lost)])
+        raise Conflicts([(other, path) for other, lost in taken.items() for path in sets.list_paths(lost)])
     left: Owners = {}
     for other, owned in owners.items():
         fields = owned.fields
         if other != owner:
-            fields = sets.difference(fields, taken.get(other, {}))
-            fields = sets.difference(fields, seen[owned.version].removed)
+            fields = sets.subtract_set(fields, taken.get(other, {}))
+            fields = sets.subtract_set(fields, seen[owned.version].removed)
         if fields:
             left[other] = Owned(fields, owned.version)
     return left
@@ -237,11 +236,11 @@ def _dropped(place: Endpoint, compared: Comparison, version: str) -> Comparison:
     return Comparison(place.drop(removed, version), place.drop(modified, version), place.drop(added, version))
 
 
-def _pruned(place: Endpoint, merged: Object, owners: Owners, owner: Owner, last: Owned | None) -> Object:
+def _pruned(place: Endpoint, merged: Object, owners: Owners, owner: FieldOwner, last: Owned | None) -> Object:
     """The merged object without what the owner applied the last time, does not apply now, and nobody else owns."""
     now = owners[owner]
     if last is None or (
-        last.version == now.version and (last.fields == now.fields or not sets.difference(last.fields, now.fields))
+        last.version == now.version and (last.fields == now.fields or not sets.subtract_set(last.fields, now.fields))
     ):
         return merged  # nothing is given up
     try:
@@ -249,12 +248,12 @@ def _pruned(place: Endpoint, merged: Object, owners: Owners, owner: Owner, last:
     except NoVersion:
         return merged
     shape = place.shape(last.version)
-    given_up = named(last.fields, shape)
-    pruned = _add_owned(place, merged, remove(merged, given_up, shape), last.version, owners)
+    given_up = name_members(last.fields, shape)
+    pruned = _add_owned(place, merged, remove_fields(merged, given_up, shape), last.version, owners)
     pruned = place.view(pruned, last.version, "pruned object to last applied version")
-    kept = named(leaves(pruned, shape), shape)
-    gone = sets.intersection(sets.difference(named(leaves(merged, shape), shape), kept), given_up)
-    return place.view(remove(merged, gone, shape), now.version)
+    kept = name_members(collect_leaves(pruned, shape), shape)
+    gone = sets.intersect_sets(sets.subtract_set(name_members(collect_leaves(merged, shape), shape), kept), given_up)
+    return place.view(remove_fields(merged, gone, shape), now.version)
 
 
 def _add_owned(place: Endpoint, merged: Object, pruned: Object, first: str, owners: Owners) -> Object:
@@ -268,9 +267,13 @@ def _add_owned(place: Endpoint, merged: Object, pruned: Object, first: str, owne
             pruned = place.view(pruned, version, f"pruned object at version {version}")
         except NoVersion:
             continue
-        except Misfit as misfit:
-            raise Misfit(f"failed add back owned items: {misfit}") from None
+        except SchemaMisfit as misfit:
+            raise SchemaMisfit(f"failed add back owned items: {misfit}") from None
         shape = place.shape(version)
-        kept = sets.union(named(leaves(pruned, shape), shape), named(sets.total(several), shape))
-        pruned = remove(merged, sets.difference(named(leaves(merged, shape), shape), kept), shape)
+        kept = sets.unite_sets(
+            name_members(collect_leaves(pruned, shape), shape), name_members(sets.unite_all(several), shape)
+        )
+        pruned = remove_fields(
+            merged, sets.subtract_set(name_members(collect_leaves(merged, shape), shape), kept), shape
+        )
     return pruned

@@ -16,7 +16,7 @@ from podless.structs.gotypes import JSON_NAMES
 BROKEN = "Invalid JSON Patch"
 
 
-def check(patch: Any, *, checked: bool = True) -> Any:
+def check_merge_patch(patch: Any, *, checked: bool = True) -> Any:
     """The patch, which must be an object. Where its fields are not checked it may be a list, which is pruned.
 
     Raises BadRequest.
@@ -32,7 +32,7 @@ def check(patch: Any, *, checked: bool = True) -> Any:
     return patch
 
 
-def apply(document: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+def apply_merge_patch(document: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
     """The document with the patch merged into it; neither is changed, and what is the same is shared.
 
     Objects that were looked into have sorted keys, as in the texts that a real server shows of them.
@@ -47,7 +47,7 @@ def apply(document: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(old, dict):
             merged[key] = _pruned(item)
         elif isinstance(item, dict):
-            merged[key] = apply(old, item)
+            merged[key] = apply_merge_patch(old, item)
         else:
             merged[key] = item  # in the place of an object even the nulls in a list's objects stay
     return {key: merged[key] for key in in_order(merged)}

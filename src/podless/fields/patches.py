@@ -61,11 +61,11 @@ def _read_json_patch(sent: Sent) -> Patch:
     body, checked = sent.body, sent.checked
     if isinstance(body, serializer.ParsedJSON):
         body.kept = True
-    jsonpatch.decode(body, checked=checked)
-    sent.floats.extend(jsonpatch.floats(body))
+    jsonpatch.decode_json_patch(body, checked=checked)
+    sent.floats.extend(jsonpatch.find_floats(body))
     if checked:
-        sent.repeated.extend(jsonpatch.findings(body))
-    return Patch(lambda old: jsonpatch.apply(old, body, checked=checked, shown=sent.shown))
+        sent.repeated.extend(jsonpatch.find_unknown_fields(body))
+    return Patch(lambda old: jsonpatch.apply_json_patch(old, body, checked=checked, shown=sent.shown))
 
 
 def _decode(sent: Sent) -> Any:
@@ -78,22 +78,22 @@ def _read_merge_patch(sent: Sent) -> Patch:
         document = _decode(sent)
     except serializer.JSONError as error:
         raise BadRequest(f"error decoding patch: {error}" if sent.checked else mergepatch.BROKEN) from None
-    changes = mergepatch.check(document, checked=sent.checked)
+    changes = mergepatch.check_merge_patch(document, checked=sent.checked)
     if sent.shown:
         return Patch(partial(_write_merged, sent))
     if isinstance(changes, list):  # takes the place of the object, which is refused when it is read
         return Patch(lambda old: changes)
     raws = [name for name in sent.raws() if changes and name in changes]
-    return Patch(lambda old: gotypes.rewritten(mergepatch.apply(old, changes), raws), None, changes)
+    return Patch(lambda old: gotypes.rewrite_fields(mergepatch.apply_merge_patch(old, changes), raws), None, changes)
 
 
 def _write_merged(sent: Sent, old: Object) -> Any:
     """Return the document after a merge patch, to be shown: with the values as they are written."""
-    text, found = patchtext.marked(sent.body)
-    changes = mergepatch.check(serializer.decode_json(text), checked=sent.checked)
-    merged = changes if isinstance(changes, list) else mergepatch.apply(old, changes)
-    encoded = serializer.encode_sorted(merged) if sent.custom else serializer.encode(merged)
-    return orjson.Fragment(patchtext.unmarked(encoded, found))
+    text, found = patchtext.mark_values(sent.body)
+    changes = mergepatch.check_merge_patch(serializer.decode_json(text), checked=sent.checked)
+    merged = changes if isinstance(changes, list) else mergepatch.apply_merge_patch(old, changes)
+    encoded = serializer.encode_sorted(merged) if sent.custom else serializer.encode_json(merged)
+    return orjson.Fragment(patchtext.unmark_values(encoded, found))
 
 
 def _read_strategic(sent: Sent) -> Patch:
@@ -105,16 +105,16 @@ def _read_strategic(sent: Sent) -> Patch:
     fresh = True
     merged, raws = sent.merged(), sent.raws()
     if sent.floats and not raws:  # what is read of the merged document makes integers of them
-        document = sentfloats.copied(document, sent.floats)
-    document = strategic.check(document)
+        document = sentfloats.copy_as_sent(document, sent.floats)
+    document = strategic.check_strategic_patch(document)
 
     def merge(old: Object) -> Object:
         nonlocal fresh
         if not fresh:
             document.clear()
-            document.update(strategic.check(serializer.decode_json(sent.body)))
+            document.update(strategic.check_strategic_patch(serializer.decode_json(sent.body)))
         fresh = False
-        result: Object = gotypes.rewritten(strategic.apply(old, document, merged), raws)
+        result: Object = gotypes.rewrite_fields(strategic.apply_strategic_patch(old, document, merged), raws)
         return result
 
     return Patch(merge, document, document)

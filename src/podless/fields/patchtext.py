@@ -14,23 +14,23 @@ _DECODER = json.JSONDecoder()
 _MOST = 9  # digits of a mark
 
 
-class Written(NamedTuple):
+class WrittenValue(NamedTuple):
     """A value as it is written."""
 
     raw: bytes
 
 
-def written(raw: bytes, operations: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def read_written_values(raw: bytes, operations: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The operations of a sound patch, with each value as the text that it is; as they are where that is not found."""
     try:
-        texts = _texts(jsontext.utf8(raw))
+        texts = _texts(jsontext.decode_utf8(raw))
     except (ValueError, RecursionError):
         return operations
     if len(texts) != len(operations):
         return operations
     each(texts)
     return [
-        operation if text is None else {**operation, "value": Written(text.encode())}
+        operation if text is None else {**operation, "value": WrittenValue(text.encode())}
         for operation, text in zip(operations, texts, strict=True)
     ]
 
@@ -68,7 +68,7 @@ _LEAF = re.compile(r'("(?:[^"\\]++|\\.)*+")([ \t\r\n]*+:)?+|-?[0-9][0-9.eE+-]*+'
 _MARK = re.compile(rb'"\\u0000([0-9]++)"')
 
 
-def marked(raw: bytes) -> tuple[bytes, list[bytes]]:
+def mark_values(raw: bytes) -> tuple[bytes, list[bytes]]:
     """A sound JSON text with a mark in the place of each text and number that is a value; and what these are."""
     found: list[bytes] = []
 
@@ -79,10 +79,10 @@ def marked(raw: bytes) -> tuple[bytes, list[bytes]]:
         found.append(match[0].encode())
         return f'"\\u0000{len(found) - 1}"'
 
-    return _LEAF.sub(mark, jsontext.utf8(raw)).encode(), found
+    return _LEAF.sub(mark, jsontext.decode_utf8(raw)).encode(), found
 
 
-def unmarked(encoded: bytes, found: list[bytes]) -> bytes:
+def unmark_values(encoded: bytes, found: list[bytes]) -> bytes:
     """What was encoded, with the values as they were written in the place of their marks."""
 
     def value(match: re.Match[bytes]) -> bytes:

@@ -6,12 +6,12 @@ whole by those who owned parts of it; the other way round nothing is done.
 
 from __future__ import annotations
 
-from podless.fields.sets import LEAF, SELF, Fields, member
+from podless.fields.sets import LEAF, SELF, Fields, is_member
 from podless.fields.typed import DEDUCED, ListShape, MapShape, Shape
 from podless.runtime.meter import FEW, charge
 
 
-def reconcile(fields: Fields, shape: Shape) -> Fields:
+def reconcile_set(fields: Fields, shape: Shape) -> Fields:
     """The set as the schema has it now: the same object where nothing changes."""
     if not fields:
         return fields
@@ -31,7 +31,7 @@ def _map(node: Fields, form: MapShape) -> Fields:
             _, shape, _ = form.child(name[2:])
             if shape is None or shape is DEDUCED:
                 continue
-            kept = reconcile(inner, shape)
+            kept = reconcile_set(inner, shape)
             if kept is not inner:
                 changed[name] = kept
     return {**node, **changed} if changed else node
@@ -45,13 +45,13 @@ def _list(node: Fields, form: ListShape) -> Fields:
         charge(len(node))
     for name, inner in node.items():
         if inner and name != SELF:
-            kept = reconcile(inner, form.item)
+            kept = reconcile_set(inner, form.item)
             if kept is not inner:
                 changed[name] = kept
     return {**node, **changed} if changed else node
 
 
-def named(fields: Fields, shape: Shape | None) -> Fields:
+def name_members(fields: Fields, shape: Shape | None) -> Fields:
     """The set with the declared fields in it that lead to its members.
 
     Removing needs them: with the last of its fields an object goes too. Source: fieldpath's sets of named fields.
@@ -69,6 +69,6 @@ def named(fields: Fields, shape: Shape | None) -> Fields:
             _, inner, declared = form.child(name[2:])
         elif shape is not None and shape.list is not None and name[:2] == "k:":
             inner = shape.list.item
-        below = named(node, inner)
-        out[name] = below if member(node) or not declared else {SELF: LEAF, **below}
+        below = name_members(node, inner)
+        out[name] = below if is_member(node) or not declared else {SELF: LEAF, **below}
     return out

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.fields.sets import Fields, member
-from podless.fields.typed import ListShape, MapShape, Shape, element
+from podless.fields.sets import Fields, is_member
+from podless.fields.typed import ListShape, MapShape, Shape, make_element
 from podless.runtime.meter import charge
 
 
-def remove(value: Any, fields: Fields, shape: Shape) -> Any:
+def remove_fields(value: Any, fields: Fields, shape: Shape) -> Any:
     """The value, which is not changed itself, without the fields of a set.
 
     A leaf of which only a part is named is emptied.
@@ -36,8 +36,8 @@ def _map(value: dict[str, Any], fields: Fields, form: MapShape) -> dict[str, Any
         node = fields.get(name)
         if node is None:
             kept[key] = item
-        elif not member(node):
-            kept[key] = item if shape is None else remove(item, node, shape)
+        elif not is_member(node):
+            kept[key] = item if shape is None else remove_fields(item, node, shape)
     return kept
 
 
@@ -47,9 +47,9 @@ def _list(value: list[Any], fields: Fields, form: ListShape) -> list[Any]:
     kept = []
     charge(len(value))
     for item in value:
-        node = fields.get(element(form, item))
+        node = fields.get(make_element(form, item))
         if node is None:
             kept.append(item)
-        elif not member(node):
-            kept.append(remove(item, node, form.item))
+        elif not is_member(node):
+            kept.append(remove_fields(item, node, form.item))
     return kept

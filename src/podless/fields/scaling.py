@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from podless.fields import sets
-from podless.fields.managers import Entry, decode, encode
+from podless.fields.managers import Entry, decode_managed_fields, encode_managed_fields
 from podless.fields.merge import Owned, Owners
 from podless.fields.sets import Path
 from podless.runtime.meter import each
@@ -23,13 +23,13 @@ Paths = Mapping[str, Path | None]  # apiVersion -> where its objects have their 
 
 def to_scale(entries: Any, paths: Paths) -> list[Entry]:
     """managedFields of the Scale of an object that has these."""
-    owners, times = decode(entries, known=True)
+    owners, times = decode_managed_fields(entries, known=True)
     seen: Owners = {}
     for owner, owned in each(owners).items():
         path = paths.get(owned.version)
-        if path is not None and sets.has(owned.fields, path):
-            seen[owner] = Owned(sets.of(_REPLICAS), SCALE)
-    return encode(seen, times, custom=True)
+        if path is not None and sets.has_path(owned.fields, path):
+            seen[owner] = Owned(sets.make_set(_REPLICAS), SCALE)
+    return encode_managed_fields(seen, times, custom=True)
 
 
 def to_object(entries: Any, scale: list[Entry], version: str, paths: Paths, *, custom: bool) -> list[Entry]:
@@ -37,19 +37,19 @@ def to_object(entries: Any, scale: list[Entry], version: str, paths: Paths, *, c
 
     version: the apiVersion of the request's path. Owners in a version that is gone are forgotten.
     """
-    owners, times = decode(entries, known=True)
-    scalers, _ = decode(scale, known=True)
+    owners, times = decode_managed_fields(entries, known=True)
+    scalers, _ = decode_managed_fields(scale, known=True)
     found: Owners = {}
     for owner, owned in each(owners).items():
         if owned.version not in paths:
             continue
         path = paths[owned.version]
-        if path is None or not sets.has(owned.fields, path) or scalers.pop(owner, None) is not None:
+        if path is None or not sets.has_path(owned.fields, path) or scalers.pop(owner, None) is not None:
             found[owner] = owned
-        elif fields := sets.difference(owned.fields, sets.of(path)):
+        elif fields := sets.subtract_set(owned.fields, sets.make_set(path)):
             found[owner] = Owned(fields, owned.version)
     replicas = paths.get(version)
     for owner, owned in scalers.items():
-        if replicas is not None and sets.has(owned.fields, _REPLICAS):
-            found[owner] = Owned(sets.of(replicas), version)
-    return encode(found, times, custom=custom)
+        if replicas is not None and sets.has_path(owned.fields, _REPLICAS):
+            found[owner] = Owned(sets.make_set(replicas), version)
+    return encode_managed_fields(found, times, custom=custom)

@@ -25,23 +25,23 @@ SELF = "."
 LEAF: Fields = {}  # the node of a member that has no members below; shared, so nobody may write to it
 
 
-def of(*paths: Path) -> Fields:
+def make_set(*paths: Path) -> Fields:
     """The set of some paths."""
     found: Fields = {}
     for path in paths:
         node: Fields = LEAF
         for element in reversed(path):
             node = {element: node}
-        found = union(found, node)
+        found = unite_sets(found, node)
     return found
 
 
-def member(node: Fields) -> bool:
+def is_member(node: Fields) -> bool:
     """Whether the field of a node is in the set, not only fields below it."""
     return not node or SELF in node
 
 
-def marked(node: Fields | None) -> Fields:
+def is_marked(node: Fields | None) -> Fields:
     """The node (None for none) of a field that is in the set too."""
     if not node:
         return LEAF
@@ -55,28 +55,28 @@ def _node(is_member: bool, below: Fields) -> Fields | None:
     return {SELF: LEAF, **below} if below else LEAF
 
 
-def has(fields: Fields, path: Path) -> bool:
+def has_path(fields: Fields, path: Path) -> bool:
     """Whether a path is in the set."""
     for element in path:
         if element not in fields:
             return False
         fields = fields[element]
-    return bool(path) and member(fields)
+    return bool(path) and is_member(fields)
 
 
-def paths(fields: Fields, base: Path = ()) -> Iterator[Path]:
+def list_paths(fields: Fields, base: Path = ()) -> Iterator[Path]:
     """The paths in the set, in its order: first the members of a level, then what is below each."""
     charge(len(fields))
-    names = in_order([name for name in fields if name != SELF], elements.rank)
+    names = in_order([name for name in fields if name != SELF], elements.rank_element)
     for name in names:
-        if member(fields[name]):
+        if is_member(fields[name]):
             yield *base, name
     for name in names:
         if fields[name]:
-            yield from paths(fields[name], (*base, name))
+            yield from list_paths(fields[name], (*base, name))
 
 
-def union(one: Fields, other: Fields) -> Fields:
+def unite_sets(one: Fields, other: Fields) -> Fields:
     """What is in either set."""
     if not other or not one:
         return one or other
@@ -89,8 +89,8 @@ def union(one: Fields, other: Fields) -> Fields:
 
 def _joined(one: Fields, other: Fields) -> Fields:
     if not one:
-        return marked(other)
-    return union(one, other) if other else marked(one)
+        return is_marked(other)
+    return unite_sets(one, other) if other else is_marked(one)
 
 
 def joined(nodes: list[Fields]) -> Fields:
@@ -104,16 +104,16 @@ def joined(nodes: list[Fields]) -> Fields:
             if name != SELF:
                 below.setdefault(name, []).append(inner)
     made = {name: joined(inner) for name, inner in below.items()}
-    return _node(any(map(member, nodes)), made) or LEAF
+    return _node(any(map(is_member, nodes)), made) or LEAF
 
 
-def total(several: list[Fields]) -> Fields:
+def unite_all(several: list[Fields]) -> Fields:
     """What is in any of several sets."""
     several = [fields for fields in several if fields]
     return joined(several) if several else {}
 
 
-def intersection(one: Fields, other: Fields) -> Fields:
+def intersect_sets(one: Fields, other: Fields) -> Fields:
     """What is in both sets."""
     shared: Fields = {}
     for name in one.keys() & other.keys():
@@ -121,16 +121,16 @@ def intersection(one: Fields, other: Fields) -> Fields:
             continue
         node, held = one[name], other[name]
         if not node or not held:
-            if member(node) and member(held):
+            if is_member(node) and is_member(held):
                 shared[name] = LEAF
             continue
-        both = _node(SELF in node and SELF in held, intersection(node, held))
+        both = _node(SELF in node and SELF in held, intersect_sets(node, held))
         if both is not None:
             shared[name] = both
     return shared
 
 
-def contains(one: Fields, other: Fields) -> bool:
+def contains_set(one: Fields, other: Fields) -> bool:
     """Whether all that is in the second set is in the first."""
     if not one.keys() >= other.keys():
         return False
@@ -139,23 +139,23 @@ def contains(one: Fields, other: Fields) -> bool:
         if name == SELF or node is held:
             continue
         if not node:
-            if not member(held):
+            if not is_member(held):
                 return False
-        elif not contains(held, node):  # the key of the field itself is among those of the node
+        elif not contains_set(held, node):  # the key of the field itself is among those of the node
             return False
     return True
 
 
-def difference(one: Fields, other: Fields) -> Fields:
+def subtract_set(one: Fields, other: Fields) -> Fields:
     """What is in the first set and not in the second; fields below a field of the second stay."""
     left = one.copy()
     left.pop(SELF, None)
     for name in left.keys() & other.keys():
         node, held = left[name], other[name]
         if node:
-            rest = _node(member(node) and not member(held), difference(node, held))
+            rest = _node(is_member(node) and not is_member(held), subtract_set(node, held))
         else:
-            rest = None if member(held) else node
+            rest = None if is_member(held) else node
         if rest is None:
             del left[name]
         else:
@@ -172,14 +172,14 @@ def difference_below(one: Fields, other: Fields) -> Fields:
         held = other.get(name)
         if held is None:
             left[name] = node
-        elif not member(held):
-            rest = _node(member(node), difference_below(node, held))
+        elif not is_member(held):
+            rest = _node(is_member(node), difference_below(node, held))
             if rest is not None:
                 left[name] = rest
     return left
 
 
-def parse(raw: Any) -> Fields:
+def parse_set(raw: Any) -> Fields:
     """The set that a client's FieldsV1 says, in its one form; None is the empty set. Raises ValueError."""
     if raw is None:
         return {}
@@ -201,7 +201,7 @@ def _parsed(raw: Any) -> tuple[Fields, bool]:
             said = True
             continue
         try:
-            name = elements.parse(text)
+            name = elements.parse_element(text)
         except UnknownElement:
             continue
         inner, is_member = _parsed(item)
@@ -211,14 +211,14 @@ def _parsed(raw: Any) -> tuple[Fields, bool]:
     return {name: joined(nodes) for name, nodes in found.items()}, said or not found
 
 
-def ordered(fields: Fields) -> Fields:
+def order_set(fields: Fields) -> Fields:
     """The set with its elements in the order in which a real server writes them."""
     if len(fields) < 2:
-        return {name: ordered(node) for name, node in fields.items()} if fields else fields
+        return {name: order_set(node) for name, node in fields.items()} if fields else fields
     if len(fields) > FEW:
         charge(len(fields))
-    names = in_order([name for name in fields if name != SELF], elements.rank)
+    names = in_order([name for name in fields if name != SELF], elements.rank_element)
     out: Fields = {SELF: LEAF} if SELF in fields else {}
     for name in names:
-        out[name] = ordered(fields[name])
+        out[name] = order_set(fields[name])
     return out

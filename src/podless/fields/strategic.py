@@ -12,7 +12,7 @@ from typing import Any
 from podless.codec import gotext
 from podless.meta.errors import BadRequest, Internal, Unprocessable
 from podless.runtime.meter import charge, each
-from podless.structs.gotypes import JSON_NAMES, ListOf, MapOf, Raw, Type, Union
+from podless.structs.gotypes import JSON_NAMES, GoType, ListOf, MapOf, Raw, Union
 from podless.structs.structs import Struct
 
 # Lists that are merged: path (without indices; a * stands for all that is before the last part) -> the merge key of
@@ -26,7 +26,7 @@ _RAW = "$raw"
 _FIELDS = "$fields"
 
 
-def table(struct: Struct) -> Table:
+def make_merge_table(struct: Struct) -> Table:
     """The lists of a kind's objects that are merged."""
     found: Table = {}
     _collect(struct, "", (), found)
@@ -43,7 +43,7 @@ def _collect(struct: Struct, path: str, above: tuple[Struct, ...], found: Table)
             found[inside] = _WHOLE
         elif type(field.type) is Raw:
             found[inside] = _RAW
-        inner: Type | None = field.type
+        inner: GoType | None = field.type
         while isinstance(inner, ListOf | MapOf | Union):
             inner = _held(inner)
         if not isinstance(inner, Struct):
@@ -54,7 +54,7 @@ def _collect(struct: Struct, path: str, above: tuple[Struct, ...], found: Table)
             _collect(inner, inside, (*above, struct), found)
 
 
-def _held(kind: ListOf | MapOf | Union) -> Type | None:
+def _held(kind: ListOf | MapOf | Union) -> GoType | None:
     """What a type holds."""
     return kind.forms.get(dict) if isinstance(kind, Union) else kind.item
 
@@ -74,7 +74,7 @@ _GO_TYPES = {
 }
 
 
-def check(patch: Any) -> dict[str, Any]:
+def check_strategic_patch(patch: Any) -> dict[str, Any]:
     """The patch, which must be an object or null. Raises BadRequest."""
     if patch is not None and not isinstance(patch, dict):
         raise BadRequest(
@@ -83,14 +83,14 @@ def check(patch: Any) -> dict[str, Any]:
     return patch or {}
 
 
-def apply(document: dict[str, Any], patch: Any, merged: Table) -> dict[str, Any]:
+def apply_strategic_patch(document: dict[str, Any], patch: Any, merged: Table) -> dict[str, Any]:
     """The document with the patch merged into it, by the merge keys of lists; the document is not changed.
 
     What is read of the patch is taken out of it: directives, and the nulls in what has nothing to merge with.
 
     Raises BadRequest, Unprocessable and Internal (for what a real server answers with 500).
     """
-    return _merge(document, check(patch), "", merged)
+    return _merge(document, check_strategic_patch(patch), "", merged)
 
 
 def _key(table: Table, path: str) -> str | None:
@@ -139,7 +139,7 @@ def _directed(patch: dict[str, Any]) -> dict[str, Any]:
 
 
 def _unknown(directive: Any, patch: dict[str, Any]) -> Internal:
-    return Internal(f"unknown patch type: {_as_text(directive)} in map: {gotext.plain(patch)}")
+    return Internal(f"unknown patch type: {_as_text(directive)} in map: {gotext.format_plain(patch)}")
 
 
 def _as_text(value: Any) -> str:
@@ -147,8 +147,8 @@ def _as_text(value: Any) -> str:
     if value is None:
         return _GO_TYPES[type(None)]
     if isinstance(value, bool | int | float):
-        return f"%!s({_GO_TYPES[type(value)]}={gotext.plain(value)})"
-    return gotext.plain(value)
+        return f"%!s({_GO_TYPES[type(value)]}={gotext.format_plain(value)})"
+    return gotext.format_plain(value)
 
 
 def _retain(merged: dict[str, Any], patch: dict[str, Any]) -> None:
@@ -200,7 +200,7 @@ def _check_order(new: list[Any], order: list[Any], key: str) -> None:
         if isinstance(item, dict) and _DIRECTIVE in item:
             continue
         if not any(_equal(item, other, key) for other in wanted):
-            given, wanted_order = gotext.plain(new), gotext.plain(order)
+            given, wanted_order = gotext.format_plain(new), gotext.format_plain(order)
             text = f"The order in patch list:\n{given}\n doesn't match $setElementOrder list:\n{wanted_order}\n"
             raise Internal(text)
 
@@ -321,7 +321,7 @@ def _identity(item: Any, key: str) -> Any:
         raise _wrong_type(dict, item)
     if isinstance(item, dict):
         if not key or key not in item:  # without a key no map has it
-            raise Internal(f"map: {gotext.plain(item)} does not contain declared merge key: {key}")
+            raise Internal(f"map: {gotext.format_plain(item)} does not contain declared merge key: {key}")
         item = item[key]
     if isinstance(item, dict | list):
         raise Internal(f"runtime error: hash of unhashable type {_GO_TYPES[type(item)]}")
@@ -340,7 +340,7 @@ def _element_type(old: list[Any], new: list[Any]) -> type:
     if type(items[0]) is list:
         raise Unprocessable("the server rejected our request due to an error in our request", {})
     if len(kinds) > 1:
-        raise Internal(f"list element types are not identical: [{gotext.plain(old)} {gotext.plain(new)}]")
+        raise Internal(f"list element types are not identical: [{gotext.format_plain(old)} {gotext.format_plain(new)}]")
     return kinds.pop()
 
 

@@ -13,10 +13,10 @@ from podless.codec import gotext
 from podless.fields import elements
 from podless.fields.sets import LEAF, SELF, Fields
 from podless.runtime.bounded import bounded_cache
-from podless.runtime.memo import fill, own, remember
+from podless.runtime.memo import fill_attribute, own_table, remember_value
 from podless.runtime.meter import charge
 from podless.structs import gotypes
-from podless.structs.gotypes import ListOf, MapOf, Type
+from podless.structs.gotypes import GoType, ListOf, MapOf
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Field, Struct
 
@@ -36,7 +36,7 @@ _WIDEST = 32  # fields of such a value
 _PLAIN = re.compile(r"[ !#-%'-;=?-\[\]-~]*+").fullmatch
 
 
-class Misfit(Exception):
+class SchemaMisfit(Exception):
     """A value is not of its schema, or has no form in a version; the text says where and why."""
 
 
@@ -94,7 +94,9 @@ class ListShape:
     def item(self) -> Shape:
         """The shape of the items, made when it is first asked for."""
         found = self._shape
-        return found if found is not None else fill(self, "_shape", lambda: self._make(self._item), needed=False)
+        return (
+            found if found is not None else fill_attribute(self, "_shape", lambda: self._make(self._item), needed=False)
+        )
 
 
 class Plan(NamedTuple):
@@ -140,7 +142,7 @@ class MapShape:
         if known is not None:
             return known
         if name in self._declared:
-            return remember(self.known, name, lambda: (f"f:{name}", self._make(self._declared[name]), True))
+            return remember_value(self.known, name, lambda: (f"f:{name}", self._make(self._declared[name]), True))
         return f"f:{name}", self.element, False
 
     @property
@@ -148,7 +150,7 @@ class MapShape:
         """The shape of the fields that are not declared, None where there may be none."""
         element = self._element
         if element is not None and not isinstance(element, Shape):
-            made: Shape = fill(self, "_element", lambda: self._make(element), needed=False)
+            made: Shape = fill_attribute(self, "_element", lambda: self._make(element), needed=False)
             return made
         return element
 
@@ -172,7 +174,7 @@ class MapShape:
         return not self._declared and type(element) is Shape and element.types.issuperset(map(type, value.values()))
 
     def _remember(self, sort: Sort) -> Plan | None:
-        plans = own(self.plans)
+        plans = own_table(self.plans)
         found = plans.get(sort)
         if found is None and len(plans) < _SORTS and self._declared.keys() >= set(sort[0]):
             found = plans[sort] = self._planned(*sort)
@@ -191,7 +193,7 @@ class MapShape:
         return Plan(leaves, {SELF: LEAF, **leaves}, below)
 
 
-def complete(shape: Shape) -> None:
+def complete_shape(shape: Shape) -> None:
     """Make the shapes of all that can be below one."""
     todo: list[Shape | None] = [shape]
     seen: set[int] = set()
@@ -302,7 +304,7 @@ def _field(field: Field) -> Shape:
     return _type(kind)
 
 
-def _type(kind: Type) -> Shape:
+def _type(kind: GoType) -> Shape:
     if isinstance(kind, Struct):
         return of_struct(kind)
     if isinstance(kind, ListOf):
@@ -320,17 +322,17 @@ def _type(kind: Type) -> Shape:
     return UNTYPED if kind is gotypes.RAW else DEDUCED  # what decodes itself is published without a type
 
 
-def element(form: ListShape, item: Any) -> str:
-    """The path element of an item of an associative list. Raises Misfit for an item that can have none."""
+def make_element(form: ListShape, item: Any) -> str:
+    """The path element of an item of an associative list. Raises SchemaMisfit for an item that can have none."""
     if not form.keys:
         if type(item) is str:
             return f'v:"{item}"' if _PLAIN(item) else _of_text(item)
         if type(item) in UNTYPED.types and item is not None:
             return elements.of_value(item)
-        raise Misfit(_NO_ITEM[type(item)])
+        raise SchemaMisfit(_NO_ITEM[type(item)])
     if type(item) is not dict:
         fault = "a null element" if item is None else "non-map elements"
-        raise Misfit(f"associative list with keys may not have {fault}")
+        raise SchemaMisfit(f"associative list with keys may not have {fault}")
     if len(form.keys) == 1:
         value = item.get(form.keys[0])
         if type(value) is str:
@@ -342,7 +344,7 @@ def element(form: ListShape, item: Any) -> str:
     if not keys:
         names = " ".join(map(gotext.quote, form.keys))
         fault = f"has an element that omits all key fields [{names}]"
-        raise Misfit(f"associative list with keys {fault} (and doesn't have default values for any key fields)")
+        raise SchemaMisfit(f"associative list with keys {fault} (and doesn't have default values for any key fields)")
     return elements.of_keys(keys)
 
 

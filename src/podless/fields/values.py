@@ -9,35 +9,35 @@ from podless.runtime.meter import charge
 from podless.runtime.sorting import in_order
 
 
-def equal(one: Any, other: Any) -> bool:
+def equal_values(one: Any, other: Any) -> bool:
     """Whether values are the same: numbers by their value, and true is not 1."""
     if type(one) in (dict, list):
         if one is other:
             return True
         if one != other:
             return False
-        if serializer.encode(one) == serializer.encode(other):  # of the same form, as nearly always
+        if serializer.encode_json(one) == serializer.encode_json(other):  # of the same form, as nearly always
             return True
     if type(one) in (dict, list):
         charge(len(one))
     if type(one) is dict and type(other) is dict:
-        return one.keys() == other.keys() and all(equal(item, other[name]) for name, item in one.items())
+        return one.keys() == other.keys() and all(equal_values(item, other[name]) for name, item in one.items())
     if type(one) is list and type(other) is list:
-        return len(one) == len(other) and all(map(equal, one, other))
+        return len(one) == len(other) and all(map(equal_values, one, other))
     if type(one) is bool or type(other) is bool:
         return one is other
     return bool(one == other)
 
 
-def syntax(value: Any) -> str:
+def format_syntax(value: Any) -> str:
     """A value as Go's %#v prints it: []interface {}{"x", 1}."""
     if isinstance(value, dict | list):
         charge(len(value))
     if isinstance(value, dict):
-        inside = ", ".join(f"{gotext.quote(name)}:{syntax(value[name])}" for name in in_order(value))
+        inside = ", ".join(f"{gotext.quote(name)}:{format_syntax(value[name])}" for name in in_order(value))
         return f"map[string]interface {{}}{{{inside}}}"
     if isinstance(value, list):
-        return f"[]interface {{}}{{{', '.join(map(syntax, value))}}}"
+        return f"[]interface {{}}{{{', '.join(map(format_syntax, value))}}}"
     if value is None:
         return "interface {}(nil)"
-    return value.code if isinstance(value, gotext.Foreign) else gotext.value(value)
+    return value.code if isinstance(value, gotext.GoValue) else gotext.format_value(value)

@@ -21,9 +21,9 @@ from podless.http.incoming import Incoming
 from podless.http.limits import Limits
 from podless.http.message import JSON, Answer, Gate, Handler, Lost, Pending, Request, Response, Stream
 from podless.http.outgoing import Outgoing
-from podless.http.parsing import Parser
-from podless.http.sending import CHUNKED, PLAIN, Clock
-from podless.http.status import trace
+from podless.http.parsing import RequestParser
+from podless.http.sending import CHUNKED, PLAIN, DatedHeads
+from podless.http.status import trace_error
 from podless.meta.errors import TooManyRequests
 from podless.runtime.pace import Pace
 from podless.runtime.watchdog import Watchdog
@@ -55,7 +55,7 @@ class Shared:
     watchdog: Watchdog
     gate: Gate | None = None
     connections: set[Answering] = field(default_factory=set)
-    clock: Clock = field(default_factory=Clock)
+    clock: DatedHeads = field(default_factory=DatedHeads)
     heads: Heads = field(default_factory=Heads)
     buffer: memoryview = field(default_factory=lambda: memoryview(bytearray(1 << 18)))
 
@@ -64,7 +64,7 @@ class Answering:
     """The half of a connection that answers. deadline: the loop's time at which it is cut off, 0 for never."""
 
     _transport: asyncio.Transport
-    _parser: Parser | websocket.Reader
+    _parser: RequestParser | websocket.Reader
 
     def __init__(self, shared: Shared) -> None:
         self._shared = shared
@@ -127,7 +127,7 @@ class Answering:
         try:
             answer = self._handler(request)
         except Exception as error:
-            log.error("a request could not be handled: %s", trace(error))
+            log.error("a request could not be handled: %s", trace_error(error))
             self.abort()
             return
         if isinstance(answer, (Response, Stream)):
@@ -147,7 +147,7 @@ class Answering:
             elif isinstance(answer, Stream):
                 answer.abandon()
         except Exception as error:
-            log.error("an answer could not be sent: %s", trace(error))
+            log.error("an answer could not be sent: %s", trace_error(error))
             self.abort()
         finally:
             if self._closing:
@@ -212,7 +212,11 @@ class Answering:
             self._transport.write(b"".join((lines, end, b"\r\n", *answer.chunks)))
 
     def _stream(self, request: Request, answer: Stream) -> None:
-        if "upgrade" in request.headers and websocket.wanted(request.headers) and request is not self._in.request:
+        if (
+            "upgrade" in request.headers
+            and websocket.wants_websocket(request.headers)
+            and request is not self._in.request
+        ):
             self._upgrade(request, answer)
             return
         chunked = request.version != "1.0"
@@ -230,7 +234,7 @@ class Answering:
     def _upgrade(self, request: Request, answer: Stream) -> None:
         """A stream for a client that goes on with WebSocket."""
         request.keep_alive = False
-        refusal = websocket.refusal(request.headers)
+        refusal = websocket.find_refusal(request.headers)
         if refusal is not None:
             answer.abandon()
             self._write(refusal, request)
@@ -239,7 +243,7 @@ class Answering:
         self._parser.forget()
         self._parser = websocket.Reader(self)
         framing = websocket.LINES if answer.media == JSON else websocket.COUNTED
-        head = websocket.head(request.headers)
+        head = websocket.accept_head(request.headers)
         self._stop_stream = self._out.stream(head, answer, framing, lambda: self._done(request))
 
     def pong(self, data: bytes) -> None:

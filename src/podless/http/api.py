@@ -6,40 +6,40 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from podless.http import negotiate, place
-from podless.http.compress import DOCUMENT_THRESHOLDS, THRESHOLD, compress, shrink
+from podless.http.compress import DOCUMENT_THRESHOLDS, THRESHOLD, compress_answer, shrink_answer
 from podless.http.info import RequestInfo
 from podless.http.message import Answer, Pending, Request, Response
-from podless.http.negotiate import Form
+from podless.http.negotiate import AnswerForm
 from podless.http.nonresource import NonResource
-from podless.http.render import is_quick, lay_out, ready, response
+from podless.http.render import is_quick, lay_out, prepare_list, render_response
 from podless.http.rows import Rows
 from podless.http.selections import Selections
-from podless.http.stream import WatchStream, error_line, media
+from podless.http.stream import WatchStream, error_line, watch_media
 from podless.kinds import conversion, view
 from podless.meta.errors import Expired, NoBackend, NotServed, PageNotFound, UnsupportedMediaType
 from podless.runtime.allowance import ALLOWANCE, Allowance
 from podless.verbs import options
-from podless.verbs.call import API, Call, Outcome, entries
-from podless.verbs.components import component
-from podless.verbs.connect import connect, passed_on
-from podless.verbs.create import create
-from podless.verbs.delete import delete
+from podless.verbs.call import API, Call, Outcome, outcome_entries
+from podless.verbs.components import get_component
+from podless.verbs.connect import connect_object, passed_on
+from podless.verbs.create import create_object
+from podless.verbs.delete import delete_object
 from podless.verbs.deletecollection import delete_collection
-from podless.verbs.finalize import finalize
-from podless.verbs.get import get
+from podless.verbs.finalize import finalize_object
+from podless.verbs.get import get_object
 from podless.verbs.list import list_
-from podless.verbs.patch import media_type, patch
+from podless.verbs.patch import media_type, patch_object
 from podless.verbs.ready import make_ready
-from podless.verbs.scale import scale
-from podless.verbs.update import update
+from podless.verbs.scale import scale_object
+from podless.verbs.update import update_object
 from podless.verbs.watch import Watch
-from podless.virtual.review import review
+from podless.virtual.review import answer_review
 
 _WRITES: dict[str, Callable[[API, Call], Coroutine[Any, Any, Outcome]]] = {
-    "create": create,
-    "update": update,
-    "patch": patch,
-    "delete": delete,
+    "create": create_object,
+    "update": update_object,
+    "patch": patch_object,
+    "delete": delete_object,
     "deletecollection": delete_collection,
 }
 
@@ -67,7 +67,7 @@ class APIHandler:
             document = self._nonresource.answer(request, accept)
             threshold = DOCUMENT_THRESHOLDS.get(request.path, THRESHOLD)
             if isinstance(document, Response):
-                return shrink(request, document, threshold)
+                return shrink_answer(request, document, threshold)
             return _shrunk(request, document, threshold) if request.path.startswith("/openapi") else document
         call, verb = self._call(request, info)
         if call.subresource and passed_on(call):
@@ -107,7 +107,7 @@ class APIHandler:
             audit.annotations if audit is not None else {},
             verb=asked.verb,
         )  # fmt: skip
-        place.check(call, info, request.method)
+        place.check_place(call, info, request.method)
         if asked.subresource:
             place.check_subresource(call, info)
         if info.prefix == "watch" and info.name:
@@ -116,58 +116,58 @@ class APIHandler:
             call.warnings.append(kind.deprecation(version))
         return call, asked.verb
 
-    def _form(self, call: Call, verb: str, accept: str) -> Form:
+    def _form(self, call: Call, verb: str, accept: str) -> AnswerForm:
         known = call.kind.subresource(call.subresource) if call.subresource else None
         tables = not call.kind.virtual and (known is None or known.kind is None)
         many = verb in ("list", "watch")
         form = negotiate.of_resource(accept, builtin=not call.kind.custom, many=many, tables=tables)
-        return negotiate.readable(form, call.query, call.agent)
+        return negotiate.make_readable(form, call.query, call.agent)
 
     async def _connect(self, request: Request, call: Call, accept: str) -> Answer:
         if call.subresource == "log":
             negotiate.of_route(accept, ("text/plain", *negotiate.OFFERED))
             negotiate.of_resource(accept, builtin=False)
         path = request.path.partition(f"/{call.kind.plural}/{call.name}/{call.subresource}")[2]
-        await connect(self._api, call, path, upgrade="upgrade" in request.headers.get("connection", "").lower())
+        await connect_object(self._api, call, path, upgrade="upgrade" in request.headers.get("connection", "").lower())
         return Response(204, (), b"")
 
-    def _read(self, request: Request, call: Call, verb: str, form: Form) -> Answer | Pending:
+    def _read(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer | Pending:
         collection = self._api.collection(call.kind)
         if verb == "get" and collection.loaded and call.kind.strategy.revisioned:
-            outcome: Outcome = get(self._api, call, collection)
-            if call.kind.webhook is not None and conversion.missing(call.kind, call.version, entries(outcome)):
+            outcome: Outcome = get_object(self._api, call, collection)
+            if call.kind.webhook is not None and conversion.missing(call.kind, call.version, outcome_entries(outcome)):
                 return self._read_later(request, call, verb, form)
             if is_quick(call, outcome, form):
-                return shrink(request, response(call, outcome, form, self._rows))
+                return shrink_answer(request, render_response(call, outcome, form, self._rows))
             return self._show(request, call, outcome, form)
         return self._read_later(request, call, verb, form)
 
-    async def _read_later(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
+    async def _read_later(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer:
         collection = await self._api.loaded(call.kind)
         if verb == "get" and not call.kind.strategy.revisioned:
-            outcome: Outcome = await component(self._api, call)
+            outcome: Outcome = await get_component(self._api, call)
         elif verb == "get":
-            outcome = get(self._api, call, collection)
+            outcome = get_object(self._api, call, collection)
         else:
-            chosen = await options.listed(self._api, call)
+            chosen = await options.read_list_options(self._api, call)
             listing = list_(self._api, call, collection, chosen)
             plain = chosen.labels.empty and chosen.fields.empty
             outcome = await (listing if plain else self._api.off_loop.slices.drive(listing))
-        await self._api.converter.ready(call.kind, call.version, entries(outcome))
-        await ready(self._api, call, outcome, form)
+        await self._api.converter.ready(call.kind, call.version, outcome_entries(outcome))
+        await prepare_list(self._api, call, outcome, form)
         return await self._show(request, call, outcome, form)
 
-    async def _show(self, request: Request, call: Call, outcome: Outcome, form: Form) -> Answer:
+    async def _show(self, request: Request, call: Call, outcome: Outcome, form: AnswerForm) -> Answer:
         """The answer, made in slices."""
         run, entry = self._api.off_loop.slices.run, getattr(outcome, "entry", None)
         if entry is None:
-            answer = await run(response, call, outcome, form, self._rows)
+            answer = await run(render_response, call, outcome, form, self._rows)
         else:
             with view.resting(entry):
-                answer = await run(response, call, outcome, form, self._rows)
-        return await compress(request, answer)
+                answer = await run(render_response, call, outcome, form, self._rows)
+        return await compress_answer(request, answer)
 
-    async def _write(self, request: Request, call: Call, verb: str, form: Form) -> Answer:
+    async def _write(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer:
         call.body = await request.read()
         ALLOWANCE.set(Allowance())
         if call.kind.strategy.loads:
@@ -177,15 +177,15 @@ class APIHandler:
             outcome = await self._written(call, verb)
             if not is_quick(call, outcome, form):
                 return await self._show(request, call, outcome, form)
-            answer = response(call, outcome, form, self._rows)
-            return answer if 0 <= answer.size <= THRESHOLD else await compress(request, answer)
+            answer = render_response(call, outcome, form, self._rows)
+            return answer if 0 <= answer.size <= THRESHOLD else await compress_answer(request, answer)
         async with self._api.off_loop.turn(call.user.name, size):
             await make_ready(self._api, call.kind, call.subresource)
             outcome = await self._written(call, verb)
             lay_out(call, form)
             # rows belong to the loop: what is made here is shown once
-            answer = await self._api.off_loop.run(size, response, call, outcome, form, Rows())
-            return await compress(request, answer)
+            answer = await self._api.off_loop.run(size, render_response, call, outcome, form, Rows())
+            return await compress_answer(request, answer)
 
     def _size(self, call: Call) -> int:
         """Bytes of the object that is written, about: those that are sent, or those that are there."""
@@ -206,25 +206,25 @@ class APIHandler:
                 # a real server looks at the options of an update before the form of its body, and at those of a create
                 # where it is protobuf, which it finds to be no form of the object's only then
                 if verb == "update" or (sent and call.content_type.startswith(negotiate.PROTOBUF)):
-                    options.write(call, "UpdateOptions" if verb == "update" else "CreateOptions")
+                    options.read_write_options(call, "UpdateOptions" if verb == "update" else "CreateOptions")
                 raise
         if call.subresource == "scale":
-            outcome: Outcome = await scale(self._api, call, verb)
+            outcome: Outcome = await scale_object(self._api, call, verb)
         elif call.subresource == "finalize":
-            outcome = await finalize(self._api, call)
+            outcome = await finalize_object(self._api, call)
         elif verb == "create" and (call.kind.virtual or call.subresource):
-            outcome = await review(self._api, call)
+            outcome = await answer_review(self._api, call)
         else:
             outcome = await _WRITES[verb](self._api, call)
         if call.kind.webhook is not None:
-            await self._api.converter.ready(call.kind, call.version, entries(outcome))
+            await self._api.converter.ready(call.kind, call.version, outcome_entries(outcome))
         return outcome
 
-    async def _watch(self, request: Request, call: Call, form: Form) -> Answer:
+    async def _watch(self, request: Request, call: Call, form: AnswerForm) -> Answer:
         lease = self._selections.lease(request, call)
         watch: Watch | None = None
         try:
-            chosen = await options.listed(self._api, call, lease.parsed)
+            chosen = await options.read_list_options(self._api, call, lease.parsed)
             lease.keep(chosen.labels, chosen.fields)
             collection = await self._api.loaded(call.kind)
             watch = Watch(self._api, call, chosen, collection)
@@ -240,10 +240,10 @@ class APIHandler:
                 raise
             # a watch that comes too late, or cannot be shown, is answered in the stream, where clients look for it
             form = negotiate.of_stream(form)
-            return Response(200, [error_line(error.status(), form)], media(form))
+            return Response(200, [error_line(error.status(), form)], watch_media(form))
 
 
 async def _shrunk(request: Request, pending: Pending, threshold: int) -> Answer:
     """What is made first, compressed where it is big and the client takes that."""
     answer = await pending
-    return await compress(request, answer, threshold) if isinstance(answer, Response) else answer
+    return await compress_answer(request, answer, threshold) if isinstance(answer, Response) else answer

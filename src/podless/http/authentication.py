@@ -7,7 +7,7 @@ from typing import Any
 
 from podless.auth.authenticate import Authenticator
 from podless.auth.user import ANONYMOUS, User
-from podless.http.message import Answer, Handler, Pending, Request, settled
+from podless.http.message import Answer, Handler, Pending, Request, settle_answer
 
 _BLANK = "the provided Authorization header contains extra space before the bearer token, and is ignored"
 
@@ -25,7 +25,7 @@ def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Han
             return handler(request)
 
         async def later(request: Request, pending: Coroutine[Any, Any, User]) -> Answer:
-            return await settled(known(request, await pending))
+            return await settle_answer(known(request, await pending))
 
         def handle(request: Request) -> Answer | Pending:
             user = authenticator.user(request.headers, request.certificate)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from podless.auth.authorizer import Authorizer, Decision
 from podless.auth.denied import Denied
-from podless.http.message import Answer, Handler, Pending, Request, settled
+from podless.http.message import Answer, Handler, Pending, Request, settle_answer
 from podless.offload.offloop import OffLoop
 
 
@@ -23,7 +23,7 @@ def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
 
         async def later(request: Request) -> Answer:
             decision = await off_loop.slice(authorizer.decide, request.user, request.info.asked)
-            return await settled(go_on(request, decision))
+            return await settle_answer(go_on(request, decision))
 
         def handle(request: Request) -> Answer | Pending:
             user, asked = request.user, request.info.asked

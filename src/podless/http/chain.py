@@ -44,7 +44,7 @@ else:
 Filter = Callable[[Handler], Handler]
 
 
-def filters(
+def list_filters(
     api: API,
     limits: Limits,
     audit: Filter | None = None,
@@ -73,7 +73,7 @@ def filters(
     ]
 
 
-def chain(passed: list[Filter], handler: Handler) -> Handler:
+def chain_filters(passed: list[Filter], handler: Handler) -> Handler:
     """The handler with filters before it."""
     for each in reversed(passed):
         handler = each(handler)

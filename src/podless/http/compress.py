@@ -23,14 +23,16 @@ def accepts(request: Request) -> bool:
     return "gzip" in given and any(part.strip() == "gzip" for part in given.split(","))
 
 
-def shrink(request: Request, answer: Response, threshold: int = THRESHOLD) -> Answer | Coroutine[Any, Any, Answer]:
+def shrink_answer(
+    request: Request, answer: Response, threshold: int = THRESHOLD
+) -> Answer | Coroutine[Any, Any, Answer]:
     """The answer, or what gives it compressed where it is big and the client takes that."""
     if 0 <= answer.size <= threshold or not accepts(request):
         return answer
-    return compress(request, answer, threshold)
+    return compress_answer(request, answer, threshold)
 
 
-async def compress(request: Request, answer: Response, threshold: int = THRESHOLD) -> Response:
+async def compress_answer(request: Request, answer: Response, threshold: int = THRESHOLD) -> Response:
     """The answer, compressed where it is big and the client takes that."""
     if 0 <= answer.size <= threshold or not accepts(request):
         return answer
@@ -39,7 +41,7 @@ async def compress(request: Request, answer: Response, threshold: int = THRESHOL
     if not 0 <= answer.size <= _WHOLE:
         own = answer.own
         return Response(
-            answer.status, Pieces(lambda: _deflated(sending.slices(chunks)), own=own), answer.media, headers
+            answer.status, Pieces(lambda: _deflated(sending.slice_chunks(chunks)), own=own), answer.media, headers
         )
     body = await asyncio.get_running_loop().run_in_executor(None, _deflate, chunks)
     return Response(answer.status, [body], answer.media, headers)

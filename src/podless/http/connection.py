@@ -12,7 +12,7 @@ from typing import Any, cast
 from podless.auth.certificates import Certificate
 from podless.http.answering import Answering, Shared
 from podless.http.message import Request
-from podless.http.parsing import Parser
+from podless.http.parsing import RequestParser
 from podless.http.sending import Nowhere
 from podless.meta.errors import BadRequest
 
@@ -32,7 +32,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
     def __init__(self, shared: Shared) -> None:
         super().__init__(shared)
         self._buffer = shared.buffer
-        self._parser = Parser(self, shared.limits.head, self._make, shared.heads)
+        self._parser = RequestParser(self, shared.limits.head, self._make, shared.heads)
         self._peer = ""
         self._certificate: Certificate | None = None
         self._resting = False  # until it is the user's turn to send more
@@ -52,7 +52,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             return
         if der := tls.getpeercert(True):
             trusted = tls.trusted(der)
-            # what only a stranger says may be more than the module can read
+            # what an unknown client says may be more than the module can read
             self._certificate = Certificate(der, tls.getpeercert() if trusted else {}, trusted=trusted)
         tls.over()
 
@@ -281,5 +281,5 @@ class Connection(Answering, asyncio.BufferedProtocol):
             self.deadline = 0.0
 
 
-_DEAF = Parser(cast(Any, None), 0, Request)
+_DEAF = RequestParser(cast(Any, None), 0, Request)
 _DEAF.forget()

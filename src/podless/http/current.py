@@ -68,7 +68,7 @@ def _filter(api: API) -> Callable[[Handler], Handler]:
             definitions = api.follow_ups.of(DEFINITIONS)
             if definitions is not None and definitions.busy:
                 await definitions.flush()
-            scope = current.begin()
+            scope = current.begin_waited()
             try:
                 answer = handler(request)
                 return answer if isinstance(answer, (Response, Stream)) else await answer
@@ -76,7 +76,7 @@ def _filter(api: API) -> Callable[[Handler], Handler]:
                 scope.over = True
 
         def within(request: Request) -> Answer | Pending:
-            scope = current.begin()
+            scope = current.begin_waited()
             try:
                 answer = handler(request)
             except BaseException:

@@ -15,7 +15,7 @@ from typing import Any
 
 from podless.http.flows import Flows
 from podless.http.limits import Limits
-from podless.http.message import TEXT, Answer, Ending, Handler, Pending, Request, Response, Sink, Stream, settled
+from podless.http.message import TEXT, Answer, Ending, Handler, Pending, Request, Response, Sink, Stream, settle_answer
 
 _TURN = 0.001  # seconds of work that are begun in one turn of the loop while several users ask
 _LATER = 0.0002  # seconds that work is taken for which a handler only begins
@@ -118,7 +118,7 @@ class PriorityAndFairness:
 
     async def _later(self, turn: asyncio.Future[Any]) -> Answer:
         try:
-            return await settled(await turn)
+            return await settle_answer(await turn)
         finally:
             del turn  # a refusal in it knows this frame, and with it the request
 

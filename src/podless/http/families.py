@@ -79,7 +79,7 @@ _ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 Sample = tuple[tuple[str, ...], float | Histogram]
 
 
-def render(name: str, samples: Iterable[Sample]) -> Iterator[str]:
+def render_family(name: str, samples: Iterable[Sample]) -> Iterator[str]:
     """The lines of a family. samples: values of its labels, and a number, or the histogram of that name."""
     family = FAMILIES[name]
     yield f"# HELP {name} {family.help}\n# TYPE {name} {family.type}\n"

@@ -14,7 +14,7 @@ from podless.apis.catalog import FLOW_SCHEMAS, PRIORITY_LEVELS
 from podless.auth.attributes import Attributes
 from podless.auth.user import User, of_account
 from podless.cache.events import Event
-from podless.http.families import Sample, render
+from podless.http.families import Sample, render_family
 from podless.http.message import Request
 from podless.runtime.bounded import LONGEST
 from podless.runtime.histogram import Histogram
@@ -174,10 +174,10 @@ class Flows:
         for lines, count in [*self._counts.items(), *((flow.lines, flow.count) for flow in self._flows)]:
             counts[self._names.get(lines, _OTHERS)] += count
         waiting = Counter(map(self._of, self.waiting()))
-        yield from render(_PREFIX + "dispatched_requests_total", _plain(counts))
-        yield from render(_PREFIX + "rejected_requests_total", _plain(self._refused))
-        yield from render(_PREFIX + "current_inqueue_requests", _plain(waiting))
-        yield from render(_PREFIX + "request_wait_duration_seconds", [*self._waits.items()])
+        yield from render_family(_PREFIX + "dispatched_requests_total", _plain(counts))
+        yield from render_family(_PREFIX + "rejected_requests_total", _plain(self._refused))
+        yield from render_family(_PREFIX + "current_inqueue_requests", _plain(waiting))
+        yield from render_family(_PREFIX + "request_wait_duration_seconds", [*self._waits.items()])
 
 
 def _plain(counts: Counter[Any]) -> list[Sample]:

@@ -24,7 +24,7 @@ _OTHER = frozenset(("transfer-encoding", "upgrade", "connection", "expect"))
 _SIZE = "content-length"
 
 
-class Known(NamedTuple):
+class KnownHead(NamedTuple):
     """A request whose fields came in before. headers: shared by all who have no body; nobody changes them."""
 
     method: str
@@ -41,7 +41,7 @@ class Heads:
     def __init__(self) -> None:
         self._known: dict[bytes, dict[str, str]] = {}  # the oldest first
 
-    def find(self, data: bytes) -> Known | None:
+    def find(self, data: bytes) -> KnownHead | None:
         """The request that the bytes are, where they are one and nothing else, and its fields are known."""
         end = data.find(_LINE)
         headers, body = self._known.get(data[end:]), b""
@@ -51,7 +51,7 @@ class Heads:
                 return None
             headers, body = {**headers, _SIZE: parts[1]}, parts[2]
         line = _line(data, end)
-        return Known(*line, headers, body) if line is not None else None
+        return KnownHead(*line, headers, body) if line is not None else None
 
     def keep(self, data: bytes, method: str, target: str, headers: dict[str, str]) -> None:
         """Remember the fields of a request that the bytes were."""

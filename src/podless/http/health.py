@@ -14,7 +14,7 @@ _HEADERS = [("X-Content-Type-Options", "nosniff")]
 log = logging.getLogger("podless")
 
 
-async def answer(health: Health, request: Request) -> Response:
+async def answer_health(health: Health, request: Request) -> Response:
     """The answer. Raises PageNotFound for a check that there is not."""
     place, slash, check = request.path[1:].partition("/")
     if not slash:

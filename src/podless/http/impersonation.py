@@ -7,7 +7,7 @@ from collections.abc import Callable
 from podless.auth import impersonation
 from podless.auth.authorizer import Authorizer
 from podless.auth.user import User
-from podless.http.message import Answer, Handler, Pending, Request, settled
+from podless.http.message import Answer, Handler, Pending, Request, settle_answer
 from podless.offload.offloop import OffLoop
 
 
@@ -22,17 +22,19 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
             return handler(request)
 
         async def later(request: Request, other: User) -> Answer:
-            user = await off_loop.slice(impersonation.act, authorizer, request.user, other, request.info.asked)
-            return await settled(go_on(request, user))
+            user = await off_loop.slice(
+                impersonation.impersonate_user, authorizer, request.user, other, request.info.asked
+            )
+            return await settle_answer(go_on(request, user))
 
         def handle(request: Request) -> Answer | Pending:
-            other = impersonation.wanted(request.headers)
+            other = impersonation.read_headers(request.headers)
             if other is None:
                 return handler(request)
             user, asked = request.user, request.info.asked
-            if authorizer.slow(user, *impersonation.places(other, asked)):
+            if authorizer.slow(user, *impersonation.list_places(other, asked)):
                 return later(request, other)
-            return go_on(request, impersonation.act(authorizer, user, other, asked))
+            return go_on(request, impersonation.impersonate_user(authorizer, user, other, asked))
 
         return handle
 

@@ -33,7 +33,6 @@ class RequestInfo(NamedTuple):
 
     @property
     def verb(self) -> str:
-        """The verb."""
         return self.asked.verb
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from podless.runtime.option import megabytes, one_or_more, option
+from podless.runtime.option import one_or_more, option, parse_megabytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Limits:
         "half of them",
         value=128 * 1024 * 1024,
         metavar="MB",
-        parse=megabytes,
+        parse=parse_megabytes,
         default="128",
     )
     pipeline: int = option("", "requests of a connection that may wait behind the one at work", value=32)

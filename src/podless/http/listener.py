@@ -14,7 +14,7 @@ from podless.http.held import Held
 from podless.http.limits import Limits
 from podless.http.message import Gate, Handler, Response
 from podless.http.secure import Handshakes, Secure
-from podless.http.status import trace
+from podless.http.status import trace_error
 from podless.runtime.pace import Pace
 from podless.runtime.watchdog import Watchdog
 
@@ -116,7 +116,7 @@ class Listener:
             try:
                 protocol = self._secure(connection, self._context)
             except Exception as error:
-                log.error("TLS cannot be spoken: %s", trace(error))
+                log.error("TLS cannot be spoken: %s", trace_error(error))
                 accepted.close()
                 return
         task = asyncio.get_running_loop().create_task(self._connect(accepted, protocol))

@@ -11,11 +11,12 @@ import orjson
 from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.http.message import Pieces
-from podless.http.negotiate import YAML, Form
+from podless.http.negotiate import YAML, AnswerForm
 from podless.http.rows import Rows
 from podless.kinds import view
 from podless.runtime import clock, lazy
-from podless.runtime.gcpause import paused
+from podless.runtime.gcpause import pause_gc
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge
 from podless.verbs.call import Call, Many
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 else:
     table = lazy.Late("podless.publish.table")
 
-Object = dict[str, Any]
 
 LONG = 128  # objects
 _BYTES = 1 << 18  # of all objects
@@ -35,12 +35,12 @@ _SHOWN = 64  # bytes that are decoded, encoded or moved in a step
 _MARK = b'\n    "@"\n'  # the place of the items in what is shown to people
 
 
-def long(page: Many) -> bool:
+def is_long(page: Many) -> bool:
     """Whether a list is so long that it is not made in one go."""
     return len(page.entries) > LONG or sum(len(entry.body) for entry in page.entries) > _BYTES
 
 
-def meta(page: Many) -> Object:
+def list_metadata(page: Many) -> Object:
     """A list's metadata, in the field order of ListMeta."""
     found: Object = {"resourceVersion": str(page.revision)} if page.revision else {}
     if page.token:
@@ -50,20 +50,20 @@ def meta(page: Many) -> Object:
     return found
 
 
-def pieces(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Pieces:
+def list_pieces(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Pieces:
     """The list in its form. kept: rows that were shown before. include: what comes with a table's rows."""
     if form.target == "Table":
-        head, tail = table.frame(table.layout(call.kind, call.version), meta(page), form.version)
+        head, tail = table.frame_table(table.layout(call.kind, call.version), list_metadata(page), form.version)
 
         def items() -> Iterator[bytes]:
-            return rows(call, page, form, kept, include)
+            return table_rows(call, page, form, kept, include)
     elif form.target:
-        head, tail = _frame("PartialObjectMetadataList", f"meta.k8s.io/{form.version}", meta(page))
+        head, tail = _frame("PartialObjectMetadataList", f"meta.k8s.io/{form.version}", list_metadata(page))
 
         def items() -> Iterator[bytes]:
             return (_partial(call, entry, form) for entry in page.entries)
     else:
-        head, tail = _frame(call.kind.list_kind, call.kind.api_version(call.version.name), meta(page))
+        head, tail = _frame(call.kind.list_kind, call.kind.api_version(call.version.name), list_metadata(page))
 
         def items() -> Iterator[bytes]:
             return (_item(call, entry) for entry in page.entries)
@@ -78,9 +78,9 @@ def pieces(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Piec
     return Pieces(lambda: _joined(head, items(), tail + b"\n"))
 
 
-def _partial(call: Call, entry: Entry, form: Form) -> bytes:
+def _partial(call: Call, entry: Entry, form: AnswerForm) -> bytes:
     with view.resting(entry):
-        return serializer.encode(table.partial(view.inner(call.kind, call.version, entry), form.version))
+        return serializer.encode_json(table.make_partial(view.inner(call.kind, call.version, entry), form.version))
 
 
 def _item(call: Call, entry: Entry) -> bytes:
@@ -88,15 +88,15 @@ def _item(call: Call, entry: Entry) -> bytes:
         return view.item(call.kind, call.version, entry)
 
 
-def rows(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Iterator[bytes]:
+def table_rows(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Iterator[bytes]:
     """A table's rows: no more than one object is decoded at a time."""
-    ages = table.Clock(clock.time())
+    ages = table.AgeFiller(clock.time())
     return (ages.fill(row) for row, _ in _made(call, page, form, kept, include))
 
 
 def _together(made: Iterator[tuple[table.Row, int]]) -> Iterator[bytes]:
     """The same rows, many at a time, with commas between."""
-    ages = table.Clock(clock.time())
+    ages = table.AgeFiller(clock.time())
     held: list[bytes | float] = []
     size = 0
     for row, long in made:
@@ -111,7 +111,7 @@ def _together(made: Iterator[tuple[table.Row, int]]) -> Iterator[bytes]:
         yield ages.fill(held[:-1])
 
 
-def place(call: Call, order: Callable[[Object], Any], entry: Entry) -> Any:
+def sort_key(call: Call, order: Callable[[Object], Any], entry: Entry) -> Any:
     """What a row is sorted by, made once for each state of its object."""
     known = ("order", call.kind.group, call.version.name, call.kind.changed)
     found = entry.forms.get(known)
@@ -120,13 +120,13 @@ def place(call: Call, order: Callable[[Object], Any], entry: Entry) -> Any:
     return found
 
 
-def _made(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Iterator[tuple[table.Row, int]]:
+def _made(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Iterator[tuple[table.Row, int]]:
     """Rows, each with the bytes that it takes, about; making one counts for some more."""
     kind, version = call.kind, call.version
     layout = table.layout(kind, version)
     shape = (layout, kind.changed, include, form.version)
     order = layout.order
-    for entry in page.entries if order is None else sorted(page.entries, key=partial(place, call, order)):
+    for entry in page.entries if order is None else sorted(page.entries, key=partial(sort_key, call, order)):
         if include == "Object":
             with view.resting(entry):
                 body = view.body(kind, version, entry)
@@ -143,8 +143,11 @@ def _made(call: Call, page: Many, form: Form, kept: Rows, include: str) -> Itera
 
 
 def _frame(kind: str, api_version: str, metadata: Object) -> tuple[bytes, bytes]:
-    head = b'{"kind":%b,"apiVersion":%b,"metadata":' % (serializer.encode(kind), serializer.encode(api_version))
-    return b'%b%b,"items":[' % (head, serializer.encode(metadata)), b"]}"
+    head = b'{"kind":%b,"apiVersion":%b,"metadata":' % (
+        serializer.encode_json(kind),
+        serializer.encode_json(api_version),
+    )
+    return b'%b%b,"items":[' % (head, serializer.encode_json(metadata)), b"]}"
 
 
 def _whole(text: bytes, name: str, items: Iterable[Any]) -> Object:
@@ -178,7 +181,7 @@ def _pretty(whole: Object, items: Iterator[bytes]) -> Iterator[bytes]:
 
 def _indented(item: bytes) -> bytes:
     charge(len(item) // _SHOWN)
-    with paused():
+    with pause_gc():
         shown = orjson.dumps(orjson.loads(item), option=orjson.OPT_INDENT_2)
     charge(len(shown) // _SHOWN)
     return b"\n    " + shown.replace(b"\n", b"\n    ")

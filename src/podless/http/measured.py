@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from podless.auth.attributes import Attributes
-from podless.http.families import render
+from podless.http.families import render_family
 from podless.http.flows import Flow, Flows
 from podless.http.message import Answer, Ending, Handler, Lost, Pending, Request, Response, Sink, Stream
 from podless.runtime.histogram import Histogram
@@ -123,13 +123,15 @@ class Measured:
     def lines(self) -> Iterator[str]:
         """The figures, with what they are."""
         shown = [found for sort, found in self._found.items() if all(map(_is_plain, sort))]
-        yield from render("apiserver_request_duration_seconds", ((sort, times) for sort, times, _ in shown))
+        yield from render_family("apiserver_request_duration_seconds", ((sort, times) for sort, times, _ in shown))
         counted = (((*sort, str(status)), count) for sort, _, counts in shown for status, count in [*counts.items()])
-        yield from render("apiserver_request_total", counted)
+        yield from render_family("apiserver_request_total", counted)
         working = ((kind,) for kind in ("readOnly", "mutating"))
-        yield from render("apiserver_current_inflight_requests", zip(working, self.working.values(), strict=True))
+        yield from render_family(
+            "apiserver_current_inflight_requests", zip(working, self.working.values(), strict=True)
+        )
         open_ = [((verb, *rest), count) for (verb, _, *rest), count in self.watches.items() if count]
-        yield from render("apiserver_longrunning_requests", open_)
+        yield from render_family("apiserver_longrunning_requests", open_)
         if self.flows is not None:
             yield from self.flows.lines()
 

@@ -221,14 +221,13 @@ class Nobody(Sink):
     """Takes nothing."""
 
     def send(self, data: bytes) -> bool:
-        """Nobody is there."""
         return False
 
     def pull(self, pieces: Iterator[bytes]) -> None:
-        """Nothing is made."""
+        pass
 
     def end(self) -> None:
-        """It never began."""
+        pass
 
 
 class Stream:
@@ -271,6 +270,6 @@ Handler = Callable[[Request], Answer | Pending]
 Gate = Callable[[Request, Callable[[Request], None]], bool]
 
 
-async def settled(answer: Answer | Pending) -> Answer:
+async def settle_answer(answer: Answer | Pending) -> Answer:
     """The answer of a handler, now or later."""
     return answer if isinstance(answer, (Response, Stream)) else await answer

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol
 
 from podless.cache.cache import Cache
-from podless.http.families import Sample, render
+from podless.http.families import Sample, render_family
 from podless.http.held import Held
 from podless.http.measured import Measured
 from podless.kinds.registry import Registry
@@ -64,7 +64,7 @@ class Metrics:
         self._measured = measured
         self._store = store
         self._audit = audit
-        self._started = clock.wall()
+        self._started = clock.wall_time()
 
     def text(self) -> bytes:
         """All figures, each with what it is; of objects those that are in memory."""
@@ -77,7 +77,7 @@ class Metrics:
         return partial(self._joined, families)
 
     def _joined(self, families: Samples) -> Iterator[bytes]:
-        lines = (line for name, samples in families.items() for line in render(name, samples))
+        lines = (line for name, samples in families.items() for line in render_family(name, samples))
         held: list[str] = []
         for line in chain(lines, self._measured.lines()):
             held.append(line)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from podless.codec.accept import Clause, clauses
+from podless.codec.accept import MediaRange, parse_accept
 from podless.meta.errors import NotAcceptable, UnsupportedMediaType
 from podless.runtime.bounded import bounded_cache
 from podless.structs import protobuf
@@ -28,7 +28,7 @@ _TRANSFORMS = {
 DISCOVERY = ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2")
 
 
-class Form(NamedTuple):
+class AnswerForm(NamedTuple):
     """The form of an answer. target: "" for the object itself, or Table ...; version: of meta.k8s.io."""
 
     media: str = JSON
@@ -37,7 +37,7 @@ class Form(NamedTuple):
     pretty: bool = False
 
 
-PLAIN = Form()
+PLAIN = AnswerForm()
 STREAMS = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
 _RESOURCE = frozenset(_TRANSFORMS)
 _UNTABLED = frozenset(one for one in _TRANSFORMS if one[0] != "Table")
@@ -48,13 +48,15 @@ _PEOPLE = ("curl", "Wget", "Mozilla/5.0")  # the agents that people use
 _CONVERSION = frozenset(("as", "g", "v"))
 
 
-def _fits(clause: Clause, media: str) -> bool:
+def _fits(clause: MediaRange, media: str) -> bool:
     """Whether a media range holds a form."""
     kind, _, subtype = media.partition("/")
     return (clause.kind == kind and clause.subtype in (subtype, "*")) or clause.kind == clause.subtype == "*"
 
 
-def _offered(clause: Clause, media: str, allowed: frozenset[tuple[str, str, str]], builtin: bool) -> Form | None:
+def _offered(
+    clause: MediaRange, media: str, allowed: frozenset[tuple[str, str, str]], builtin: bool
+) -> AnswerForm | None:
     """What the clause asks of a form, where that is offered: tables are never protobuf, nor are custom objects.
 
     Of these only the metadata is.
@@ -68,31 +70,31 @@ def _offered(clause: Clause, media: str, allowed: frozenset[tuple[str, str, str]
     pretty = given.get("pretty") == "1"
     if not given.keys() & _CONVERSION:
         plain = allowed is not _AGGREGATED and (media != PROTOBUF or builtin)
-        return Form(media, pretty=pretty) if plain else None
+        return AnswerForm(media, pretty=pretty) if plain else None
     wanted = (given.get("as", ""), given.get("g", ""), given.get("v", ""))
     if wanted not in allowed or (wanted[0] == "Table" and media == PROTOBUF):
         return None
-    return Form(media, wanted[0], wanted[2], pretty)
+    return AnswerForm(media, wanted[0], wanted[2], pretty)
 
 
 @bounded_cache(1024)
 def choose(
     accept: str, allowed: frozenset[tuple[str, str, str]], offered: tuple[str, ...], *, builtin: bool = False
-) -> Form | None:
+) -> AnswerForm | None:
     """The form that an Accept header asks for, or None where nothing offered will do.
 
     allowed: what objects may be turned into. builtin: whether whole objects may be protobuf.
     """
     if not accept.strip():
-        return Form(offered[0])
-    for clause in clauses(accept):
+        return AnswerForm(offered[0])
+    for clause in parse_accept(accept):
         for media in offered:
             if _fits(clause, media) and (form := _offered(clause, media, allowed, builtin)) is not None:
                 return form
     return None
 
 
-def of_resource(accept: str, *, builtin: bool = False, many: bool = False, tables: bool = True) -> Form:
+def of_resource(accept: str, *, builtin: bool = False, many: bool = False, tables: bool = True) -> AnswerForm:
     """The form of an answer about objects. many: they are listed or watched. tables: whether they are shown in such.
 
     Raises NotAcceptable; what is built in has routes, which are asked first.
@@ -107,7 +109,7 @@ def of_resource(accept: str, *, builtin: bool = False, many: bool = False, table
     return form
 
 
-def of_stream(form: Form) -> Form:
+def of_stream(form: AnswerForm) -> AnswerForm:
     """The form of a watch's events, which are never YAML; asked once the watch is known to be sound.
 
     Raises NotAcceptable.
@@ -129,7 +131,7 @@ def of_route(accept: str, offered: Sequence[str], streams: Sequence[str] = ()) -
         raise NotAcceptable(f"406: Not Acceptable\n\nAvailable representations: {', '.join((*offered, *streams))}", {})
 
 
-def of_discovery(accept: str, *, aggregated: bool) -> Form:
+def of_discovery(accept: str, *, aggregated: bool) -> AnswerForm:
     """The form of a discovery document; aggregated: the one of all groups, where a client asks for it at all.
 
     Raises NotAcceptable.
@@ -142,7 +144,7 @@ def of_discovery(accept: str, *, aggregated: bool) -> Form:
     return form
 
 
-def readable(form: Form, query: Mapping[str, Sequence[str]], agent: str) -> Form:
+def make_readable(form: AnswerForm, query: Mapping[str, Sequence[str]], agent: str) -> AnswerForm:
     """The form, indented where the client is a person."""
     return form if form.pretty or not for_people(query, agent) else form._replace(pretty=True)
 
@@ -153,10 +155,10 @@ def for_people(query: Mapping[str, Sequence[str]], agent: str) -> bool:
     return given in _TRUE if given else agent.startswith(_PEOPLE)
 
 
-def of_error(accept: str) -> Form:
+def of_error(accept: str) -> AnswerForm:
     """The form of an error: YAML or protobuf for those who ask for it, else JSON."""
     form = choose(accept, _PLAIN, OFFERED, builtin=True)
-    return Form(form.media if form is not None else JSON)
+    return AnswerForm(form.media if form is not None else JSON)
 
 
 def _refusal(offered: tuple[str, ...]) -> str:

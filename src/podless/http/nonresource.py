@@ -16,7 +16,7 @@ from podless.http.message import JSON, Pending, Pieces, Request, Response
 from podless.http.metrics import MEDIA, Metrics
 from podless.http.openapi import OpenAPI
 from podless.http.operations import Operations
-from podless.http.render import pretty
+from podless.http.render import encode_pretty
 from podless.kinds.registry import Registry
 from podless.meta.errors import MethodNotAllowed, NotServed, PageNotFound
 from podless.offload.offloop import OffLoop
@@ -93,7 +93,7 @@ class NonResource:
         parts = path.strip("/").split("/")
         first = parts[0]
         if first in LIVE:
-            return health.answer(self._health, request)
+            return health.answer_health(self._health, request)
         if path.removesuffix("/") == "/version":
             return self._version(request, accept)
         if path == "/metrics":
@@ -109,10 +109,10 @@ class NonResource:
         if self._accounts is not None and path.removesuffix("/") in _KEYS:
             return self._keys(self._accounts, request, accept)
         if path in ("/", "/index.html"):
-            return Response(200, [pretty({"paths": self._paths()})], JSON)
+            return Response(200, [encode_pretty({"paths": self._paths()})], JSON)
         if path.startswith(_SERVICES):
             raise NotServed
-        if path.startswith(profiling.PLACE) and (told := profiling.answer(request)) is not None:
+        if path.startswith(profiling.PLACE) and (told := profiling.answer_profiling(request)) is not None:
             return told
         raise PageNotFound
 
@@ -126,7 +126,7 @@ class NonResource:
         media = _KEYS[request.path.removesuffix("/")]
         negotiate.of_route(accept, (media,))
         if media != negotiate.JSON:
-            return Response(200, [serializer.encode(accounts.keys())], media.encode(), _HOUR)
+            return Response(200, [serializer.encode_json(accounts.keys())], media.encode(), _HOUR)
         shown = {
             "issuer": accounts.issuer,
             "jwks_uri": f"https://{self._address()}/openid/v1/jwks",
@@ -134,13 +134,13 @@ class NonResource:
             "subject_types_supported": ["public"],
             "id_token_signing_alg_values_supported": [ALGORITHM],
         }
-        return Response(200, [serializer.encode(shown)], JSON, _HOUR)
+        return Response(200, [serializer.encode_json(shown)], JSON, _HOUR)
 
     def _version(self, request: Request, accept: str) -> Response:
         if request.method != "GET":
             raise MethodNotAllowed(_NO_METHOD)
         negotiate.of_route(accept, (negotiate.JSON,))
-        return Response(200, [pretty(version(self._release))], JSON)
+        return Response(200, [encode_pretty(version(self._release))], JSON)
 
     def _paths(self) -> list[str]:
         paths = ["/api", "/api/v1", "/apis", "/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/"]
@@ -158,7 +158,7 @@ class NonResource:
                 raise MethodNotAllowed(_NO_METHOD)
             negotiate.of_route(accept, negotiate.OFFERED)
             return self._root(request, accept, lambda: discovery.api_versions(self._address()), core=True)
-        document = discovery.resources(self._registry, "", parts[1])
+        document = discovery.resources_document(self._registry, "", parts[1])
         if document is None:
             raise NotServed
         _check_route(request, accept)
@@ -169,11 +169,11 @@ class NonResource:
         if request.path.startswith("/apis//"):
             raise PageNotFound
         if len(parts) == 1:
-            return self._root(request, accept, lambda: discovery.groups(registry), core=False)
+            return self._root(request, accept, lambda: discovery.groups_document(registry), core=False)
         if len(parts) == 2:
-            document = discovery.group(registry, parts[1])
+            document = discovery.group_document(registry, parts[1])
         else:
-            document = discovery.resources(registry, parts[1], parts[2])
+            document = discovery.resources_document(registry, parts[1], parts[2])
             if document is not None and registry.builtin(parts[1]):
                 _check_route(request, accept)
         if document is None:
@@ -190,7 +190,9 @@ class NonResource:
             return _document(plain(), form)
         kept = self._kept.get(core)
         if kept is None:
-            body = serializer.fitted(serializer.encode(discovery.aggregated(self._registry, core=core)) + b"\n")
+            body = serializer.fit_bytes(
+                serializer.encode_json(discovery.aggregated_document(self._registry, core=core)) + b"\n"
+            )
             kept = self._kept[core] = body, hashlib.sha512(body).hexdigest().upper()
         body, tag = kept
         headers = [("ETag", f'"{tag}"'), ("Vary", "Accept"), ("Cache-Control", "public")]
@@ -209,17 +211,17 @@ def _check_route(request: Request, accept: str) -> None:
     negotiate.of_route(accept, negotiate.OFFERED)
 
 
-def _form(request: Request, accept: str, *, aggregated: bool = False) -> negotiate.Form:
+def _form(request: Request, accept: str, *, aggregated: bool = False) -> negotiate.AnswerForm:
     form = negotiate.of_discovery(accept, aggregated=aggregated)
-    return negotiate.readable(form, request.query, request.headers.get("user-agent", ""))
+    return negotiate.make_readable(form, request.query, request.headers.get("user-agent", ""))
 
 
-def _document(document: Any, form: negotiate.Form) -> Response:
+def _document(document: Any, form: negotiate.AnswerForm) -> Response:
     if form.media == negotiate.PROTOBUF:
-        return Response(200, [discovery_messages.encode(document)], negotiate.PROTOBUF.encode())
+        return Response(200, [discovery_messages.encode_discovery(document)], negotiate.PROTOBUF.encode())
     if form.media == negotiate.YAML:
         if len(serializer.looked_at(document)) > _SHORT:
             return Response(200, Pieces(lambda: serializer.yaml_pieces(document)), negotiate.YAML.encode())
         return Response(200, [serializer.encode_yaml(document)], negotiate.YAML.encode())
-    body = pretty(document) if form.pretty else serializer.encode(document) + b"\n"
+    body = encode_pretty(document) if form.pretty else serializer.encode_json(document) + b"\n"
     return Response(200, [body], JSON)

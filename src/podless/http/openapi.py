@@ -16,7 +16,7 @@ from podless.runtime.pace import Pace
 
 if TYPE_CHECKING:
     from podless.publish.openapi import serve
-    from podless.publish.openapi.serve import Library
+    from podless.publish.openapi.serve import DocumentLibrary
 
 _WHILE = 0.001  # seconds that things are made for before others go on
 
@@ -35,10 +35,10 @@ class OpenAPI:
         self._kinds: list[Kind] = []
 
     @cached_property
-    def _library(self) -> Library:
-        from podless.publish.openapi.serve import Library  # many servers are never asked
+    def _library(self) -> DocumentLibrary:
+        from podless.publish.openapi.serve import DocumentLibrary  # many servers are never asked
 
-        return Library(lambda: self._kinds, release=self._release, generation=lambda: self._generation)
+        return DocumentLibrary(lambda: self._kinds, release=self._release, generation=lambda: self._generation)
 
     def answer(self, request: Request, parts: list[str]) -> Response | Pending:
         """The document at /openapi/... Raises PageNotFound."""
@@ -50,7 +50,7 @@ class OpenAPI:
             raise PageNotFound
         if parts[1:] != ["v2"] and parts[1:2] != ["v3"]:
             raise PageNotFound
-        ask = serve.Request(
+        ask = serve.DocumentRequest(
             "/".join(parts[2:]),
             request.query.get("hash", [""])[0],
             request.headers.get("accept", ""),
@@ -60,27 +60,27 @@ class OpenAPI:
         if not self._making.locked():
             self._look()
         if self._generation == self._registry.generation and self._library.ready(parts[1], ask):
-            return _response(serve.complete(lambda: self._library.answer(parts[1], ask)))
+            return _response(serve.complete_answer(lambda: self._library.answer(parts[1], ask)))
         return self._made(parts[1], ask, request.user.name)
 
     def _look(self) -> None:
         if self._generation != self._registry.generation:
             self._generation, self._kinds = self._registry.generation, list(self._registry)
 
-    async def _made(self, document: str, ask: serve.Request, user: str) -> Answer:
+    async def _made(self, document: str, ask: serve.DocumentRequest, user: str) -> Answer:
         """The answer once it is made; all who ask meanwhile wait for the same."""
-        from podless.publish.openapi.serve import Missing
+        from podless.publish.openapi.serve import MissingParts
 
         async with self._making:
             self._look()
             while True:
                 try:
                     return _response(self._library.answer(document, ask))
-                except Missing as missing:
+                except MissingParts as missing:
                     steps = missing.steps
                 await self._take(steps, user)
 
-    async def _take(self, steps: list[serve.Step], user: str) -> None:
+    async def _take(self, steps: list[serve.PreparationStep], user: str) -> None:
         """Make what is missing: what takes long beside the loop, all else in turns with what others want."""
         until = time.perf_counter() + _WHILE
         for make, keep, long in steps:

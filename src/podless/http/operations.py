@@ -22,7 +22,7 @@ class Operations:
     def __init__(self, api: API, leader: Callable[[], str]) -> None:
         self._api = api
         self._leader = leader
-        self._started = clock.wall()
+        self._started = clock.wall_time()
         self._let_go: Callable[[], None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -33,7 +33,7 @@ class Operations:
         if request.path == "/podless/backup":
             return await self._backup(request)
         if request.path == "/podless/status":
-            return Response(200, [serializer.encode(self._status()), b"\n"], JSON)
+            return Response(200, [serializer.encode_json(self._status()), b"\n"], JSON)
         raise PageNotFound
 
     async def _backup(self, request: Request) -> Response:
@@ -46,7 +46,7 @@ class Operations:
         self._hold()
         revision = int(given) if given else await store.current()
         try:
-            lines, following = await backup.page(store, revision, after)
+            lines, following = await backup.read_page(store, revision, after)
         except Compacted:
             raise Expired("the history of this backup is gone; begin it anew") from None
         headers = [("Podless-Revision", str(revision)), ("Podless-After", following.encode("utf-8").hex())]

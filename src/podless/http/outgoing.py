@@ -17,8 +17,8 @@ from podless.http import sending
 from podless.http.held import ANSWERS, STREAMS, Held
 from podless.http.limits import Limits
 from podless.http.message import TOLD, Pieces, Response, Sink, Stream
-from podless.http.sending import CHUNKED, PLAIN, Clock, Framing, Nowhere
-from podless.http.status import trace
+from podless.http.sending import CHUNKED, PLAIN, DatedHeads, Framing, Nowhere
+from podless.http.status import trace_error
 from podless.runtime.pace import Pace
 from podless.runtime.slices import Incomplete, Pull
 
@@ -52,7 +52,7 @@ class Outgoing:
         "writable",
     )
 
-    def __init__(self, held: Held, limits: Limits, clock: Clock, pace: Pace) -> None:
+    def __init__(self, held: Held, limits: Limits, clock: DatedHeads, pace: Pace) -> None:
         self._held = held
         self._pace = pace
         self._limits = limits
@@ -141,7 +141,7 @@ class Outgoing:
         chunks, own = answer.chunks, answer.own
         self._sink = sink = StreamSink(self, CHUNKED if chunked else PLAIN, done, own)
         self.transport.write(head)
-        sink.pull(iter(chunks) if isinstance(chunks, Pieces) else sending.slices(chunks))
+        sink.pull(iter(chunks) if isinstance(chunks, Pieces) else sending.slice_chunks(chunks))
         sink.end()
 
     # streams
@@ -251,7 +251,7 @@ class StreamSink(Sink):
                 self.flow()
                 return
             except Exception as error:
-                log.error("an answer could not be made: %s", trace(error))
+                log.error("an answer could not be made: %s", trace_error(error))
                 out.cut("its answer could not be made")
                 return
             if piece is None:

@@ -42,7 +42,7 @@ class Receiver(Protocol):
         """The bytes are no request: what comes after them is not looked at any more."""
 
 
-class Parser:
+class RequestParser:
     """The bytes of one connection, in pieces of any size. most: bytes of a head. make: a request from method, target
     and headers. heads: what came in before, on any connection. After a failure nothing more is told.
     """
@@ -80,7 +80,6 @@ class Parser:
         self._llhttp = None
 
     def feed(self, data: bytes | memoryview) -> None:
-        """Take bytes."""
         if self._between and self._heads is not None and len(data) <= self._most:
             found = self._heads.find(bytes(data))
             if found is not None and not self._deaf:

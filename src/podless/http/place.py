@@ -16,7 +16,7 @@ _EVERYWHERE = ("list", "watch")  # what is done in all namespaces at once
 _ON_SUBRESOURCES = {"get", "update", "patch"}
 
 
-def check(call: Call, info: RequestInfo, method: str) -> None:
+def check_place(call: Call, info: RequestInfo, method: str) -> None:
     """Whether there is such a place and the verb is one for it, as far as a subresource has no say in it.
 
     Raises PageNotFound, NotServed, MethodNotAllowed, UnsupportedMediaType or BadRequest.

@@ -14,7 +14,7 @@ _SHOWN = b'<a href="/debug/pprof/">Found</a>.\n\n'
 _REAL = ("", "profile", "symbol", "trace", "allocs", "block", "goroutine", "heap", "mutex", "threadcreate")
 
 
-def answer(request: Request) -> Response | None:
+def answer_profiling(request: Request) -> Response | None:
     """The answer to a request below the place, None for what is not there."""
     if request.path == PLACE:
         moved = [("Location", f"{PLACE}/")]

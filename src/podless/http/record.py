@@ -40,7 +40,7 @@ class Asked:
         return f"{self.user} {self.verb} {self.path} {self.status}"
 
 
-class Requests:
+class RecentRequests:
     """The requests that were answered last, oldest first: a few thousand at the most.
 
     open: how many are at work; watches are not. last: when something was asked or answered last, by the monotonic

@@ -11,17 +11,18 @@ from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.http import lists
 from podless.http.message import Listing, Pieces, Response
-from podless.http.negotiate import PLAIN, PROTOBUF, YAML, Form
+from podless.http.negotiate import PLAIN, PROTOBUF, YAML, AnswerForm
 from podless.http.rows import Rows
 from podless.kinds import view
 from podless.meta.errors import Internal, NotAcceptable
 from podless.runtime import lazy
-from podless.runtime.memo import remember
+from podless.runtime.jsonobject import Object
+from podless.runtime.memo import remember_value
 from podless.runtime.meter import charge
 from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
-from podless.verbs.call import API, Call, Document, Many, Outcome, Single
+from podless.verbs.call import API, AnswerDocument, Call, Many, Outcome, Single
 
 if TYPE_CHECKING:
     from podless.publish import table
@@ -32,14 +33,13 @@ PARTIAL_OBJECT_METADATA = load_struct("meta/v1", "PartialObjectMetadata")
 SCALE = load_struct("autoscaling/v1", "Scale")
 STATUS = load_struct("meta/v1", "Status")
 
-Object = dict[str, Any]
 
 _SHORT = 1 << 13  # bytes of JSON that become YAML in one go
 _TREE = 8  # times as much memory as its JSON takes, about, that a decoded object takes
 _MOVED = 64  # bytes that are decoded or encoded in a step
 
 
-def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
+def render_response(call: Call, outcome: Outcome, form: AnswerForm, kept: Rows) -> Response:
     """The answer of a verb. kept: the rows of tables that were shown before.
 
     Raises NotAcceptable or BadRequest for forms that do not fit it.
@@ -52,9 +52,9 @@ def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
             answer.own = 0
         return answer
     body: Sequence[bytes] | Listing | Pieces
-    if isinstance(outcome, Many) and (form.target or form.pretty or form.media == YAML) and lists.long(outcome):
+    if isinstance(outcome, Many) and (form.target or form.pretty or form.media == YAML) and lists.is_long(outcome):
         return Response(200, _pieces(call, outcome, form, kept), form.media.encode())
-    if isinstance(outcome, Document):
+    if isinstance(outcome, AnswerDocument):
         body, code = _document(call, outcome, form), outcome.code
     elif isinstance(outcome, Single):
         body, code = _single(call, outcome, form), outcome.code
@@ -75,13 +75,13 @@ def response(call: Call, outcome: Outcome, form: Form, kept: Rows) -> Response:
         charge(len(whole) // _MOVED)
         obj = serializer.decode_own(whole)
         charge(len(whole) // _MOVED)
-        body = [pretty(obj)]
+        body = [encode_pretty(obj)]
     elif not isinstance(body, Listing):
         body = [*body, b"\n"]  # each JSON object ends its line, as Go's encoder has it; what is indented does not
     return Response(code, body, form.media.encode())
 
 
-def is_quick(call: Call, outcome: Outcome, form: Form) -> bool:
+def is_quick(call: Call, outcome: Outcome, form: AnswerForm) -> bool:
     """Whether an answer about one object takes so little that it need not be made in slices."""
     entry = getattr(outcome, "entry", None)
     if entry is None:
@@ -91,7 +91,7 @@ def is_quick(call: Call, outcome: Outcome, form: Form) -> bool:
     return form is PLAIN and view.known(call.kind, call.version, entry) is not None
 
 
-async def ready(api: API, call: Call, outcome: Outcome, form: Form) -> None:
+async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm) -> None:
     """Make what a long list needs of each object before it can be told how long it is, a few at a time."""
     if not isinstance(outcome, Many) or len(outcome.entries) <= lists.LONG:
         return
@@ -117,13 +117,13 @@ async def ready(api: API, call: Call, outcome: Outcome, form: Form) -> None:
 
         def find(some: Sequence[Entry]) -> None:
             for entry in some:
-                lists.place(call, look, entry)
+                lists.sort_key(call, look, entry)
 
         async for some in api.pace.slices(call.user.name, outcome.entries):
             await api.off_loop.slices.run(find, some)
 
 
-def lay_out(call: Call, form: Form) -> None:
+def lay_out(call: Call, form: AnswerForm) -> None:
     """Make the columns of a table that is to be rendered off the loop. On the loop."""
     if form.target == "Table":
         table.layout(call.kind, call.version)
@@ -132,23 +132,25 @@ def lay_out(call: Call, form: Form) -> None:
 _DOCUMENTS = {"Status": STATUS, "Scale": SCALE}
 
 
-def _protobuf(call: Call, outcome: Outcome, form: Form) -> list[bytes]:
+def _protobuf(call: Call, outcome: Outcome, form: AnswerForm) -> list[bytes]:
     struct = call.kind.struct_of(call.version)
-    if isinstance(outcome, Document) and (not form.target or outcome.obj["kind"] == "Status"):
-        return [protobuf.write(_DOCUMENTS.get(outcome.obj["kind"]) or _asked(call), outcome.obj)]
+    if isinstance(outcome, AnswerDocument) and (not form.target or outcome.obj["kind"] == "Status"):
+        return [protobuf.write_object(_DOCUMENTS.get(outcome.obj["kind"]) or _asked(call), outcome.obj)]
     if struct is not None and not form.target and isinstance(outcome, Many):
         items = [_message(call, struct, entry) for entry in outcome.entries]
-        return protobuf.pack(call.api_version, call.kind.list_kind, lists.meta(outcome), items)
+        return protobuf.pack_list(call.api_version, call.kind.list_kind, lists.list_metadata(outcome), items)
     if struct is not None and not form.target and isinstance(outcome, Single):
         if outcome.entry is None:
-            return [protobuf.write(struct, outcome.obj or {})]
-        return [protobuf.wrap(call.api_version, call.kind.kind, _message(call, struct, outcome.entry))]
+            return [protobuf.write_object(struct, outcome.obj or {})]
+        return [protobuf.wrap_message(call.api_version, call.kind.kind, _message(call, struct, outcome.entry))]
     if isinstance(outcome, Many):
         _refuse_partial(call, form)
         items = [_partial_message(call, form, entry) for entry in outcome.entries]
-        return protobuf.pack(f"meta.k8s.io/{form.version}", "PartialObjectMetadataList", lists.meta(outcome), items)
+        return protobuf.pack_list(
+            f"meta.k8s.io/{form.version}", "PartialObjectMetadataList", lists.list_metadata(outcome), items
+        )
     made = _single(call, outcome, form) if isinstance(outcome, Single) else _document(call, outcome, form)
-    return [protobuf.write(PARTIAL_OBJECT_METADATA, serializer.decode_own(b"".join(made)))]
+    return [protobuf.write_object(PARTIAL_OBJECT_METADATA, serializer.decode_own(b"".join(made)))]
 
 
 def _asked(call: Call) -> Struct:
@@ -165,40 +167,42 @@ def _message(call: Call, struct: Struct, entry: Entry) -> bytes:
 
     def make() -> bytes:
         with view.resting(entry):
-            return protobuf.encode(struct, view.load(call.kind, call.version, entry))
+            return protobuf.encode_message(struct, view.load(call.kind, call.version, entry))
 
-    return remember(entry.forms, form, make)
+    return remember_value(entry.forms, form, make)
 
 
-def _partial_message(call: Call, form: Form, entry: Entry) -> bytes:
+def _partial_message(call: Call, form: AnswerForm, entry: Entry) -> bytes:
     """The message of a stored object's metadata, made once for each state and version."""
     kind, version = call.kind, call.version
 
     def make() -> bytes:
-        shown = table.partial(view.inner(kind, version, entry), form.version)
-        return protobuf.encode(PARTIAL_OBJECT_METADATA, shown)
+        shown = table.make_partial(view.inner(kind, version, entry), form.version)
+        return protobuf.encode_message(PARTIAL_OBJECT_METADATA, shown)
 
-    return remember(entry.forms, ("protobuf", "partial", form.version, kind.group, version.name, kind.changed), make)
+    return remember_value(
+        entry.forms, ("protobuf", "partial", form.version, kind.group, version.name, kind.changed), make
+    )
 
 
-def _document(call: Call, outcome: Document, form: Form) -> list[bytes]:
+def _document(call: Call, outcome: AnswerDocument, form: AnswerForm) -> list[bytes]:
     if form.target and outcome.obj.get("kind") == "Scale":
         if form.target == "PartialObjectMetadataList":
             raise _not_a_list(form, "v1" if call.kind.custom else "autoscaling", "Scale")
-        return [serializer.encode(_transform(call, [outcome.obj], outcome.obj["metadata"], form, scale=True))]
+        return [serializer.encode_json(_transform(call, [outcome.obj], outcome.obj["metadata"], form, scale=True))]
     if form.target and outcome.obj.get("kind") != "Status":
-        return [serializer.encode(_review(outcome.obj, form))]
-    return [serializer.encode(outcome.obj)]
+        return [serializer.encode_json(_review(outcome.obj, form))]
+    return [serializer.encode_json(outcome.obj)]
 
 
-def _review(obj: Object, form: Form) -> Object:
+def _review(obj: Object, form: AnswerForm) -> Object:
     """The metadata of a review. Raises NotAcceptable for a list of it."""
     if form.target == "PartialObjectMetadata":
-        return table.partial(obj, form.version)
+        return table.make_partial(obj, form.version)
     raise _not_a_list(form, obj["apiVersion"].partition("/")[0], obj["kind"])
 
 
-def _not_a_list(form: Form, group: str, kind: str) -> NotAcceptable:
+def _not_a_list(form: AnswerForm, group: str, kind: str) -> NotAcceptable:
     go = _go_type(group, kind)
     return NotAcceptable(f"you requested {form.target}, but the requested object is not a list ({go})")
 
@@ -209,7 +213,7 @@ def _go_type(group: str, kind: str) -> str:
     return f"*{package}.{kind}"
 
 
-def _single(call: Call, outcome: Single, form: Form) -> list[bytes]:
+def _single(call: Call, outcome: Single, form: AnswerForm) -> list[bytes]:
     if not form.target and outcome.entry is not None:
         return [view.body(call.kind, call.version, outcome.entry)]
     if outcome.entry is not None:
@@ -218,7 +222,7 @@ def _single(call: Call, outcome: Single, form: Form) -> list[bytes]:
     else:
         obj = view.unstored(call.kind, call.version, outcome.obj or {})
     if not form.target:
-        return [serializer.encode(obj) if call.kind.strategy.ordered else serializer.encode_sorted(obj)]
+        return [serializer.encode_json(obj) if call.kind.strategy.ordered else serializer.encode_sorted(obj)]
     if form.target == "PartialObjectMetadataList":
         raise (
             Internal("content is not a list")
@@ -226,21 +230,21 @@ def _single(call: Call, outcome: Single, form: Form) -> list[bytes]:
             else _not_a_list(form, call.kind.group, call.kind.kind)
         )
     if form.target == "PartialObjectMetadata":
-        return [serializer.encode(table.partial(obj, form.version))]
+        return [serializer.encode_json(table.make_partial(obj, form.version))]
     revision = {"resourceVersion": obj["metadata"].get("resourceVersion", "")}
     shown = _transform(call, [obj], revision, form)
-    if include(call) == "Object" and outcome.entry is not None:
+    if included_part(call) == "Object" and outcome.entry is not None:
         shown["rows"][0]["object"] = view.load(call.kind, call.version, outcome.entry)
-    return [serializer.encode(shown)]
+    return [serializer.encode_json(shown)]
 
 
-def _pieces(call: Call, page: Many, form: Form, kept: Rows) -> Pieces:
+def _pieces(call: Call, page: Many, form: AnswerForm, kept: Rows) -> Pieces:
     """A long list that is not sent as it is stored. Raises NotAcceptable or BadRequest."""
     _refuse_partial(call, form)
-    return lists.pieces(call, page, form, kept, include(call) if form.target == "Table" else "")
+    return lists.list_pieces(call, page, form, kept, included_part(call) if form.target == "Table" else "")
 
 
-def _refuse_partial(call: Call, form: Form) -> None:
+def _refuse_partial(call: Call, form: AnswerForm) -> None:
     """Raises NotAcceptable where the metadata of a single object was asked for, and there is a list."""
     if form.target == "PartialObjectMetadata":
         custom, group = call.kind.custom, call.kind.group
@@ -248,55 +252,57 @@ def _refuse_partial(call: Call, form: Form) -> None:
         raise NotAcceptable(f"you requested PartialObjectMetadata, but the requested object is a list ({go})")
 
 
-def _many(call: Call, page: Many, form: Form, kept: Rows) -> list[bytes] | Listing:
+def _many(call: Call, page: Many, form: AnswerForm, kept: Rows) -> list[bytes] | Listing:
     if form.target == "Table":
         return _table(call, page, form, kept)
     if form.target:
-        return [serializer.encode(_partials(call, page, form))]
+        return [serializer.encode_json(_partials(call, page, form))]
     kind, version = call.kind, call.version
     api_version = kind.api_version(version.name)
     items = view.bodies(kind, version, page.entries)
     if kind.strategy.ordered:
-        meta = serializer.encode(lists.meta(page))
+        meta = serializer.encode_json(lists.list_metadata(page))
         head = f'{{"kind":"{kind.list_kind}","apiVersion":"{api_version}","metadata":'.encode()
         return Listing(b'%b%b,"items":[' % (head, meta), items, b"]}\n", view.lead(kind, version))
-    meta = serializer.encode_sorted({"continue": ""} | lists.meta(page))
+    meta = serializer.encode_sorted({"continue": ""} | lists.list_metadata(page))
     head = f'{{"apiVersion":"{api_version}","items":['.encode()
     return Listing(head, items, b'],"kind":"%b","metadata":%b}\n' % (kind.list_kind.encode(), meta))
 
 
-def pretty(obj: Any) -> bytes:
+def encode_pretty(obj: Any) -> bytes:
     """JSON for people."""
     return orjson.dumps(obj, option=orjson.OPT_INDENT_2)
 
 
-def _partials(call: Call, page: Many, form: Form) -> Object:
+def _partials(call: Call, page: Many, form: AnswerForm) -> Object:
     """The metadata of a list's objects. Raises NotAcceptable where that of a single one was asked for."""
     _refuse_partial(call, form)
     loaded = (view.inner(call.kind, call.version, entry) for entry in page.entries)
     return {
         "kind": "PartialObjectMetadataList",
         "apiVersion": f"meta.k8s.io/{form.version}",
-        "metadata": lists.meta(page),
-        "items": [table.partial(obj, form.version) for obj in loaded] or None,
+        "metadata": lists.list_metadata(page),
+        "items": [table.make_partial(obj, form.version) for obj in loaded] or None,
     }
 
 
-def _table(call: Call, page: Many, form: Form, kept: Rows) -> Listing:
+def _table(call: Call, page: Many, form: AnswerForm, kept: Rows) -> Listing:
     """A list as a Table."""
-    rows = list(lists.rows(call, page, form, kept, include(call)))
-    head, tail = table.frame(table.layout(call.kind, call.version), lists.meta(page), form.version, bare=not rows)
+    rows = list(lists.table_rows(call, page, form, kept, included_part(call)))
+    head, tail = table.frame_table(
+        table.layout(call.kind, call.version), lists.list_metadata(page), form.version, bare=not rows
+    )
     return Listing(head, rows, tail + b"\n")
 
 
-def include(call: Call) -> str:
+def included_part(call: Call) -> str:
     """What comes with a table's rows. Raises BadRequest."""
     values = call.query.get("includeObject")
     return table.check_include(values[0] if values else "")
 
 
-def _transform(call: Call, objects: list[Object], meta: Object, form: Form, *, scale: bool = False) -> Object:
+def _transform(call: Call, objects: list[Object], meta: Object, form: AnswerForm, *, scale: bool = False) -> Object:
     if scale and form.target == "PartialObjectMetadata":
-        return table.partial(objects[0], form.version)
+        return table.make_partial(objects[0], form.version)
     layout = table.SCALE if scale else table.layout(call.kind, call.version)
-    return table.table(layout, objects, meta, include(call), form.version)
+    return table.make_table(layout, objects, meta, included_part(call), form.version)

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from podless.http.strangers import Context, later
+from podless.http.clientcertificates import Context, deferred_context
 from podless.http.tls import BadCertificate, Certificates
 
 log = logging.getLogger("podless")
@@ -30,7 +30,7 @@ class Rotation:
         self._clients = clients
         self._known: State | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self.context = later(self._read)
+        self.context = deferred_context(self._read)
 
     def _read(self) -> Context:
         self._certificates.ensure(self._names)

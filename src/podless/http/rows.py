@@ -19,7 +19,7 @@ _TEXT = 4096  # bytes of a shared piece at the most
 _FIELDS = b'{"f:'  # how a set of managed fields begins
 
 
-class Known(NamedTuple):
+class KnownRow(NamedTuple):
     """A row and the state that it shows. long: its bytes. size: those it takes beside what it shares with others."""
 
     state: Any
@@ -35,17 +35,17 @@ class Rows:
         self._most = most
         self._size = 0
         self._gone = 0
-        self._rows: dict[str, Known] = {}
+        self._rows: dict[str, KnownRow] = {}
         self._texts: dict[bytes, bytes] = {}  # the oldest first
 
-    def find(self, key: str, state: Any) -> Known | None:
+    def find(self, key: str, state: Any) -> KnownRow | None:
         """The row of an object in this state. state: all that the row depends on but the time, such as the revision."""
         known = self._rows.get(key)
         return known if known is not None and known.state == state else None
 
-    def keep(self, key: str, state: Any, row: Row) -> Known:
+    def keep(self, key: str, state: Any, row: Row) -> KnownRow:
         """Remember a row in place of that of an earlier state."""
-        kept = Known(state, *self._share(row))
+        kept = KnownRow(state, *self._share(row))
         known = self._rows.pop(key, None)
         if known is not None:
             self._size -= known.size

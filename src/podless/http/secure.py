@@ -30,7 +30,7 @@ _NOWHERE = Nowhere()
 _NOTHING = memoryview(b"")
 
 
-class Client(Protocol):
+class InnerProtocol(Protocol):
     """The protocol above, as asyncio.BufferedProtocol has it."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -110,13 +110,13 @@ class Secure(asyncio.BufferedProtocol):
 
     def __init__(
         self,
-        client: Client,
+        client: InnerProtocol,
         context: ssl.SSLContext,
         handshakes: Handshakes,
         seconds: float,
         over: Callable[[Secure], object],
     ) -> None:
-        self._client: Client | None = client
+        self._client: InnerProtocol | None = client
         self._handshakes = handshakes
         self._over = over
         self._raw: asyncio.Transport = _NOWHERE
@@ -250,7 +250,6 @@ class Secure(asyncio.BufferedProtocol):
     # what the client's connection calls
 
     def write(self, data: bytes | memoryview) -> None:
-        """Send bytes."""
         if self._closed or not data:
             return
         try:
@@ -293,7 +292,6 @@ class Secure(asyncio.BufferedProtocol):
         self._raw.pause_reading()
 
     def resume_reading(self) -> None:
-        """Read on."""
         if not self._closed:
             self._raw.resume_reading()
 

@@ -53,7 +53,7 @@ class Selections:
 
     def lease(self, request: Request, call: Call) -> Lease:
         """Put what a watch keeps on the account of its user. Raises TooManyRequests."""
-        texts = options.text(call, "labelSelector"), options.text(call, "fieldSelector")
+        texts = options.read_text(call, "labelSelector"), options.read_text(call, "fieldSelector")
         user = call.user.name
         own = len(request.query_text) + sum(map(len, request.headers.values()))
         known = self._known.get(texts)

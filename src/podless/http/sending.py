@@ -17,7 +17,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 _SLICE = 1 << 16  # a big body is handed over in slices, which then are in the processor's cache for TLS
 
 
-class Clock:
+class DatedHeads:
     """How answers begin, with the second in it: made once for each second, status and media type.
 
     The second is that of the clock in whose context this is made. It is looked up once a second and when that clock is
@@ -82,11 +82,10 @@ class Nowhere(asyncio.Transport):
         """Nothing goes anywhere."""
 
     def get_write_buffer_size(self) -> int:
-        """Nothing waits."""
         return 0
 
     def close(self) -> None:
-        """It is."""
+        pass
 
     abort = pause_reading = resume_reading = close
 
@@ -110,7 +109,7 @@ PLAIN = Framing(lambda piece: piece, b"")
 CHUNKED = Framing(chunk, b"0\r\n\r\n")
 
 
-def slices(chunks: Iterable[bytes]) -> Iterator[bytes | memoryview]:
+def slice_chunks(chunks: Iterable[bytes]) -> Iterator[bytes | memoryview]:
     """The same bytes in pieces of about a slice each."""
     small: list[bytes] = []
     size = 0

@@ -39,8 +39,8 @@ def document(obj: Any, code: int, accept: str = "", headers: list[tuple[str, str
     if media == negotiate.YAML:
         return Response(code, [serializer.encode_yaml(obj)], media.encode(), headers or ())
     if media == negotiate.PROTOBUF:
-        return Response(code, [protobuf.write(STATUS, obj)], media.encode(), headers or ())
-    return Response(code, [serializer.encode(obj), b"\n"], JSON, headers or ())
+        return Response(code, [protobuf.write_object(STATUS, obj)], media.encode(), headers or ())
+    return Response(code, [serializer.encode_json(obj), b"\n"], JSON, headers or ())
 
 
 def with_status(handler: Handler) -> Handler:
@@ -73,10 +73,10 @@ def _render(error: Exception, request: Request) -> Response:
     answer = render(error, request.headers.get("accept", ""))
     if answer.media != JSON or not negotiate.for_people(request.query, request.headers.get("user-agent", "")):
         return answer
-    from podless.http.render import pretty
+    from podless.http.render import encode_pretty
 
     whole = b"".join(bytes(chunk) for chunk in answer.chunks)
-    return Response(answer.status, [pretty(serializer.decode_own(whole))], JSON, answer.headers)
+    return Response(answer.status, [encode_pretty(serializer.decode_own(whole))], JSON, answer.headers)
 
 
 async def _render_long(error: APIError, request: Request) -> Response:
@@ -86,13 +86,13 @@ async def _render_long(error: APIError, request: Request) -> Response:
     message, error.message = error.message, _MARK
     answer = _render(error, request)
     error.message = message
-    mark = serializer.encode(_MARK)
+    mark = serializer.encode_json(_MARK)
     head, found, tail = b"".join(bytes(chunk) for chunk in answer.chunks).partition(mark)
     if answer.media != JSON or not found:
         return _render(error, request)
     chunks = [head, b'"']
     for start in range(0, len(message), _SLICE):
-        chunks.append(serializer.encode(message[start : start + _SLICE])[1:-1])
+        chunks.append(serializer.encode_json(message[start : start + _SLICE])[1:-1])
         await asyncio.sleep(0)
     return Response(answer.status, [*chunks, b'"', tail], JSON, answer.headers)
 
@@ -123,12 +123,12 @@ def render(error: Exception, accept: str = "") -> Response:
         log.error("%s", error)
         failure = APIError(f"Internal error occurred: {error}", {"causes": [{"message": str(error)}]})
         return document(failure.status(), 500, accept)
-    log.error("a request failed: %s", trace(error))
+    log.error("a request failed: %s", trace_error(error))
     unknown = APIError("Internal error occurred: see the server's log")
     return document(unknown.status(), 500, accept)
 
 
-def trace(error: BaseException) -> str:
+def trace_error(error: BaseException) -> str:
     """Where an error happened and of what type it is, without its text, which may have parts of a secret in it."""
     parts: list[str] = []
     seen: BaseException | None = error
@@ -139,7 +139,7 @@ def trace(error: BaseException) -> str:
     return "\nthen\n".join(parts)
 
 
-def refuse(code: int, text: str) -> Response:
+def refuse_bytes(code: int, text: str) -> Response:
     """The answer to bytes that never became a request."""
     error = APIError(text)
     error.code, error.reason = code, _REASONS.get(code, "BadRequest")

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from podless.codec import serializer
 from podless.http.message import JSON, Sink, Stream
-from podless.http.negotiate import PROTOBUF, Form
-from podless.http.render import include
+from podless.http.negotiate import PROTOBUF, AnswerForm
+from podless.http.render import included_part
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import APIError
 from podless.runtime import clock, lazy
+from podless.runtime.jsonobject import Object
 from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
@@ -29,7 +30,6 @@ else:
 PARTIAL_OBJECT_METADATA = load_struct("meta/v1", "PartialObjectMetadata")
 STATUS = load_struct("meta/v1", "Status")
 
-Object = dict[str, Any]
 
 _BOOKMARK_EVERY = 60.0  # seconds
 _BOOKMARK_BEFORE_END = 2.0  # seconds
@@ -40,13 +40,13 @@ _PIECE = 1 << 16  # bytes of initial events that are made as one piece
 class WatchStream:
     """Sends what a watch sees to one client. over: called once that ends."""
 
-    def __init__(self, api: API, call: Call, watch: Watch, form: Form, over: Callable[[], None]) -> None:
+    def __init__(self, api: API, call: Call, watch: Watch, form: AnswerForm, over: Callable[[], None]) -> None:
         self._over = over
         self._api = api
         self._call = call
         self._watch = watch
         self._form = form
-        self._include = include(call) if form.target == "Table" else ""
+        self._include = included_part(call) if form.target == "Table" else ""
         watch.looks = watch.looks or bool(self._include)
         self._columns_sent = False
         # the kind and version that were shown last, and what is known of a batch that shows them so
@@ -57,7 +57,7 @@ class WatchStream:
 
     def stream(self) -> Stream:
         """The answer for the connection."""
-        return Stream(self._start, media(self._form))
+        return Stream(self._start, watch_media(self._form))
 
     def _start(self, sink: Sink) -> Callable[[], None]:
         self._sink = sink
@@ -138,7 +138,7 @@ class WatchStream:
             return self._table_line("BOOKMARK", obj, include)
         return _event("BOOKMARK", obj, call.kind.struct_of(call.version), self._form)
 
-    def _layout(self) -> table.Layout:
+    def _layout(self) -> table.TableLayout:
         return table.layout(self._call.kind, self._call.version)
 
     def _send(self, seen: Sequence[Seen]) -> bool:
@@ -189,7 +189,7 @@ def _line(type_: bytes, obj: bytes) -> bytes:
     return b'{"type":"%b","object":%b}\n' % (type_, obj)
 
 
-def _plain(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
+def _plain(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> bytes:
     if item.event is None:
         return _line(item.type.encode(), view.body(kind, version, item.entry))
     key = (item.type, kind.group, version.name, kind.changed)
@@ -199,24 +199,24 @@ def _plain(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
     return line
 
 
-def _partial(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
+def _partial(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> bytes:
     key = (item.type, kind.group, version.name, kind.changed, "partial", form.version)
     line = item.event.frames.get(key) if item.event is not None else None
     if line is None:
-        obj = table.partial(view.inner(kind, version, item.entry), form.version)
-        line = _line(item.type.encode(), serializer.encode(obj))
+        obj = table.make_partial(view.inner(kind, version, item.entry), form.version)
+        line = _line(item.type.encode(), serializer.encode_json(obj))
         if item.event is not None:
             item.event.frames[key] = line
     return line
 
 
-def _protobuf(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
+def _protobuf(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> bytes:
     key = (item.type, kind.group, version.name, kind.changed, form)
     frame = item.event.frames.get(key) if item.event is not None else None
     if frame is None:
         load = view.inner if form.target else view.load
         obj = load(kind, version, item.entry)
-        shown = table.partial(obj, form.version) if form.target else obj
+        shown = table.make_partial(obj, form.version) if form.target else obj
         frame = _event(item.type, shown, kind.struct_of(version), form)
         if item.event is not None:
             item.event.frames[key] = frame
@@ -226,20 +226,20 @@ def _protobuf(kind: Kind, version: Version, form: Form, item: Seen) -> bytes:
 _RENDER = {"": _plain, "PartialObjectMetadata": _partial, "PartialObjectMetadataList": _partial}
 
 
-def _event(type_: str, obj: Object, struct: Struct | None, form: Form) -> bytes:
+def _event(type_: str, obj: Object, struct: Struct | None, form: AnswerForm) -> bytes:
     """One event about an object as it is to be shown."""
     if form.media != PROTOBUF:
-        return _line(type_.encode(), serializer.encode(obj))
+        return _line(type_.encode(), serializer.encode_json(obj))
     whole = struct if struct is not None and not form.target else PARTIAL_OBJECT_METADATA
-    return protobuf.frame(type_, protobuf.write(whole, obj))
+    return protobuf.frame_event(type_, protobuf.write_object(whole, obj))
 
 
-def media(form: Form) -> bytes:
+def watch_media(form: AnswerForm) -> bytes:
     """The Content-Type of a watch."""
     return protobuf.STREAM.encode() if form.media == PROTOBUF else JSON
 
 
-def error_line(status: dict[str, Any], form: Form) -> bytes:
+def error_line(status: dict[str, Any], form: AnswerForm) -> bytes:
     """The one event of a watch that cannot be carried out, or the last of one that cannot go on."""
     return error_event(status, binary=form.media == PROTOBUF)
 
@@ -247,5 +247,5 @@ def error_line(status: dict[str, Any], form: Form) -> bytes:
 def error_event(status: dict[str, Any], *, binary: bool) -> bytes:
     """The same for a watch in protobuf, or in JSON."""
     if binary:
-        return protobuf.frame("ERROR", protobuf.write(STATUS, status))
-    return _line(b"ERROR", serializer.encode(status))
+        return protobuf.frame_event("ERROR", protobuf.write_object(STATUS, status))
+    return _line(b"ERROR", serializer.encode_json(status))

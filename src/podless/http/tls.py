@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from podless.http import strangers, validity
+from podless.http import clientcertificates, validity
 from podless.runtime import clock
 from podless.runtime.files import write_file
 from podless.runtime.option import StartError
@@ -84,7 +84,7 @@ class Certificates:
         self._make_authority()
         return True
 
-    def context(self, clients: Path | None = None) -> strangers.Context:
+    def context(self, clients: Path | None = None) -> clientcertificates.Context:
         """TLS 1.2 or newer with the server's certificate, HTTP/1.1 by ALPN. Raises BadCertificate.
 
         clients: a file of authorities whose client certificates are good, beside those of the folder's own. A client
@@ -100,7 +100,7 @@ class Certificates:
                 ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(authorities)
             except (ssl.SSLError, OSError) as error:
                 raise BadCertificate(f"{authorities}: not a file of certificates ({error})") from None
-        context = strangers.context(roots, lambda: self.context(clients))
+        context = clientcertificates.client_certificate_context(roots, lambda: self.context(clients))
         context.minimum_version = OLDEST
         context.set_alpn_protocols(["http/1.1"])
         try:
@@ -162,7 +162,7 @@ class Certificates:
         # the names it was made for stand beside it
         try:
             names = self._names_file().read_text().split()
-            begins, ends = validity.read(self._server.read_text())
+            begins, ends = validity.read_validity(self._server.read_text())
         except OSError:
             return True
         except ValueError:
@@ -228,7 +228,7 @@ class Certificates:
 
 def _now() -> datetime:
     """Return the machine's time: clients judge certificates by clocks of their own, which no test moves with ours."""
-    return datetime.fromtimestamp(clock.wall(), UTC)
+    return datetime.fromtimestamp(clock.wall_time(), UTC)
 
 
 def _name(common: str) -> x509.Name:
@@ -263,7 +263,7 @@ _INET6 = Path("/proc/net/if_inet6")
 _LINK_LOCAL = "20"
 
 
-def names(text: str) -> tuple[str, ...]:
+def parse_names(text: str) -> tuple[str, ...]:
     """DNS names and addresses, with commas between. Raises ValueError."""
     return tuple(_checked(part.strip()) for part in text.split(",") if part.strip())
 

@@ -12,7 +12,7 @@ _SEQUENCE, _INTEGER, _VERSION, _UTC_TIME, _TIME = 0x30, 0x02, 0xA0, 0x17, 0x18
 _END = "-----END CERTIFICATE-----"
 
 
-def read(pem: str) -> tuple[datetime, datetime]:
+def read_validity(pem: str) -> tuple[datetime, datetime]:
     """The first and the last moment of the first certificate in a text. Raises ValueError."""
     start = pem.find("-----BEGIN CERTIFICATE-----")
     end = pem.find(_END, start)

@@ -24,13 +24,13 @@ _FRAMES = 1000  # of a client in a second; one that watches has little to say
 _LENGTH = 4  # bytes before each event in protobuf
 
 
-def wanted(headers: Mapping[str, str]) -> bool:
+def wants_websocket(headers: Mapping[str, str]) -> bool:
     """Whether a client wants to go on with WebSocket. headers: as a request has them."""
     asked = headers.get("upgrade", "").lower() == "websocket"
     return asked and any(one.strip() == "upgrade" for one in headers.get("connection", "").lower().split(","))
 
 
-def refusal(headers: Mapping[str, str]) -> Response | None:
+def find_refusal(headers: Mapping[str, str]) -> Response | None:
     """The answer to a client that asks in the wrong way, None where it is right."""
     if not headers.get("sec-websocket-key"):
         return Response(400, [b"mismatch challenge/response"], TEXT)
@@ -43,7 +43,7 @@ def refusal(headers: Mapping[str, str]) -> Response | None:
     return None
 
 
-def head(headers: Mapping[str, str]) -> bytes:
+def accept_head(headers: Mapping[str, str]) -> bytes:
     """The head of the answer to a client that asks in the right way."""
     key = headers["sec-websocket-key"].encode("utf-8", "replace")
     accept = base64.b64encode(hashlib.sha1(key + _MAGIC, usedforsecurity=False).digest())
@@ -72,7 +72,7 @@ def _lines(piece: bytes | memoryview) -> bytes:
 
 
 def _counted(piece: bytes | memoryview) -> bytes:
-    return b"".join([frame(_BINARY, event[_LENGTH:]) for event in protobuf.frames(memoryview(piece))])
+    return b"".join([frame(_BINARY, event[_LENGTH:]) for event in protobuf.split_frames(memoryview(piece))])
 
 
 _END = frame(_CLOSE, _NORMAL.to_bytes(2, "big"))
@@ -108,7 +108,6 @@ class Reader:
         self._talker = None
 
     def feed(self, data: bytes | memoryview) -> None:
-        """Take bytes."""
         data = memoryview(data)
         while data and self._talker is not None:
             if self._left:

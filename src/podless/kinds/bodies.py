@@ -13,10 +13,9 @@ from podless.codec.serializer import Floats
 from podless.kinds import typemeta
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import BadRequest
+from podless.runtime.jsonobject import Object
 from podless.structs import gotypes, protobuf, repeats, structs
 from podless.structs.structs import Struct
-
-Object = dict[str, Any]
 
 _HEAD = ("kind", "apiVersion")
 _NO_VERSION = ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
@@ -59,10 +58,10 @@ def read(body: Body) -> Object:
         parsed = _parse(body, yaml, repeated if strict or struct is not None else None)
         if repeated and struct is not None and not yaml:
             found: list[str] = []
-            parsed = repeats.decode(struct, body.raw, found)
+            parsed = repeats.decode_repeats(struct, body.raw, found)
             repeated = found
         if yaml and struct is not None:
-            parsed = gotypes.rewritten(parsed, body.kind.raws(body.version))
+            parsed = gotypes.rewrite_fields(parsed, body.kind.raws(body.version))
         kind = _kind(body, parsed)
         raw = parsed or {}
         if not body.kind.custom or raw.get("apiVersion") != body.api_version:
@@ -136,7 +135,7 @@ def _unreadable(body: Body, error: serializer.JSONError) -> BadRequest:
 
 def _out_of_range(body: Body, error: jsontext.OutOfRange) -> BadRequest | None:
     """The refusal that names kind and version, as the number is found only after them; None where they are missing."""
-    raw = json.loads(jsontext.utf8(body.raw), parse_int=float)
+    raw = json.loads(jsontext.decode_utf8(body.raw), parse_int=float)
     kind = raw.get("kind") if isinstance(raw, dict) else None
     if not isinstance(kind, str) or not kind or not isinstance(raw.get("apiVersion", ""), str):
         return None
@@ -147,12 +146,12 @@ def _out_of_range(body: Body, error: jsontext.OutOfRange) -> BadRequest | None:
 def _message(body: Body, struct: Struct) -> tuple[Object, str]:
     """The object in a protobuf body, and the kind that it says it is of."""
     try:
-        api_version, kind, message = protobuf.unwrap(body.raw)
+        api_version, kind, message = protobuf.open_envelope(body.raw)
     except protobuf.ProtobufError as error:
         raise BadRequest(f"{_unrecognized(body)}: {error} {_snippet(body)}") from None
     head = _check_version(body, {"apiVersion": api_version, "kind": kind}, kind or body.kind.kind)
     try:
-        return head | protobuf.decode(struct, message), head["kind"]
+        return head | protobuf.decode_message(struct, message), head["kind"]
     except protobuf.ProtobufError as error:
         raise BadRequest(f"{_cannot(body, head['kind'])}: {error}") from None
 
@@ -193,7 +192,7 @@ def _kind(body: Body, raw: Any) -> str:
         raise BadRequest(f"{_unrecognized(body)}: {_missing(body.raw)} {_snippet(body)}")
     yaml = body.content_type.startswith("application/yaml")
     # what the body does not say is taken from the path here
-    given, api_version = ((raw or {}).get(name) if yaml else repeats.last(body.raw, name) for name in _HEAD)
+    given, api_version = ((raw or {}).get(name) if yaml else repeats.find_last(body.raw, name) for name in _HEAD)
     version = str(api_version or body.api_version).rpartition("/")[2]
     missing = _missing(serializer.encode_sorted(raw or {}) if yaml else body.raw)
     raise BadRequest(f"{_cannot(body, given or body.kind.kind, version)}: {missing}")
@@ -216,7 +215,7 @@ def _read_other(body: Body, raw: Object, kind: str, given: str, repeated: Sequen
     unknown: list[str] = []
     version = given.rpartition("/")[2]
     try:
-        structs.decode(struct, raw, unknown)
+        structs.decode_struct(struct, raw, unknown)
     except structs.DecodeError as error:
         raise BadRequest(f"{_cannot(body, kind, version)}: {error}") from None
     _note(body, kind, version, repeated, unknown)

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from podless.cache.entry import Entry
 from podless.codec import gotext, serializer
-from podless.fields.typed import Misfit
+from podless.fields.typed import SchemaMisfit
 from podless.kinds import reviews, view
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.scheme import NO_SCHEME, Scheme
 from podless.meta import objectmeta, uids
 from podless.meta.errors import Internal
-from podless.meta.field import join
-from podless.remote import Client, RemoteError, Target
+from podless.meta.field import join_errors
+from podless.remote import RemoteError, Target, WebhookClient
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gotypes
 from podless.structs.gotypes import UID, ListOf, Raw
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 STATUS = load_struct("meta/v1", "Status")
 
-Object = dict[str, Any]
 
 _GROUP = "apiextensions.k8s.io"
 _SECONDS = 30  # for one review
@@ -68,7 +68,7 @@ class Converter:
     client: calls webhooks. One serves all kinds of a server.
     """
 
-    def __init__(self, client: Client, scheme: Scheme = NO_SCHEME) -> None:
+    def __init__(self, client: WebhookClient, scheme: Scheme = NO_SCHEME) -> None:
         self.client = client
         self._scheme = scheme
 
@@ -175,7 +175,7 @@ class Converter:
         webhook = kind.webhook
         assert webhook is not None
         review, version = _review(webhook, objects, kind.api_version(wanted))
-        body = await self.client.beside(size, serializer.encode, review)
+        body = await self.client.beside(size, serializer.encode_json, review)
         target = kind.made("conversion target", lambda: Target.of(webhook["clientConfig"]))
         try:
             answer = await self.client.post(target, body, seconds=_SECONDS, most=_ANSWER_MOST)
@@ -208,7 +208,7 @@ def _review(webhook: Mapping[str, Any], objects: Sequence[Object], wanted: str) 
     version = next(known, "")
     if not version:
         raise ConversionFailed("no supported conversion review versions")
-    request = {"uid": uids.make(), "desiredAPIVersion": wanted, "objects": [_sent(obj) for obj in objects]}
+    request = {"uid": uids.make_uid(), "desiredAPIVersion": wanted, "objects": [_sent(obj) for obj in objects]}
     return {"kind": "ConversionReview", "apiVersion": f"{_GROUP}/{version}", "request": request}, version
 
 
@@ -280,7 +280,7 @@ def _checked(kind: Kind, before: Object, after: Any, wanted: str) -> Object:
         found = gotypes.JSON_NAMES[type(after)]
         raise ConversionFailed(f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}")
     if not _text(after, "kind"):
-        raise ConversionFailed(f"Object 'Kind' is missing in '{serializer.encode(after).decode()}'")
+        raise ConversionFailed(f"Object 'Kind' is missing in '{serializer.encode_json(after).decode()}'")
     expected, got = kind.api_version(wanted), _text(after, "apiVersion")
     if got != expected:
         raise _Unsound(f"invalid object at index 0: invalid groupVersion (expected {expected}, received {got})")
@@ -329,7 +329,7 @@ def _check_map(field: str, given: dict[str, str]) -> None:
     # a real server names annotations so
     found = check(given, "metadata.labels" if field == "labels" else "metadata.annotation")
     if found:
-        raise _Unsound(f"invalid metadata: {join(found)}")
+        raise _Unsound(f"invalid metadata: {join_errors(found)}")
 
 
 def _go_type(value: Any) -> str:
@@ -374,7 +374,7 @@ class Unconverted(Exception):
 def lookup(kind: Kind, known: Known, obj: Object, api_version: str) -> Object:
     """An object in another apiVersion. known: what has been fetched.
 
-    Raises Unconverted where that is not in it, and Misfit where the webhook failed.
+    Raises Unconverted where that is not in it, and SchemaMisfit where the webhook failed.
     """
     if obj.keys() <= {"apiVersion", "kind"}:
         return {**obj, "apiVersion": api_version}  # nothing is said of it in any version
@@ -383,6 +383,6 @@ def lookup(kind: Kind, known: Known, obj: Object, api_version: str) -> Object:
     if found is None:
         raise Unconverted(kind, obj, wanted, known)
     if isinstance(found, ConversionFailed):
-        raise Misfit(found.message)
+        raise SchemaMisfit(found.message)
     converted: Object = serializer.decode_json(found)
     return converted

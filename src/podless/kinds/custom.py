@@ -8,14 +8,15 @@ from podless import schema as schemas
 from podless.codec import serializer
 from podless.kinds import scaling
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object, Strategy
+from podless.kinds.strategy import Faults, Strategy
 from podless.meta import objectmeta
 from podless.meta.errors import Internal
-from podless.runtime.memo import find, once
+from podless.runtime.jsonobject import Object
+from podless.runtime.memo import find_value, make_once
 from podless.runtime.meter import each
 
 if TYPE_CHECKING:
-    from podless.cel.rules import Rules as Expressions
+    from podless.cel.rules import NodeRules as Expressions
     from podless.schema import Schema
 
 
@@ -40,16 +41,18 @@ class CustomStrategy(Strategy[Kind]):
         """The version's schema, compiled."""
         known = self._schemas.get(version.name)
         if known is None:
-            known = once(self._schemas, version.name, lambda: schemas.Schema.compile(version.schema, self._preserve))
+            known = make_once(
+                self._schemas, version.name, lambda: schemas.Schema.compile(version.schema, self._preserve)
+            )
         return known
 
     def expressions(self, version: Version, doubtful: bool = False) -> Expressions:
         """The version's x-kubernetes-validations, compiled when first used. doubtful: for objects with floats."""
         known = self._expressions.get((version.name, doubtful))
         if known is None:
-            from podless.cel.rules import Rules as Expressions  # takes its time, and many kinds have no rules
+            from podless.cel.rules import NodeRules as Expressions  # takes its time, and many kinds have no rules
 
-            known = once(
+            known = make_once(
                 self._expressions,
                 (version.name, doubtful),
                 lambda: Expressions.compile(self.schema(version).openapi, doubtful=doubtful),
@@ -82,7 +85,7 @@ class CustomStrategy(Strategy[Kind]):
         elif known is not None and metadata is known:
             obj["metadata"] = dict(known)
         else:
-            obj["metadata"] = objectmeta.coerce(metadata, unknown)
+            obj["metadata"] = objectmeta.coerce_metadata(metadata, unknown)
         group, _, name = (obj.get("apiVersion") or "").rpartition("/")
         if obj.get("kind") != kind.kind or group != kind.group:
             return obj  # a patch changed it: of such an object no schema here knows anything
@@ -99,7 +102,7 @@ class CustomStrategy(Strategy[Kind]):
     def admitted(self, kind: Kind, version: Version, obj: Object, unknown: list[str]) -> Object:
         """Malformed metadata is dropped; nulls that the schema does not allow stay, to be refused."""
         metadata = obj.get("metadata")
-        obj["metadata"] = objectmeta.salvage(metadata, unknown) if isinstance(metadata, dict) else {}
+        obj["metadata"] = objectmeta.salvage_metadata(metadata, unknown) if isinstance(metadata, dict) else {}
         compiled = self.schema(version)
         compiled.prune(obj, drop=True)
         compiled.fill(obj)
@@ -138,11 +141,11 @@ class CustomStrategy(Strategy[Kind]):
         storage = kind.by_version[kind.storage_version]
         if self._preserve or (len(kind.by_version) == 1 and not storage.status):
             return True
-        from podless.schema.definition import nodes
+        from podless.schema.definition import walk_nodes
 
-        known = find(self._schemas, storage.name)
+        known = find_value(self._schemas, storage.name)
         openapi = known.openapi if known is not None else storage.schema or {}  # to be shown, it need not be compiled
-        if len(kind.by_version) > 1 and any("default" in node for node in nodes(openapi)):
+        if len(kind.by_version) > 1 and any("default" in node for node in walk_nodes(openapi)):
             return False
         return not (storage.status and "default" in ((openapi.get("properties") or {}).get("status") or {}))
 

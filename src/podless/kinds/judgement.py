@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Any
 
 from podless.codec import sentfloats
 from podless.codec.serializer import Floats
@@ -11,8 +10,8 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
 from podless.meta import names, objectmeta
 from podless.meta.field import MOST, Enough, FieldError, Found, invalid
+from podless.runtime.jsonobject import Object
 
-Object = dict[str, Any]
 _AS_IT_IS = nullcontext()
 
 
@@ -85,23 +84,23 @@ def of_change(
 
 
 def _new_metadata(kind: Kind, metadata: Object, placed: bool) -> list[FieldError]:
-    found = objectmeta.validate(metadata, namespaced=placed, name_check=kind.strategy.name_errors)
+    found = objectmeta.validate_metadata(metadata, namespaced=placed, name_check=kind.strategy.name_errors)
     return found + _check_finalizers(kind, metadata)
 
 
 def _changed_metadata(
     kind: Kind, strategy: Strategy[Kind], metadata: Object, before: Object, subresource: str, namespaced: bool | None
 ) -> list[FieldError]:
-    if objectmeta.untouched(metadata, before):  # as most writes leave it
+    if objectmeta.is_untouched(metadata, before):  # as most writes leave it
         # a real server looks at these with all else that may change, and twice with what may not
         return 3 * objectmeta.check_managed_fields(metadata.get("managedFields") or [], "metadata.managedFields")
     placed = kind.namespaced if namespaced is None else namespaced
-    found = objectmeta.validate(metadata, namespaced=placed, name_check=_any_name)
+    found = objectmeta.validate_metadata(metadata, namespaced=placed, name_check=_any_name)
     # a real server checks this once for all kinds and once more, with the names of the kind, for many
     rechecks = {"status": strategy.status_rechecks, "finalize": (0, 1)}
     again, changes = rechecks.get(subresource, strategy.rechecks)
     if again:
-        found += again * objectmeta.validate(metadata, namespaced=placed, name_check=strategy.name_errors)
+        found += again * objectmeta.validate_metadata(metadata, namespaced=placed, name_check=strategy.name_errors)
     found += (1 + changes) * objectmeta.validate_update(metadata, before)
     found += (again + changes) * _check_finalizers(kind, metadata)
     return found

@@ -15,7 +15,7 @@ from podless.kinds.scheme import NO_SCHEME, Scheme
 from podless.kinds.strategy import Strategy
 from podless.kinds.version import Column, Scale, Version
 from podless.meta import gvk
-from podless.runtime.memo import drafting, made_once, once
+from podless.runtime.memo import draft_values, made_once, make_once
 from podless.structs import defaults, structs
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Kind:
         try:
             found: T = self._made[key]
         except KeyError:
-            return once(self._made, key, make)
+            return make_once(self._made, key, make)
         return found
 
     @property
@@ -120,14 +120,14 @@ class Kind:
 
         more: makes what others make of the kind. To be called off the loop: it can take as long as compiling takes.
         """
-        with drafting() as draft:
+        with draft_values() as draft:
             for name in ("views", "custom", "settled", "resource", "named", "keys", "prefix", "key"):
                 getattr(self, name)
             for version in self.by_version.values():
                 struct = self.struct_of(version)
                 if struct is not None:
-                    structs.complete(struct)
-                    defaults.complete(struct)
+                    structs.complete_struct(struct)
+                    defaults.complete_defaults(struct)
                 self.raws(version)
             self.strategy.compile(self)
             for make in more:
@@ -158,7 +158,7 @@ class Kind:
     def raws(self, version: Version) -> tuple[str, ...]:
         """The fields of a built-in kind that may hold any JSON, whose bytes a real server keeps where it can."""
         struct = self.struct_of(version)
-        return self.made(("raws", version.name), lambda: structs.raws(struct) if struct is not None else ())
+        return self.made(("raws", version.name), lambda: structs.raw_fields(struct) if struct is not None else ())
 
     def structure(self, version: Version) -> dict[str, Any] | None:
         """A custom kind's schema in one version, where it is structural: merging and publishing know no other.
@@ -224,8 +224,8 @@ class Kind:
         """What the users of a deprecated version are told; "" for one that is not."""
         if not version.deprecated or version.deprecation_warning:
             return version.deprecation_warning if version.deprecated else ""
-        base, before = f"{self.api_version(version.name)} {self.kind} is deprecated", gvk.priority(version.name)
-        newer = [other for other in self.versions if not other.deprecated and gvk.priority(other.name) < before]
+        base, before = f"{self.api_version(version.name)} {self.kind} is deprecated", gvk.version_priority(version.name)
+        newer = [other for other in self.versions if not other.deprecated and gvk.version_priority(other.name) < before]
         return f"{base}; use {self.api_version(newer[0].name)} {self.kind}" if newer else base
 
     @made_once
@@ -251,4 +251,4 @@ def serving(kind: Kind, names: Container[str]) -> Kind:
 
 def sort_versions(versions: list[Version]) -> tuple[Version, ...]:
     """Versions in the order that discovery shows them."""
-    return tuple(sorted(versions, key=lambda version: gvk.priority(version.name)))
+    return tuple(sorted(versions, key=lambda version: gvk.version_priority(version.name)))

@@ -6,15 +6,13 @@ Source: client-go's rest.Result, and the serializers of k8s.io/apimachinery that
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from podless.codec import serializer
 from podless.kinds import typemeta
 from podless.kinds.scheme import Scheme
+from podless.runtime.jsonobject import Object
 from podless.structs import repeats, structs
 from podless.structs.structs import Struct
-
-Object = dict[str, Any]
 
 _OBJECT = re.compile(rb"[ \t\r\n]*+\{")
 _YAML_MOST = 3 << 20  # bytes, as of a request's body: what YAML becomes takes a hundred times as much
@@ -34,7 +32,7 @@ def decode(raw: bytes, struct: Struct, api_version: str, scheme: Scheme) -> Obje
         if _OBJECT.match(raw):
             value = serializer.decode_json(raw, repeated)
             if repeated:
-                value = repeats.decode(struct, raw, [])
+                value = repeats.decode_repeats(struct, raw, [])
         elif len(raw) > _YAML_MOST:
             raise Undecodable(f"an answer that is no JSON object is read up to {_YAML_MOST} bytes")
         else:
@@ -50,6 +48,6 @@ def decode(raw: bytes, struct: Struct, api_version: str, scheme: Scheme) -> Obje
     if (kind, version) != (struct.name, api_version):
         raise Undecodable(scheme.explain_unfit(kind, version, struct.go))
     try:
-        return structs.decode(struct, value or {})
+        return structs.decode_struct(struct, value or {})
     except structs.DecodeError as error:
         raise Undecodable(str(error)) from None

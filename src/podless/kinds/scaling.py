@@ -37,7 +37,7 @@ def validate(obj: dict[str, Any], scale: Scale | None, *, wanted: bool = True) -
     if path:
         value, fault = get(obj, path)
         if not fault and value is not NOTHING and not isinstance(value, str):
-            fault = f"{gotext.plain(value)} is of the type {_go_type(value)}, expected string"
+            fault = f"{gotext.format_plain(value)} is of the type {_go_type(value)}, expected string"
         if fault:
             errors.append(field.invalid(path, "", f"{path} accessor error: {fault}"))
     return errors
@@ -46,7 +46,7 @@ def validate(obj: dict[str, Any], scale: Scale | None, *, wanted: bool = True) -
 def _replicas(obj: dict[str, Any], path: str) -> list[FieldError]:
     value, fault = get(obj, path)
     if not fault and value is not NOTHING and type(value) is not int:
-        fault = f"{gotext.plain(value)} is of the type {_go_type(value)}, expected int64"
+        fault = f"{gotext.format_plain(value)} is of the type {_go_type(value)}, expected int64"
     if fault:
         return [field.invalid(path, 0, f"{path} accessor error: {fault}")]
     if value is NOTHING:
@@ -69,7 +69,10 @@ def get(obj: dict[str, Any], path: str) -> tuple[Any, str]:
         if value is None:
             return NOTHING, ""
         if not isinstance(value, dict):
-            return NOTHING, f"{gotext.plain(value)} is of the type {_go_type(value)}, expected map[string]interface{{}}"
+            return (
+                NOTHING,
+                f"{gotext.format_plain(value)} is of the type {_go_type(value)}, expected map[string]interface{{}}",
+            )
         if name not in value:
             return NOTHING, ""
         value = value[name]

@@ -12,7 +12,7 @@ from podless.cache.watchcache import WatchCache
 from podless.kinds.conversion import Converter
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry
-from podless.remote import Client
+from podless.remote import WebhookClient
 from podless.store import Record, Store
 
 
@@ -30,7 +30,7 @@ class State:
     converter: Converter
 
     @property
-    def remote(self) -> Client:
+    def remote(self) -> WebhookClient:
         """The client that calls webhooks."""
         return self.converter.client
 

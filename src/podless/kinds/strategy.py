@@ -7,15 +7,15 @@ metadata and nothing else to say. All methods work on decoded objects; `prepare`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from podless.codec import gotext
 from podless.kinds.version import Version
 from podless.meta import names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.structs.structs import Struct
 
-Object = dict[str, Any]
 Faults = Sequence[FieldError]
 
 

@@ -6,14 +6,14 @@ import secrets
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from operator import attrgetter
-from typing import Any
 
 import orjson
 
 from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
-from podless.runtime.gcpause import paused
+from podless.runtime.gcpause import pause_gc
+from podless.runtime.jsonobject import Object
 from podless.runtime.memo import is_off_loop
 from podless.runtime.meter import charge
 from podless.store.keys import Stored
@@ -22,7 +22,6 @@ from podless.structs.structfiles import load_struct
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
-Object = dict[str, Any]
 
 # stands for the revision while an object is encoded; no client can know it
 _MARK = f"revision-{secrets.token_hex(16)}"
@@ -41,7 +40,7 @@ def encode(kind: Kind, obj: Object) -> Stored:
     metadata["resourceVersion"] = _MARK
     if kind.strategy.ordered:
         obj["metadata"] = _ordered(metadata)
-        body = serializer.encode(arranged(kind, obj))
+        body = serializer.encode_json(arranged(kind, obj))
     else:
         body = serializer.encode_sorted(obj)
     if kept is None:
@@ -56,7 +55,7 @@ def arranged(kind: Kind, obj: Object) -> Object:
     """The object in the field order of its structs, where the rules of its kind may have left another one."""
     if not kind.strategy.rearranged or kind.struct is None:
         return obj
-    return structs.arrange(kind.struct, obj)
+    return structs.arrange_fields(kind.struct, obj)
 
 
 def unstored(kind: Kind, version: Version, obj: Object) -> Object:
@@ -66,7 +65,7 @@ def unstored(kind: Kind, version: Version, obj: Object) -> Object:
         return obj
     obj = {**obj, "metadata": _ordered(metadata) | metadata}
     struct = kind.struct_of(version)
-    return structs.arrange(struct, obj) if kind.strategy.rearranged and struct is not None else obj
+    return structs.arrange_fields(struct, obj) if kind.strategy.rearranged and struct is not None else obj
 
 
 _FIELDS = tuple(known.name for known in OBJECT_META.fields)
@@ -122,7 +121,7 @@ def keep(kind: Kind, version: Version, entry: Entry, obj: Object) -> bytes:
 
 def encode_form(kind: Kind, obj: Object) -> bytes:
     """Encode an object in one of its versions."""
-    return serializer.fitted(serializer.encode(obj) if kind.strategy.ordered else serializer.encode_sorted(obj))
+    return serializer.fit_bytes(serializer.encode_json(obj) if kind.strategy.ordered else serializer.encode_sorted(obj))
 
 
 def put(kind: Kind, version: Version, entry: Entry, made: bytes) -> bytes:
@@ -200,7 +199,7 @@ def resting(entry: Entry) -> AbstractContextManager[None]:
 
     The collector, which would look through a long object several times, rests.
     """
-    return paused() if len(entry.body) >= _LONG else _AWAKE
+    return pause_gc() if len(entry.body) >= _LONG else _AWAKE
 
 
 def item(kind: Kind, version: Version, entry: Entry) -> bytes:
@@ -218,5 +217,5 @@ def bodies(kind: Kind, version: Version, entries: Sequence[Entry]) -> list[bytes
 
 def copy(obj: Object) -> Object:
     """Return a deep copy of decoded JSON."""
-    copied: Object = serializer.copied(obj)
+    copied: Object = serializer.copy_value(obj)
     return copied

@@ -17,7 +17,7 @@ _NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 _NO_RANGE = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 
 
-def parse(text: str) -> Address | None:
+def parse_address(text: str) -> Address | None:
     """An address, however many zeros its numbers begin with; None for what is none."""
     if len(text) > _MOST or "%" in text:
         return None
@@ -36,7 +36,7 @@ def parse(text: str) -> Address | None:
 def parse_range(text: str) -> Network | None:
     """A range of addresses, its address cut to the prefix; None for what is none."""
     address, slash, length = text.partition("/")
-    found = parse(address)
+    found = parse_address(address)
     bits = length.lstrip("0") or "0"
     if found is None or not slash or not (length.isascii() and length.isdigit()) or len(bits) > 3:
         return None
@@ -51,9 +51,9 @@ def range_family(text: str) -> int:
     return found.version if found is not None else 0
 
 
-def faults(text: str) -> list[str]:
+def find_address_faults(text: str) -> list[str]:
     """What is wrong with an address."""
-    address = parse(text)
+    address = parse_address(text)
     if address is None:
         return [_NO_ADDRESS]
     if not _strict(text):
@@ -76,9 +76,9 @@ def range_faults(text: str) -> list[str]:
     return []
 
 
-def warnings(path: str, text: str) -> list[str]:
+def address_warnings(path: str, text: str) -> list[str]:
     """What a client should know of an address that is accepted. path: of the field."""
-    address = parse(text)
+    address = parse_address(text)
     if address is None:
         return []
     if not _strict(text) or _mapped(address):
@@ -91,8 +91,8 @@ def warnings(path: str, text: str) -> list[str]:
 
 def canonical_faults(text: str) -> list[str]:
     """What is wrong with an address that has to be in its one form, as newer fields take it."""
-    form = str(parse(text))
-    return faults(text) or ([] if text == form else [f"must be in canonical form ({quote(form)})"])
+    form = str(parse_address(text))
+    return find_address_faults(text) or ([] if text == form else [f"must be in canonical form ({quote(form)})"])
 
 
 def canonical_range_faults(text: str) -> list[str]:
@@ -106,7 +106,7 @@ def interface_faults(text: str) -> list[str]:
     network = parse_range(text)
     if network is None:
         return ["must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"]
-    address, bits = parse(text.partition("/")[0]), network.prefixlen
+    address, bits = parse_address(text.partition("/")[0]), network.prefixlen
     mapped = getattr(address, "ipv4_mapped", None)
     if mapped is not None:
         address, bits = mapped, bits - 96 if bits > 32 else bits
@@ -122,7 +122,7 @@ def range_warnings(path: str, text: str) -> list[str]:
     return [f"{path}: IPv6 CIDR value {quote(text)} should be in RFC 5952 canonical format ({quote(form)})"]
 
 
-def dual(texts: list[str]) -> bool:
+def is_dual_stack(texts: list[str]) -> bool:
     """Whether there are addresses, or ranges, of both families."""
     return len({":" in text for text in texts}) == 2
 

@@ -20,7 +20,7 @@ _REASON_TEXT = (
 )
 
 
-def errors(conditions: list[dict[str, Any]], path: str) -> list[FieldError]:
+def validate_conditions(conditions: list[dict[str, Any]], path: str) -> list[FieldError]:
     """What is wrong with conditions."""
     found: list[FieldError] = []
     seen: set[str] = set()

@@ -15,13 +15,13 @@ from podless.runtime.apierror import APIError as APIError
 from podless.runtime.apierror import Timeout as Timeout
 
 
-def describe(name: str, group: str, kind: str, **more: Any) -> dict[str, Any]:
+def describe_object(name: str, group: str, kind: str, **more: Any) -> dict[str, Any]:
     """Status details: empty name and group are left out, as on the wire."""
     given = {"name": name, "group": group, "kind": kind}
     return {key: item for key, item in given.items() if item} | more
 
 
-def qualified(resource: str, group: str) -> str:
+def qualify_resource(resource: str, group: str) -> str:
     """A resource or kind with its group: gadgets.example.com, or configmaps in the core group."""
     return f"{resource}.{group}" if group else resource
 
@@ -47,10 +47,10 @@ class Forbidden(APIError):
     code, reason = 403, "Forbidden"
 
     def __init__(self, resource: str, group: str, name: str, why: str, **more: Any) -> None:
-        subject = qualified(resource, group) if resource else "forbidden"
+        subject = qualify_resource(resource, group) if resource else "forbidden"
         if name and resource:
             subject = f"{subject} {gotext.quote(name)}"
-        super().__init__(f"{subject} is forbidden: {why}", describe(name, group, resource, **more))
+        super().__init__(f"{subject} is forbidden: {why}", describe_object(name, group, resource, **more))
 
 
 class NotFound(APIError):
@@ -60,7 +60,8 @@ class NotFound(APIError):
 
     def __init__(self, resource: str, group: str, name: str) -> None:
         super().__init__(
-            f"{qualified(resource, group)} {gotext.quote(name)} not found", describe(name, group, resource)
+            f"{qualify_resource(resource, group)} {gotext.quote(name)} not found",
+            describe_object(name, group, resource),
         )
 
 
@@ -116,8 +117,8 @@ class AlreadyExists(APIError):
     code, reason = 409, "AlreadyExists"
 
     def __init__(self, resource: str, group: str, name: str, *, generated: bool = False) -> None:
-        text = f"{qualified(resource, group)} {gotext.quote(name)} already exists"
-        details = describe(name, group, resource)
+        text = f"{qualify_resource(resource, group)} {gotext.quote(name)} already exists"
+        details = describe_object(name, group, resource)
         if generated:
             text += ", the server was not able to generate a unique name for the object"
             details["retryAfterSeconds"] = 1
@@ -130,8 +131,8 @@ class Conflict(APIError):
     code, reason = 409, "Conflict"
 
     def __init__(self, resource: str, group: str, name: str, why: str) -> None:
-        text = f"Operation cannot be fulfilled on {qualified(resource, group)} {gotext.quote(name)}: {why}"
-        super().__init__(text, describe(name, group, resource))
+        text = f"Operation cannot be fulfilled on {qualify_resource(resource, group)} {gotext.quote(name)}: {why}"
+        super().__init__(text, describe_object(name, group, resource))
 
 
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
@@ -170,9 +171,9 @@ class Invalid(APIError):
     code, reason = 422, "Invalid"
 
     def __init__(self, kind: str, group: str, name: str, errors: Sequence[FieldError]) -> None:
-        self.errors, found, causes = field.shown(errors)
-        text = f"{qualified(kind, group)} {gotext.quote(name)} is invalid: {found}"
-        super().__init__(text, describe(name, group, kind, causes=causes))
+        self.errors, found, causes = field.summarize_errors(errors)
+        text = f"{qualify_resource(kind, group)} {gotext.quote(name)} is invalid: {found}"
+        super().__init__(text, describe_object(name, group, kind, causes=causes))
 
 
 class Unprocessable(APIError):

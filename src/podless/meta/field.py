@@ -53,7 +53,7 @@ _INDEX = 18  # digits of an index at the most; what is longer is a key
 _NAME = re.compile(r"[^.\[]++")
 
 
-def text(path: Path) -> str:
+def format_path(path: Path) -> str:
     """A path as errors write it: spec.ports[0].name."""
     parts = [
         f"[{part}]" if part.__class__ is not str else f".{part}" if place else str(part)
@@ -62,7 +62,7 @@ def text(path: Path) -> str:
     return "".join(parts)
 
 
-def steps(written: str) -> Path:
+def parse_path(written: str) -> Path:
     """The path in a text. Where a map's key has brackets of its own this is a guess."""
     found: list[str | int] = []
     place, last = 0, written.rfind("]")
@@ -133,13 +133,13 @@ class FieldError:
     @property
     def field(self) -> str:
         """The path as a text, such as spec.ports[0].name; "<nil>" where the error is tied to no field."""
-        return self.at if isinstance(self.at, str) else text(self.at)
+        return self.at if isinstance(self.at, str) else format_path(self.at)
 
     @property
     def path(self) -> Path:
         """The path, to find the field by; () for the object as a whole."""
         if isinstance(self.at, str):
-            return () if self.at == "<nil>" else steps(self.at)
+            return () if self.at == "<nil>" else parse_path(self.at)
         return self.at
 
     @property
@@ -147,7 +147,7 @@ class FieldError:
         """The message without the field's path, as a Status cause carries it."""
         said = TEXTS[self.reason]
         if self.reason not in _WITHOUT_VALUE:
-            value = self.value if isinstance(self.value, Literal) else gotext.value(self.value)
+            value = self.value if isinstance(self.value, Literal) else gotext.format_value(self.value)
             said = f"{said}: {value}"
         return f"{said}: {self.detail}" if self.detail else said
 
@@ -218,12 +218,12 @@ def internal(path: At, detail: str) -> FieldError:
     return FieldError("InternalError", path, None, detail)
 
 
-def join(errors: Iterable[FieldError]) -> str:
+def join_errors(errors: Iterable[FieldError]) -> str:
     """Several errors as one text: equal ones once, brackets around more than one."""
-    return shown(errors)[1]
+    return summarize_errors(errors)[1]
 
 
-def shown(errors: Iterable[FieldError]) -> tuple[list[FieldError], str, list[dict[str, str]]]:
+def summarize_errors(errors: Iterable[FieldError]) -> tuple[list[FieldError], str, list[dict[str, str]]]:
     """Several errors, their one text (equal ones once, brackets around more than one), and a Status's causes.
 
     Of very many, or very long ones, those that come first.

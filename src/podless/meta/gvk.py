@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from podless.codec.gonumber import natural
+from podless.codec.gonumber import parse_natural
 
 _KUBE_VERSION = re.compile(r"v([0-9]++)(?:(alpha|beta)([0-9]++))?")
 _MOST = (1 << 63) - 1  # a number that is larger makes the name one like any other
@@ -30,7 +30,7 @@ def parse_api_version(text: str) -> GroupVersion | None:
     return GroupVersion(group, version)
 
 
-def priority(version: str) -> tuple[int, int, int, int, str]:
+def version_priority(version: str) -> tuple[int, int, int, int, str]:
     """A sort key: versions in the order that Kubernetes prefers them, the most preferred first.
 
     v10, v2, v1, then v11beta2, v10beta3, then alphas, then all other names alphabetically.
@@ -39,7 +39,7 @@ def priority(version: str) -> tuple[int, int, int, int, str]:
     match = _KUBE_VERSION.fullmatch(version)
     if not match:
         return (1, 0, 0, 0, version)
-    major, minor = natural(match[1]), natural(match[3] or "")
+    major, minor = parse_natural(match[1]), parse_natural(match[3] or "")
     if major > _MOST or minor > _MOST:
         return (1, 0, 0, 0, version)
     return (0, -_STAGES[match[2]], -major, -minor, version)

@@ -14,7 +14,7 @@ _MISSING = "must be specified when `operator` is 'In' or 'NotIn'"
 _NOT_ALLOWED = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
 
 
-def errors(selector: dict[str, Any], path: str) -> list[FieldError]:
+def validate_selector(selector: dict[str, Any], path: str) -> list[FieldError]:
     """What is wrong with a selector."""
     found: list[FieldError] = []
     where = f"{path}.matchLabels"

@@ -141,7 +141,7 @@ _PERCENT = Syntax(
 )
 
 
-def label(value: str) -> list[str]:
+def check_label_name(value: str) -> list[str]:
     """A label of RFC 1123: the names of namespaces."""
     errors = _DNS_1123_LABEL.check(value)
     if errors and errors[-1] == _DNS_1123_LABEL.text and _SUBDOMAIN.matches(value):
@@ -149,7 +149,7 @@ def label(value: str) -> list[str]:
     return errors
 
 
-def subdomain(value: str) -> list[str]:
+def check_subdomain(value: str) -> list[str]:
     """A subdomain of RFC 1123: the names of most objects, API groups."""
     return _SUBDOMAIN.check(value)
 
@@ -195,7 +195,7 @@ def config_key(value: str) -> list[str]:
     return errors
 
 
-def underscored(value: str) -> list[str]:
+def check_underscored_subdomain(value: str) -> list[str]:
     """A subdomain whose labels may have underscores: the search paths of DNS."""
     return _UNDERSCORED.check(value)
 
@@ -205,12 +205,12 @@ def c_identifier(value: str) -> list[str]:
     return _IDENTIFIER.check(value)
 
 
-def header(value: str) -> list[str]:
+def check_header_name(value: str) -> list[str]:
     """The name of an HTTP header."""
     return _HEADER.check(value)
 
 
-def variable(value: str) -> list[str]:
+def check_variable_name(value: str) -> list[str]:
     """The name of an environment variable."""
     if not value:
         return ["environment variable name must be non-empty"]
@@ -219,17 +219,17 @@ def variable(value: str) -> list[str]:
     return ["a valid environment variable name must consist only of printable ASCII characters other than '='"]
 
 
-def wildcard(value: str) -> list[str]:
+def check_wildcard_subdomain(value: str) -> list[str]:
     """A subdomain below which everything is meant: *.example.com."""
     return _WILDCARD.check(value)
 
 
-def percent(value: str) -> list[str]:
+def check_percent(value: str) -> list[str]:
     """A whole number of hundredths: 25%."""
     return _PERCENT.check(value)
 
 
-def port(value: str) -> list[str]:
+def check_port_name(value: str) -> list[str]:
     """The name of a port."""
     errors = ["must be no more than 15 characters"] if _size(value) > 15 else []
     if not _PORT.fullmatch(value):
@@ -245,12 +245,12 @@ def port(value: str) -> list[str]:
 
 def subdomain_prefix(value: str) -> list[str]:
     """A generateName for names that are subdomains."""
-    return subdomain(_masked(value))
+    return check_subdomain(_masked(value))
 
 
 def label_prefix(value: str) -> list[str]:
     """A generateName for names that are labels."""
-    return label(_masked(value))
+    return check_label_name(_masked(value))
 
 
 def path_segment(value: str) -> list[str]:
@@ -264,8 +264,8 @@ def path_prefix(value: str) -> list[str]:
 
 
 # what is wrong with a name, and with a generateName, of each sort
-SUBDOMAINS = (subdomain, subdomain_prefix)
-LABELS = (label, label_prefix)
+SUBDOMAINS = (check_subdomain, subdomain_prefix)
+LABELS = (check_label_name, label_prefix)
 PATH_SEGMENTS = (path_segment, path_prefix)
 
 

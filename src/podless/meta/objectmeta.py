@@ -1,6 +1,6 @@
 """Rules for the metadata of every object: what a create and an update may say, and what is warned of.
 
-The functions take metadata as `structs.decode(OBJECT_META, ...)` gives it and change nothing but what they say.
+The functions take metadata as `structs.decode_struct(OBJECT_META, ...)` gives it and change nothing but what they say.
 Source: k8s.io/apimachinery api/validation and apiserver registry/rest, as recorded.
 """
 
@@ -53,7 +53,7 @@ _DUPLICATES = (
 _ADVICE = "prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers"
 
 
-def coerce(value: Any, unknown: list[str] | None = None) -> dict[str, Any]:
+def coerce_metadata(value: Any, unknown: list[str] | None = None) -> dict[str, Any]:
     """The metadata of a custom object, decoded; its keys are to be sorted when it is stored.
 
     A real server reads it from an encoding with sorted keys, which decides the order of unknown fields and which
@@ -61,21 +61,21 @@ def coerce(value: Any, unknown: list[str] | None = None) -> dict[str, Any]:
     """
     paths: list[str] = []
     try:
-        out = structs.decode(OBJECT_META, value, paths)
+        out = structs.decode_struct(OBJECT_META, value, paths)
     except DecodeError:
         paths.append("")
     if paths:
         paths.clear()
-        out = structs.decode(OBJECT_META, gotypes.canonical(value), paths)
+        out = structs.decode_struct(OBJECT_META, gotypes.canonical_json(value), paths)
     if unknown is not None:
         unknown.extend(f"metadata.{path}" for path in paths)
     return out
 
 
-def salvage(value: Any, unknown: list[str]) -> Any:
-    """As `coerce`, without the fields that are malformed; what is no object stays as it is."""
+def salvage_metadata(value: Any, unknown: list[str]) -> Any:
+    """As `coerce_metadata`, without the fields that are malformed; what is no object stays as it is."""
     try:
-        return coerce(value, unknown)
+        return coerce_metadata(value, unknown)
     except DecodeError:
         if not isinstance(value, dict):
             return value
@@ -83,11 +83,11 @@ def salvage(value: Any, unknown: list[str]) -> Any:
     charge(len(value))
     for key, item in value.items():
         with contextlib.suppress(DecodeError):
-            read |= coerce({key: item}, unknown)
+            read |= coerce_metadata({key: item}, unknown)
     return read
 
 
-def validate(
+def validate_metadata(
     meta: dict[str, Any], *, namespaced: bool, name_check: NameCheck, path: str = "metadata"
 ) -> list[FieldError]:
     """What is wrong with the metadata of a new object, whose name has been generated already."""
@@ -108,7 +108,7 @@ def validate(
     return errors
 
 
-def untouched(new: dict[str, Any], old: dict[str, Any]) -> bool:
+def is_untouched(new: dict[str, Any], old: dict[str, Any]) -> bool:
     """Whether the metadata of a changed object says what it said, but for what the server itself writes there."""
     differ = map(ne, new.values(), map(old.get, new))
     return _WRITTEN.issuperset(compress(new, differ)) and not old.keys() - new.keys() - _WRITTEN
@@ -117,7 +117,7 @@ def untouched(new: dict[str, Any], old: dict[str, Any]) -> bool:
 def validate_update(new: dict[str, Any], old: dict[str, Any], path: str = "metadata") -> list[FieldError]:
     """What is wrong with the metadata of an object that replaces another.
 
-    A real server checks this once for every kind, together with `validate`, whose name_check is then
+    A real server checks this once for every kind, together with `validate_metadata`, whose name_check is then
     names.path_segment, and once more for the kind itself: it reports these causes twice.
     """
     errors: list[FieldError] = []
@@ -181,7 +181,7 @@ def check_owners(references: list[dict[str, Any]], path: str) -> list[FieldError
                 "Only one reference can have Controller set to true."
                 f' Found "true" in references for {controller} and {name}'
             )
-            whole = whole or [structs.decode(OWNER_REFERENCE, item) for item in each(references)]
+            whole = whole or [structs.decode_struct(OWNER_REFERENCE, item) for item in each(references)]
             errors.append(field.invalid(path, whole, text))
             room -= len(whole)
         controller = controller or name
@@ -298,7 +298,7 @@ def _namespace(namespace: str, namespaced: bool, path: str) -> list[FieldError]:
         return [field.forbidden(path, "not allowed on this type")] if namespace else []
     if not namespace:
         return [field.required(path)]
-    texts = names.label(namespace)
+    texts = names.check_label_name(namespace)
     return field.invalids(path, namespace, texts) if texts else []
 
 
@@ -311,7 +311,7 @@ def _owner(reference: dict[str, Any], path: str) -> list[FieldError]:
         if not reference[name]:
             errors.append(field.invalid(f"{path}.{name}", "", "must not be empty"))
     if given == ("", "v1") and reference["kind"] == "Event":
-        whole = structs.decode(OWNER_REFERENCE, reference)
+        whole = structs.decode_struct(OWNER_REFERENCE, reference)
         errors.append(field.invalid(path, whole, "/v1, Kind=Event is disallowed from being an owner"))
     return errors
 
@@ -321,4 +321,4 @@ def _no_new_finalizers(new: list[str], old: list[str], path: str) -> list[FieldE
     if not extra:
         return []
     text = "no new finalizers can be added if the object is being deleted, found new finalizers"
-    return [field.forbidden(path, f"{text} {gotext.strings(extra)}")]
+    return [field.forbidden(path, f"{text} {gotext.format_strings(extra)}")]

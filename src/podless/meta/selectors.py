@@ -325,7 +325,7 @@ def _require(key: str, operator: str, values: list[str]) -> Requirement:
         if problems := names.label_value(value):
             faults.append(field.invalid(f"values[{index}][{key}]", value, "; ".join(problems)))
     if faults:
-        raise _Fault(field.join(faults))
+        raise _Fault(field.join_errors(faults))
     return Requirement(key, operator, tuple(sorted(set(values))))
 
 

@@ -22,9 +22,9 @@ from podless.meta.errors import TooManyRequests, Unavailable
 from podless.offload.fairqueue import FairQueue
 from podless.offload.process import Offload
 from podless.runtime import memo
-from podless.runtime.freeing import parts, release
-from podless.runtime.gcpause import PAUSE, paused
-from podless.runtime.meter import METER, Meter
+from podless.runtime.freeing import collect_parts, release_parts
+from podless.runtime.gcpause import PAUSE, pause_gc
+from podless.runtime.meter import METER, CPUMeter
 from podless.runtime.slices import Slices
 
 P = ParamSpec("P")
@@ -39,9 +39,9 @@ _made: ContextVar[list[Any] | None] = ContextVar("made", default=None)  # what w
 
 def _metered(seconds: float, work: Callable[[], R]) -> R:
     """Do a piece of work on its thread. Raise what the work raises; it raises Timeout where it is charged too much."""
-    METER.set(Meter(seconds))
+    METER.set(CPUMeter(seconds))
     try:
-        with paused():
+        with pause_gc():
             return work()
     except Exception as error:  # frees here what the work was about, and not where the answer is made
         traceback.clear_frames(error.__traceback__)
@@ -52,7 +52,7 @@ def _metered(seconds: float, work: Callable[[], R]) -> R:
 
 def _drafted(work: Callable[[], R]) -> tuple[R, Callable[[], None]]:
     """What some work gives, and what publishes that which it made on the way."""
-    with memo.drafting() as draft:
+    with memo.draft_values() as draft:
         return work(), draft.publish
 
 
@@ -109,12 +109,11 @@ class OffLoop:
         return await self.slices.run(partial(work, *args, **kwargs))
 
     async def run_on_thread(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """As `run`, of work that is long whatever it is about."""
         if self._waiting >= _WAITING:
             raise TooManyRequests("too many requests, please try again later", {"retryAfterSeconds": 1})
         known = copy_context()  # with it the clock, which a test may have moved
         known.run(in_steps.set, True)
-        known.run(memo.begin)
+        known.run(memo.begin_work)
         self._waiting += 1
         try:
             piece = partial(work, *args, **kwargs)
@@ -126,7 +125,6 @@ class OffLoop:
         return found
 
     async def make(self, size: int, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """As `run`, of work that may need what no one has made beforehand: the loop keeps what it has made."""
         if size < LONG:
             return await self.slices.run(partial(work, *args, **kwargs))
         found, publish = await self.run_on_thread(_drafted, partial(work, *args, **kwargs))
@@ -150,7 +148,7 @@ class OffLoop:
         held: list[Any] = []
 
         def go() -> None:
-            release(held)
+            release_parts(held)
             PAUSE.end(pause)
 
         def submit() -> None:
@@ -162,7 +160,7 @@ class OffLoop:
         loop = asyncio.get_running_loop()
         try:
             if self._thread is not None:
-                held = await loop.run_in_executor(self._thread, parts, made)
+                held = await loop.run_in_executor(self._thread, collect_parts, made)
         finally:
             loop.call_soon(submit)
 

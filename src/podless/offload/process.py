@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 from podless.codec import serializer
 from podless.meta.errors import Timeout, TooManyRequests
 from podless.offload import worker
-from podless.runtime.gcpause import paused
+from podless.runtime.gcpause import pause_gc
 
 SECONDS = 10.0  # of processor time for one body
 _PATIENCE = 3  # times as long a worker is waited for: others may want the machine
@@ -68,7 +68,7 @@ class _Worker:
             raise Timeout(_LATE, {}) from None
         finally:
             deadline.cancel()
-        with paused():
+        with pause_gc():
             return pickle.load(_Pieces(made))
 
     def _spawn(self) -> subprocess.Popen[bytes]:

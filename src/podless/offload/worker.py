@@ -26,8 +26,8 @@ def outcome(kind: bytes, raw: bytes) -> Any:
     """What codec/serializer.py reads in a text, or the error that it raises; of JSON also pairs where keys repeat."""
     if kind == JSON:
         read = serializer.ParsedJSON.of(raw).outcome
-        return read, repeats.read(raw) if isinstance(read, tuple) and read[1] else None
-    made = yamlasjson.read(raw) if kind == APPLIED else None
+        return read, repeats.read_pairs(raw) if isinstance(read, tuple) and read[1] else None
+    made = yamlasjson.read_yaml_as_json(raw) if kind == APPLIED else None
     return (made or serializer.ParsedYAML.of(raw)).outcome
 
 

@@ -27,7 +27,7 @@ def api_versions(address: str) -> Document:
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": served}
 
 
-def groups(registry: Registry) -> Document:
+def groups_document(registry: Registry) -> Document:
     """/apis."""
     found = [_group(registry, name) for name in sorted(_known(registry), key=partial(_first, registry))]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": found}
@@ -54,10 +54,12 @@ def _priorities(registry: Registry, name: str, version: str) -> tuple[int, int]:
 
 def _ranked(registry: Registry, name: str, versions: list[str]) -> list[str]:
     """Versions of a group, the most important one first."""
-    return sorted(versions, key=lambda version: (-_priorities(registry, name, version)[1], gvk.priority(version)))
+    return sorted(
+        versions, key=lambda version: (-_priorities(registry, name, version)[1], gvk.version_priority(version))
+    )
 
 
-def group(registry: Registry, name: str) -> Document | None:
+def group_document(registry: Registry, name: str) -> Document | None:
     """/apis/<group>, or None where nothing is in the group."""
     if not registry.versions(name):
         return None
@@ -72,7 +74,7 @@ def _group(registry: Registry, name: str) -> Document:
     return {"name": name, "versions": versions, "preferredVersion": versions[0]}
 
 
-def resources(registry: Registry, group_name: str, version: str) -> Document | None:
+def resources_document(registry: Registry, group_name: str, version: str) -> Document | None:
     """/apis/<group>/<version> or /api/v1, or None where nothing is served there."""
     kinds = registry.of_version(group_name, version)
     if not kinds:
@@ -132,7 +134,7 @@ def storage_hash(kind: Kind) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()
 
 
-def aggregated(registry: Registry, *, core: bool) -> Document:
+def aggregated_document(registry: Registry, *, core: bool) -> Document:
     """/api or /apis as one apidiscovery.k8s.io/v2 APIGroupDiscoveryList."""
     items = []
     for name in [""] if core else _names(registry):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from podless.structs import protobuf
-from podless.structs.gotypes import STRING, STRINGS, ListOf, Type
+from podless.structs.gotypes import STRING, STRINGS, GoType, ListOf
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import TYPE_META, Field, Struct
 
@@ -23,7 +23,7 @@ RESOURCE = load_struct("meta/v1", "APIResource")
 RESOURCES = load_struct("meta/v1", "APIResourceList")
 
 
-def _with(struct: Struct, name: str, kind: Type) -> Struct:
+def _with(struct: Struct, name: str, kind: GoType) -> Struct:
     """A struct, but for the type of one field."""
     return Struct(
         struct.name, lambda: tuple(replace(part, type=kind) if part.name == name else part for part in struct.parts)
@@ -72,9 +72,9 @@ MESSAGES = {
 }
 
 
-def encode(document: Document) -> bytes:
+def encode_discovery(document: Document) -> bytes:
     """A discovery document in its envelope."""
     if document["kind"] == "APIResourceList":
         resources = [{**resource, "verbs": {"items": resource["verbs"]}} for resource in document["resources"]]
         document = {**document, "resources": resources}
-    return protobuf.write(MESSAGES[document["kind"]], document)
+    return protobuf.write_object(MESSAGES[document["kind"]], document)

@@ -13,7 +13,7 @@ from podless.structs.structfiles import homes_of, load_file
 META = "meta.k8s.io"  # stands for what all groups share
 
 
-def text(group: str, struct: str, field: str = "") -> str:
+def field_text(group: str, struct: str, field: str = "") -> str:
     """Return what a field of a struct is for, or the struct itself; "" where nothing is written of it.
 
     The versions of a group share their texts here: what only one of them has is found as well. What nearly every object

@@ -9,7 +9,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def attempts(
+async def retry_call(
     work: Callable[[], Awaitable[T]],
     *errors: type[Exception],
     tries: int = 0,

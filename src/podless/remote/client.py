@@ -52,7 +52,7 @@ class TimedOut(RemoteError):
     """No answer, or not all of it, within the time."""
 
 
-class Client:
+class WebhookClient:
     """Calls webhooks. services: where to find a Service, as namespace/name or namespace/name:port -> host:port.
 
     A Service that is not listed is asked for with `external`, which gives the host that a namespace and a name stand
@@ -201,7 +201,7 @@ def _judging(authority: bytes) -> aiohttp.Fingerprint:
 
     from podless.remote import trust
 
-    roots = trust.authorities(authority)
+    roots = trust.parse_authorities(authority)
 
     class Judge(aiohttp.Fingerprint):
         def check(self, transport: asyncio.Transport) -> None:
@@ -212,7 +212,7 @@ def _judging(authority: bytes) -> aiohttp.Fingerprint:
             sent = tls._sslobj.get_unverified_chain() or ()
             chain = [one if isinstance(one, bytes) else ssl.PEM_cert_to_DER_cert(one.public_bytes()) for one in sent]
             try:
-                trust.judge(chain, tls.server_hostname or "", roots, clock.moment())
+                trust.judge_server(chain, tls.server_hostname or "", roots, clock.utc_now())
             except trust.Untrusted as error:
                 transport.abort()
                 raise RemoteError(str(error)) from None
@@ -220,7 +220,7 @@ def _judging(authority: bytes) -> aiohttp.Fingerprint:
     return Judge(b"\0" * 32)  # what it is compared with does not matter
 
 
-def _resolver(client: Client) -> aiohttp.abc.AbstractResolver:
+def _resolver(client: WebhookClient) -> aiohttp.abc.AbstractResolver:
     """Finds the Services that are listed, and all other hosts as the system does."""
     import socket
 

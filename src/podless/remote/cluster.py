@@ -8,14 +8,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from podless.codec import serializer
-from podless.remote.attempts import attempts
+from podless.remote.attempts import retry_call
 from podless.remote.client import RemoteError
 from podless.remote.kubeconfig import Access
+from podless.runtime.jsonobject import Object
 
 if TYPE_CHECKING:
     import aiohttp
 
-Object = dict[str, Any]
 
 _TRIES = 5
 _REST, _GROWTH = 0.1, 3.0  # seconds after the first attempt, and the factor by which they grow
@@ -25,7 +25,7 @@ _NO_ACCOUNT = "error looking up service account"
 
 
 class Refused(RemoteError):
-    """An answer that is no success. code: its HTTP status. status: the Status, or {}. `refusal` makes it."""
+    """An answer that is no success. code: its HTTP status. status: the Status, or {}. `make_refusal` makes it."""
 
     def __init__(self, code: int, status: Object) -> None:
         super().__init__(status.get("message") or f"the server answered {code}")
@@ -42,7 +42,7 @@ class Conflicting(Refused):
     """409: the object is not as the client believes."""
 
 
-class Gone(Refused):
+class RemoteGone(Refused):
     """410: the server has forgotten the state that is asked for."""
 
 
@@ -56,7 +56,7 @@ class NoAccount(Refused):
 
 _BY_CODE: dict[int, type[Refused]] = {
     409: Conflicting,
-    410: Gone,
+    410: RemoteGone,
     429: Busy,
     502: Busy,
     503: Busy,
@@ -64,14 +64,14 @@ _BY_CODE: dict[int, type[Refused]] = {
 }
 
 
-def refusal(code: int, status: Object) -> Refused:
+def make_refusal(code: int, status: Object) -> Refused:
     """Return the error for an answer. Only here a server's text decides, where the Status says nothing else."""
     if code == 403 and _NO_ACCOUNT in str(status.get("message")):
         return NoAccount(code, status)
     return _BY_CODE.get(code, Refused)(code, status)
 
 
-class Cluster:
+class RemoteCluster:
     """A connection to one server, as an asynchronous context manager. agent: the User-Agent.
 
     received: bytes of all answers so far.
@@ -110,7 +110,7 @@ class Cluster:
             async with self._session.get(self._access.url + path, headers={"Accept": "*/*"}) as answer:
                 raw = await answer.read()
                 if answer.status >= 300:
-                    raise refusal(answer.status, _status(answer.content_type, raw))
+                    raise make_refusal(answer.status, _status(answer.content_type, raw))
                 return raw, answer.headers
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             raise RemoteError(f"{self._access.url}: {error or type(error).__name__}") from None
@@ -132,13 +132,13 @@ class Cluster:
         unanswered = (aiohttp.ClientError, OSError, TimeoutError)
         work = partial(self._once, method, path, body, media, headers)
         try:
-            return await attempts(work, Busy, *unanswered, tries=_TRIES, rest=_REST, growth=_GROWTH)
+            return await retry_call(work, Busy, *unanswered, tries=_TRIES, rest=_REST, growth=_GROWTH)
         except unanswered as error:
             raise RemoteError(f"{self._access.url}: {error or type(error).__name__}") from None
 
     async def _once(self, method: str, path: str, body: Any, media: str, headers: Iterable[tuple[str, str]]) -> Object:
         assert self._session is not None
-        data = None if body is None else serializer.encode(body)
+        data = None if body is None else serializer.encode_json(body)
         sent = [*headers] if body is None else [*headers, ("Content-Type", media)]
         async with self._session.request(method, self._access.url + path, data=data, headers=sent) as answer:
             raw = await answer.read()
@@ -150,7 +150,7 @@ class Cluster:
                 except serializer.JSONError:
                     document = {}
             if answer.status >= 300:
-                raise refusal(answer.status, document if document.get("kind") == "Status" else {})
+                raise make_refusal(answer.status, document if document.get("kind") == "Status" else {})
             return dict(document)
 
 

@@ -30,13 +30,13 @@ class Access:
     context: ssl.SSLContext | None = None
 
 
-def places(environment: Mapping[str, str] = os.environ) -> list[Path]:
+def kubeconfig_paths(environment: Mapping[str, str] = os.environ) -> list[Path]:
     """Where kubectl looks for its configuration."""
     named = [Path(part) for part in environment.get("KUBECONFIG", "").split(os.pathsep) if part]
     return named or [Path(environment.get("HOME", "/")) / ".kube" / "config"]
 
 
-def read(path: Path, context: str = "") -> Access:
+def read_kubeconfig(path: Path, context: str = "") -> Access:
     """What a context of the file says, the current one unless named. Raises BadKubeconfig."""
     try:
         document = serializer.decode_yaml(path.read_bytes())

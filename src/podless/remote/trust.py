@@ -42,7 +42,7 @@ class Untrusted(Exception):
     """A certificate is not to be trusted; the text is Go's."""
 
 
-def authorities(pem: bytes) -> list[x509.Certificate]:
+def parse_authorities(pem: bytes) -> list[x509.Certificate]:
     """The certificates in a text; what is none is left out, as in Go."""
     found = []
     for block in pem.split(_PEM[0])[1:]:
@@ -54,7 +54,7 @@ def authorities(pem: bytes) -> list[x509.Certificate]:
     return found
 
 
-def judge(chain: list[bytes], host: str, roots: list[x509.Certificate], now: datetime.datetime) -> None:
+def judge_server(chain: list[bytes], host: str, roots: list[x509.Certificate], now: datetime.datetime) -> None:
     """Whether a server is `host`. chain: what it sent (DER), its own certificate first. now: with a zone.
 
     Raises Untrusted.
@@ -78,7 +78,7 @@ def judge(chain: list[bytes], host: str, roots: list[x509.Certificate], now: dat
 
 
 def judge_client(chain: list[bytes], roots: list[x509.Certificate], now: datetime.datetime) -> None:
-    """Whether a client is who its certificate says. chain, roots and now: as for `judge`. Raises Untrusted."""
+    """Whether a client is who its certificate says. chain, roots and now: as for `judge_server`. Raises Untrusted."""
     try:
         certificates = [x509.load_der_x509_certificate(der) for der in chain]
         _Judge(certificates[1:], roots, now, ExtendedKeyUsageOID.CLIENT_AUTH).judge(certificates[0], None)
@@ -124,7 +124,7 @@ class _Judge:
 
     def confirmed(self, chain: list[x509.Certificate]) -> bool:
         """Whether the cryptography package says the same of a chain, as far as it has a say."""
-        return not verification.has_say(chain) or verification.accepts(chain, self.now)
+        return not verification.has_say(chain) or verification.accepts_chain(chain, self.now)
 
     def chains(self, below: list[x509.Certificate]) -> list[list[x509.Certificate]]:
         """Ways from the last of some certificates to a trusted one. Raises Untrusted where there is none."""

@@ -41,7 +41,7 @@ _KNOWN = (
 _LIMITS = (x509.DNSName, x509.IPAddress)
 
 
-def accepts(chain: list[x509.Certificate], now: datetime.datetime) -> bool:
+def accepts_chain(chain: list[x509.Certificate], now: datetime.datetime) -> bool:
     """Return whether the first certificate of a chain is good if the last one is trusted."""
     above = ExtensionPolicy.permit_all().require_present(x509.BasicConstraints, Criticality.AGNOSTIC, None)
     policy = PolicyBuilder().store(Store([chain[-1]])).time(now)

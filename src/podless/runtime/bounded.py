@@ -23,7 +23,7 @@ R = TypeVar("R")
 LONGEST = 1024  # characters or bytes of one argument
 
 
-class Cache(NamedTuple):
+class BoundedCache(NamedTuple):
     """One of the caches. name: module and function. most: answers kept. size: how many there are. clear: drops all."""
 
     name: str
@@ -32,15 +32,15 @@ class Cache(NamedTuple):
     clear: Callable[[], None]
 
 
-_caches: list[Cache] = []
+_caches: list[BoundedCache] = []
 
 
-def caches() -> tuple[Cache, ...]:
+def caches() -> tuple[BoundedCache, ...]:
     """Every cache that the modules imported so far keep for the process."""
     return tuple(_caches)
 
 
-def register(cache: Cache) -> None:
+def register_cache(cache: BoundedCache) -> None:
     """List a cache that is bounded by other means than `bounded_cache`."""
     _caches.append(cache)
 
@@ -55,7 +55,7 @@ def bounded_cache(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
         name = f"{function.__module__}.{function.__qualname__}"
         if _takes_one(function):
             answers = _Answers(function, most)
-            _caches.append(Cache(name, most, answers.__len__, answers.clear))
+            _caches.append(BoundedCache(name, most, answers.__len__, answers.clear))
             return cast(Callable[P, R], answers.__getitem__)
 
         def short(*args: Any, **kwargs: Any) -> R:
@@ -66,7 +66,7 @@ def bounded_cache(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
             return answer
 
         kept: Any = lru_cache(most)(short)
-        _caches.append(Cache(name, most, lambda: kept.cache_info().currsize, kept.cache_clear))
+        _caches.append(BoundedCache(name, most, lambda: kept.cache_info().currsize, kept.cache_clear))
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -124,7 +124,7 @@ class Weighted:
         self._weights: dict[Droppable, int] = {}
         self._lock = Lock()
         self.weight = 0
-        _caches.append(Cache(name, total // least, self._weights.__len__, self.clear))
+        _caches.append(BoundedCache(name, total // least, self._weights.__len__, self.clear))
 
     def keep(self, holder: Droppable, weight: int) -> None:
         """Count what a holder has now."""

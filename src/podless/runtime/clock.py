@@ -49,12 +49,12 @@ def time() -> float:
     return system.time() + _current().shift
 
 
-def wall() -> float:
+def wall_time() -> float:
     """Return the machine's time, in seconds since 1970: for what others compare with theirs. No test moves it."""
     return system.time()
 
 
-def moment() -> datetime:
+def utc_now() -> datetime:
     """Return the present time, in UTC."""
     return datetime.fromtimestamp(time(), UTC)
 
@@ -67,7 +67,7 @@ def now(ahead: int = 0) -> str:
 _FAR = 1 << 32
 
 
-def text(second: int) -> str:
+def format_time(second: int) -> str:
     """A second since 1970 as objects carry it."""
     return _moment(second)
 

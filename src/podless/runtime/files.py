@@ -25,13 +25,13 @@ def write_file(path: Path, data: bytes, mode: int) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from None
 
 
-def fault(error: OSError, path: object = None) -> str:
+def describe_fault(error: OSError, path: object = None) -> str:
     """What went wrong with a file, for a person: where, and why. path: where the error does not say that."""
     where, why = error.filename or path, (error.strerror or str(error)).lower()
     return f"{where}: {why}" if where else why
 
 
-def private(path: Path) -> None:
+def make_private(path: Path) -> None:
     """Take the rights of all others from a file or folder that is there, and say so.
 
     Raises StartError where others have rights and somebody else owns it.

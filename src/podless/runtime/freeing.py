@@ -10,7 +10,7 @@ _MANY = 256  # parts that go between two looks at who else wants the interpreter
 _PLACES = 127  # sets of what was seen: one of a million would be made larger in one go, and freed in one
 
 
-def parts(values: Iterable[Any]) -> list[Any]:
+def collect_parts(values: Iterable[Any]) -> list[Any]:
     """All lists and dicts in some values, and the items of those that are long in slices: outer ones last.
 
     Who holds these frees nothing but one of them at a time.
@@ -51,7 +51,7 @@ def _slices(items: list[Any]) -> list[list[Any]]:
     return [items[start : start + _SLICE] for start in range(0, len(items), _SLICE)]
 
 
-def release(held: list[Any]) -> None:
+def release_parts(held: list[Any]) -> None:
     """Let go of parts, outer ones first."""
     while held:
         del held[-_MANY:]

@@ -72,7 +72,7 @@ PAUSE = Pause()  # the process has one collector
 
 
 @contextmanager
-def paused() -> Iterator[None]:
+def pause_gc() -> Iterator[None]:
     """Pause the collector within the block."""
     number = PAUSE.begin()
     try:

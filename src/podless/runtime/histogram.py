@@ -17,7 +17,6 @@ class Histogram:
         self._sum = 0.0
 
     def observe(self, seconds: float) -> None:
-        """Count one."""
         self._counts[bisect_left(self._bounds, seconds)] += 1
         self._sum += seconds
 

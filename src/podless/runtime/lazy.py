@@ -23,7 +23,7 @@ class Late:
         return found
 
 
-def parts(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
+def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
     """A package's __getattr__. homes: a public name -> the module of the package that has it.
 
     Raises ValueError for a name that is its module's own: whoever imports that module puts it in the name's place.

@@ -7,7 +7,7 @@ goes through this module to obey them:
 - A value is complete before anything refers to it, and is put in its place by one store: an attribute, or a key of a
   dict. Two threads may make it twice; they never see half of it.
 - Work off the loop has a `Draft`: what it makes is there, for this piece of work alone.
-- What must not be made there again and again is made beforehand: `drafting` gives a draft that the loop publishes.
+- What must not be made there again and again is made beforehand: `draft_values` gives a draft that the loop publishes.
 
 Answers that follow from their question alone (runtime/bounded.py) are kept from every thread.
 """
@@ -69,13 +69,13 @@ def is_off_loop() -> bool:
     return _draft.get() is not None
 
 
-def begin() -> None:
+def begin_work() -> None:
     """From here on, this context is a piece of work off the loop."""
     _draft.set(Draft())
 
 
 @contextmanager
-def drafting() -> Iterator[Draft]:
+def draft_values() -> Iterator[Draft]:
     """Whatever is made meanwhile, here, is kept in a draft that can be published."""
     draft = Draft(whole=True)
     token = _draft.set(draft)
@@ -85,7 +85,7 @@ def drafting() -> Iterator[Draft]:
         _draft.reset(token)
 
 
-def once(table: dict[Any, Any], key: Any, make: Callable[[], T], *, needed: bool = True) -> T:
+def make_once(table: dict[Any, Any], key: Any, make: Callable[[], T], *, needed: bool = True) -> T:
     """Return the value for a key of a table, made when it is first asked for, and keep it.
 
     needed: whether it must be made beforehand where work off the loop asks for it.
@@ -101,7 +101,7 @@ def once(table: dict[Any, Any], key: Any, make: Callable[[], T], *, needed: bool
     return kept
 
 
-def find(table: dict[Any, Any], key: Any) -> Any:
+def find_value(table: dict[Any, Any], key: Any) -> Any:
     """The value for a key of a table, also where this work alone has made it; None where there is none."""
     found = table.get(key, _ABSENT)
     if found is _ABSENT:
@@ -110,12 +110,12 @@ def find(table: dict[Any, Any], key: Any) -> Any:
     return found
 
 
-def remember(table: dict[Any, Any], key: Any, make: Callable[[], T]) -> T:
-    """As `once`, of what follows from data and can be made at any time; off the loop it is kept for that work only."""
-    return once(table, key, make, needed=False)
+def remember_value(table: dict[Any, Any], key: Any, make: Callable[[], T]) -> T:
+    """As `make_once`, of what can be made from data at any time; off the loop it is kept for that work only."""
+    return make_once(table, key, make, needed=False)
 
 
-def own(table: dict[Any, Any]) -> dict[Any, Any]:
+def own_table(table: dict[Any, Any]) -> dict[Any, Any]:
     """The table itself; off the loop, one that stands for it during this piece of work, empty at first."""
     draft = _draft.get()
     if draft is None:
@@ -128,8 +128,8 @@ def _nowhere(holder: Any, key: Any, value: Any) -> None:
     """What one piece of work remembers is not published."""
 
 
-def fill(holder: Any, name: str, make: Callable[[], T], *, needed: bool = True) -> T:
-    """Make an attribute that was found empty, and keep it, as `once` does; as `remember` where it is not needed."""
+def fill_attribute(holder: Any, name: str, make: Callable[[], T], *, needed: bool = True) -> T:
+    """Make an attribute that was found empty, and keep it as `make_once` does, or as `remember_value` if not needed."""
     draft = _draft.get()
     if draft is not None:
         drafted: T = draft.get(object.__setattr__, holder, name, make, needed)
@@ -159,4 +159,4 @@ class made_once(Generic[T]):  # noqa: N801 (a decorator)
     def __get__(self, holder: Any, owner: type) -> made_once[T] | T:
         if holder is None:
             return self
-        return remember(holder.__dict__, self._name, lambda: self._make(holder))
+        return remember_value(holder.__dict__, self._name, lambda: self._make(holder))

@@ -21,7 +21,7 @@ FEW = 8  # items that are not worth a charge: what holds them was charged
 LATE = "Timeout: request did not complete within the allotted timeout"
 
 
-class Meter:
+class CPUMeter:
     """The processor time of one piece of work. seconds: of the thread that makes the meter and does the work.
 
     left: steps until the next look at the clock.
@@ -40,7 +40,7 @@ class Meter:
         self.left = _LOOK
 
 
-class _Default(Meter):
+class _Default(CPUMeter):
     """The meter of all other work. on_look: called now and then by the work, which may suspend itself there.
 
     Threads share it: a count that one of them loses matters to none.
@@ -59,7 +59,7 @@ class _Default(Meter):
 
 
 DEFAULT: Final = _Default()
-METER: ContextVar[Meter] = ContextVar("meter", default=DEFAULT)
+METER: ContextVar[CPUMeter] = ContextVar("meter", default=DEFAULT)
 _current = METER.get
 
 

@@ -68,7 +68,7 @@ def section(of: type, title: str, about: str = "", *, given: tuple[str, ...] = (
     return field(default_factory=factory, metadata=metadata)
 
 
-def declared(of: type) -> Iterator[tuple[str, Any, Option | Section]]:
+def declared_options(of: type) -> Iterator[tuple[str, Any, Option | Section]]:
     """The fields of a dataclass: name, default (MISSING for none), and what is told of them. Raises KeyError for a
     field that nothing is told of.
     """
@@ -84,14 +84,14 @@ def one_or_more(text: str) -> int:
     return int(text)
 
 
-def megabytes(text: str) -> int:
+def parse_megabytes(text: str) -> int:
     """Bytes, of a number of MiB. Raises ValueError."""
     if not text.isascii() or not text.isdigit() or len(text) > 9:
         raise ValueError("a number")
     return int(text) << 20
 
 
-def number(text: str) -> int:
+def parse_number(text: str) -> int:
     """A number from 0 on. Raises ValueError."""
     if not text.isascii() or not text.isdigit() or len(text) > 9:
         raise ValueError("a number")
@@ -101,7 +101,7 @@ def number(text: str) -> int:
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 
 
-def duration(text: str) -> float:
+def parse_duration(text: str) -> float:
     """Seconds, from numbers with units such as 1h30m or 90s. Raises ValueError."""
     total, rest = 0.0, text
     for unit, seconds in _UNITS.items():
@@ -117,14 +117,14 @@ def duration(text: str) -> float:
 _SIZES = {"Ki": 10, "Mi": 20, "Gi": 30}
 
 
-def seed(text: str) -> int:
+def parse_seed(text: str) -> int:
     """A seed: any number from 0 on. Raises ValueError."""
     if not text.isascii() or not text.isdigit() or len(text) > 18:
         raise ValueError("a seed is a number")
     return int(text)
 
 
-def size(text: str) -> int:
+def parse_size(text: str) -> int:
     """Bytes, of a number with a unit such as 256Mi. Raises ValueError."""
     digits, unit = text[:-2], text[-2:]
     if unit not in _SIZES or not digits.isascii() or not digits.isdigit() or len(digits) > 9:

@@ -104,7 +104,7 @@ def _alike(one: str, other: str) -> bool:
     return "\\" in other or "^" in other or not other[1:-1].casefold().replace("-", "").strip(one.casefold())
 
 
-def price(pattern: str) -> float:
+def price_pattern(pattern: str) -> float:
     """Nanoseconds, about; of a pattern that costs far more than `MOST`, or is none, that of its beginning."""
     letter = _FOLDED_CHARACTER if _FOLDED.search(pattern) else _CHARACTER
     levels = [_Branch()]
@@ -154,7 +154,7 @@ _ATOMS = re.compile(_ATOM, re.DOTALL)
 _REPEATED = 1000  # times at the most, to RE2
 
 
-def counted(pattern: str) -> tuple[str, int, int | None] | None:
+def count_pattern(pattern: str) -> tuple[str, int, int | None] | None:
     """A pattern that costs less, with the least and the most characters of what the given one matches; None for none.
 
     Where every character of a text is matched by one class, and only one class is repeated, as in ^[a-z]{1,255}$, the

@@ -21,7 +21,7 @@ from typing import Any, Final, Generic, NoReturn, TypeVar
 from greenlet import getcurrent, greenlet
 
 from podless.runtime.apierror import Timeout
-from podless.runtime.gcpause import paused
+from podless.runtime.gcpause import pause_gc
 from podless.runtime.meter import DEFAULT, LATE
 
 R = TypeVar("R")
@@ -129,7 +129,7 @@ class Slices:
         """Do the other slices of suspended work. Return what the last one gave, or raise what it raised."""
         try:
             if found is _SUSPENDED:
-                with paused():
+                with pause_gc():
                     while found is _SUSPENDED:
                         await self.turn()
                         found = worker.switch()
@@ -245,7 +245,6 @@ class _Driven(Coroutine[Any, Any, R]):
         return self._step(self._work.throw, error)
 
     def close(self) -> None:
-        """End it."""
         if self._worker is not None:
             worker, self._worker = self._worker, None
             self._slices.release(worker)

@@ -86,7 +86,6 @@ class Steps(Coroutine[Any, Any, Any]):
         self._about = about
 
     def send(self, value: Any) -> Any:
-        """One step."""
         self._watchdog.moved += 1
         began = _clock()
         try:
@@ -117,5 +116,4 @@ class Steps(Coroutine[Any, Any, Any]):
         return self._work.throw(type_, value, traceback)
 
     def close(self) -> None:
-        """End it."""
         self._work.close()

@@ -12,12 +12,12 @@ from podless.runtime import lazy
 if TYPE_CHECKING:
     from podless.schema.definition import structural, tolerated, warnings
     from podless.schema.embedded import Malformed
-    from podless.schema.keywords import Options
+    from podless.schema.keywords import KeywordOptions
     from podless.schema.remodel import Note, restructure
     from podless.schema.rules import Expressions
     from podless.schema.schema import BLOCKING, UNCHECKED, Schema
 else:
-    __getattr__ = lazy.parts(
+    __getattr__ = lazy.lazy_names(
         __name__,
         {
             "BLOCKING": "schema",
@@ -25,7 +25,7 @@ else:
             "Expressions": "rules",
             "Malformed": "embedded",
             "Note": "remodel",
-            "Options": "keywords",
+            "KeywordOptions": "keywords",
             "Schema": "schema",
             "restructure": "remodel",
             "structural": "definition",
@@ -38,9 +38,9 @@ __all__ = [
     "BLOCKING",
     "UNCHECKED",
     "Expressions",
+    "KeywordOptions",
     "Malformed",
     "Note",
-    "Options",
     "Schema",
     "restructure",
     "structural",

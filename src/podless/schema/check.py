@@ -17,7 +17,7 @@ from podless.meta.field import At, FieldError, Path
 from podless.runtime.meter import charge, each
 from podless.schema import formats, lists, numbers, regex
 from podless.schema.node import Node
-from podless.schema.shown import MOST, shown
+from podless.schema.shown import MOST, show_value
 
 _TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
 _SIZES = {int: "int64", float: "float64"}
@@ -80,13 +80,13 @@ class Result:
     def where(self, path: Path) -> At:
         """The field of an error at a path."""
         if self.at and path and path[0].__class__ is int:  # a real server joins the two with a dot
-            return f"{field.text(self.at)}.{field.text(path)}"
+            return f"{field.format_path(self.at)}.{field.format_path(path)}"
         rest = path[1:] if path and path[0] == "" else path
         return (*self.at, *(() if rest == ("",) else rest)) or "<nil>"
 
     def logic(self, path: Path, rule: str) -> None:
         """An error that a real server ties to no field. rule: what the value must do."""
-        self.plain(lambda: f"{gotext.quote(field.text(path))} {rule}")
+        self.plain(lambda: f"{gotext.quote(field.format_path(path))} {rule}")
 
     def plain(self, write: Callable[[], str]) -> None:
         """An error that a real server ties to no field."""
@@ -95,14 +95,14 @@ class Result:
     def typed(self, path: Path, wanted: str, value: str) -> None:
         """The value has the wrong type; value is a type name, or the text that has not the format."""
         self.add(
-            lambda: f"{field.text(path)} in body must be of type {wanted}: {gotext.quote(value)}",
+            lambda: f"{field.format_path(path)} in body must be of type {wanted}: {gotext.quote(value)}",
             lambda text: field.type_invalid(self.where(path), value, text),
         )
 
     def invalid(self, path: Path, value: Any, rule: str, shown: Any = "") -> None:
         """The value breaks a rule. shown: what stands for %s in it."""
         self.add(
-            lambda: f"{field.text(path)} {rule % shown if shown != '' else rule}",
+            lambda: f"{field.format_path(path)} {rule % shown if shown != '' else rule}",
             lambda text: field.invalid(self.where(path), value, text),
         )
 
@@ -154,7 +154,7 @@ class _Tally(Result):
     logic = plain = typed = invalid = add = put = tell  # type: ignore[assignment]
 
 
-def validate(value: Any, node: Node, at: Path = (), pair: Pair | None = None) -> list[FieldError]:
+def validate_value(value: Any, node: Node, at: Path = (), pair: Pair | None = None) -> list[FieldError]:
     """All that is wrong with a value.
 
     at: the field the value stands at, for the errors' fields only, as a real server has it for status and defaults.
@@ -184,7 +184,7 @@ def _check(value: Any, node: Node, path: Path, like: Result, pair: Pair | None =
         _enum(value, node, path, result)
         return result
     if value.__class__ is int:
-        value = numbers.narrow(value)
+        value = numbers.narrow_integer(value)
     if node.types or node.format:
         _type(value, node, path, result)
         result.matched += 1
@@ -209,7 +209,7 @@ def _type(value: Any, node: Node, path: Path, result: Result) -> None:
     name = _TYPES[kind]
     fits = (
         name in types
-        or (kind is float and "integer" in types and numbers.integral(value))
+        or (kind is float and "integer" in types and numbers.is_integral(value))
         or (kind is int and "number" in types)
     )
     sized = kind is not str and kind is not list
@@ -303,7 +303,7 @@ def _string(value: str, node: Node, path: Path, result: Result) -> None:
     most, least, pattern = raw.get("maxLength"), raw.get("minLength"), node.pattern
     if most is not None and len(value) > most:
         result.add(
-            lambda: f"{field.text(path)} in body should be at most {most} chars long",
+            lambda: f"{field.format_path(path)} in body should be at most {most} chars long",
             lambda text: field.too_long(result.where(path), most),
         )
     elif least is not None and len(value) < least:
@@ -311,7 +311,7 @@ def _string(value: str, node: Node, path: Path, result: Result) -> None:
     elif pattern is not None and not pattern.run(value):
         _mismatch(value, pattern, path, result)
     if node.format:
-        known = formats.check(node.format)
+        known = formats.find_check(node.format)
         if known is not None:
             if not known(value):
                 result.typed(path, node.format, value)
@@ -325,7 +325,7 @@ def _mismatch(value: str, pattern: regex.Matcher, path: Path, result: Result) ->
         result.invalid(path, value, "in body should match '%s'", f"{text}, but pattern is invalid: {pattern.problem}")
     elif len(value) > pattern.longest:
         result.add(
-            lambda: f"{field.text(path)} is too long: {text}",
+            lambda: f"{field.format_path(path)} is too long: {text}",
             lambda _: field.too_long(result.where(path), pattern.longest),
         )
     else:
@@ -336,13 +336,13 @@ def _number(value: float, node: Node, path: Path, result: Result) -> None:
     raw = node.raw
     kind = node.types[0] if len(node.types) == 1 else ""
     kind = kind if kind in ("integer", "number") else ""
-    form = node.format if formats.known(node.format, (kind,)) and kind else ""
+    form = node.format if formats.is_known(node.format, (kind,)) and kind else ""
     type_text = f"{kind} with format {form}" if form else f"{kind} (default format)"
 
     def fits(number: float, what: str) -> bool:
         if numbers.in_range(number, kind, form):
             return True
-        result.plain(lambda: f"{what} value must be of type {type_text} in {field.text(path)}")
+        result.plain(lambda: f"{what} value must be of type {type_text} in {field.format_path(path)}")
         return False
 
     fits(value, "Checked")
@@ -355,32 +355,35 @@ def _number(value: float, node: Node, path: Path, result: Result) -> None:
         strict = raw.get("exclusiveMaximum")
         if value > over or (strict and value == over):
             than = "less than" if strict else "less than or equal to"
-            result.invalid(path, value, f"in body should be {than} %s", numbers.show(over))
+            result.invalid(path, value, f"in body should be {than} %s", numbers.format_number(over))
     if least is not None:
         under = _bound(least, fits(float(least), "Minimum boundary") and exact)
         strict = raw.get("exclusiveMinimum")
         if value < under or (strict and value == under):
             than = "greater than" if strict else "greater than or equal to"
-            result.invalid(path, value, f"in body should be {than} %s", numbers.show(under))
+            result.invalid(path, value, f"in body should be {than} %s", numbers.format_number(under))
     result.matched += 1
 
 
 def _bound(bound: float, exact: bool) -> float:
-    return numbers.truncate(float(bound)) if exact else float(bound)
+    return numbers.truncate_float(float(bound)) if exact else float(bound)
 
 
 def _multiple(value: float, factor: float, path: Path, result: Result, exact: bool) -> None:
     if exact:
-        factor = numbers.truncate(factor)
+        factor = numbers.truncate_float(factor)
     if factor <= 0:
         # the text names the factor, the value shown is the factor too
         result.add(
-            lambda: f"factor MultipleOf declared for {field.text(path)} must be positive: {numbers.show(factor)}",
+            lambda: (
+                f"factor MultipleOf declared for {field.format_path(path)} must be positive: "
+                f"{numbers.format_number(factor)}"
+            ),
             lambda text: field.invalid(result.where(path), factor, text),
         )
-    elif (value % factor != 0) if exact else not numbers.multiple(float(value), factor):
+    elif (value % factor != 0) if exact else not numbers.is_multiple(float(value), factor):
         shown = value if exact else float(value)
-        result.invalid(path, shown, "in body should be a multiple of %s", numbers.show(factor))
+        result.invalid(path, shown, "in body should be a multiple of %s", numbers.format_number(factor))
 
 
 def _list(value: list[Any], node: Node, path: Path, result: Result, pair: Pair | None) -> None:
@@ -396,10 +399,10 @@ def _list(value: list[Any], node: Node, path: Path, result: Result, pair: Pair |
         result.invalid(path, len(value), "in body should have at least %s items", least)
     if most is not None and len(value) > most:
         result.add(
-            lambda: f"{field.text(path)} in body should have at most {most} items",
+            lambda: f"{field.format_path(path)} in body should have at most {most} items",
             lambda text: field.too_many(result.where(path), len(value), most),
         )
-    if raw.get("uniqueItems") and lists.repeated(value, exact=True):
+    if raw.get("uniqueItems") and lists.find_repeated(value, exact=True):
         result.invalid(path, "", "in body shouldn't contain duplicates")
     result.matched += 1
 
@@ -411,7 +414,7 @@ def _object(value: dict[str, Any], node: Node, path: Path, result: Result, pair:
         result.invalid(path, len(value), "in body should have at least %s properties", least)
     if most is not None and len(value) > most:
         result.add(
-            lambda: f"{field.text(path)} in body should have at most {most} properties",
+            lambda: f"{field.format_path(path)} in body should have at most {most} properties",
             lambda text: field.too_many(result.where(path), len(value), most),
         )
     if node.closed:
@@ -436,14 +439,14 @@ def _object(value: dict[str, Any], node: Node, path: Path, result: Result, pair:
 
 def _unknown(name: str, path: Path, result: Result) -> None:
     result.add(
-        lambda: f"{field.text(path)}.{name} in body is a forbidden property",
+        lambda: f"{field.format_path(path)}.{name} in body is a forbidden property",
         lambda text: field.invalid(result.where(path), name, text),
     )
 
 
 def _missing(name: str, path: Path, result: Result) -> None:
     result.add(
-        lambda: f"{field.text(path)}.{name} in body is required",
+        lambda: f"{field.format_path(path)}.{name} in body is required",
         lambda text: field.required(result.where((*path, name)), ""),
     )
 
@@ -464,16 +467,16 @@ def _enum(value: Any, node: Node, path: Path, result: Result) -> None:
     said = allowed.said
     # the listed values are a part of the error's text; they are the same text for all errors
     result.put(
-        (field.text(path), said),
+        (field.format_path(path), said),
         len(said),
-        lambda: FieldError("FieldValueNotSupported", result.where(path), shown(value), said),
+        lambda: FieldError("FieldValueNotSupported", result.where(path), show_value(value), said),
     )
 
 
-def scalar(value: float, node: Node) -> bool:
+def checks_scalar(value: float, node: Node) -> bool:
     """Whether the number checks alone find anything wrong."""
     result = Result()
-    value = numbers.narrow(value)
+    value = numbers.narrow_integer(value)
     if node.types or node.format:
         _type(value, node, (), result)
     _number(value, node, (), result)

@@ -5,8 +5,9 @@ else is found: an unknown field, a wrong value, a rare case. The caller then tak
 what it is; walking a value again that was begun here leads to the same result. So the generated code builds no paths
 and no errors.
 
-Big parts of a schema are functions of their own (`Part`), compiled when a value first gets there: what is compiled in
-one go is a few hundred lines. The code charges for what it does at the head of its loops (runtime/meter.py).
+Big parts of a schema are functions of their own (`NodeFunction`), compiled when a value first gets there: what is
+compiled in one go is a few hundred lines. The code charges for what it does at the head of its loops
+(runtime/meter.py).
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-from podless.runtime.memo import fill, once
+from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
 from podless.schema import default, embedded, lists
-from podless.schema.emit import FEW, Values, literal
+from podless.schema.emit import FEW, Values, emit_literal
 from podless.schema.mode import Mode
-from podless.schema.node import Node, leaf, weigh
+from podless.schema.node import Node, count_nodes, leaf_key
 from podless.schema.prune import META
 
 # a part with more nodes than this becomes a function of its own
@@ -72,7 +73,7 @@ def _hides(value: dict[str, Any], known: frozenset[str]) -> bool:
 Walk = Callable[[Any], bool]
 
 
-def _holds(parts: tuple[Part, ...], value: Any, most: int) -> int:
+def _holds(parts: tuple[NodeFunction, ...], value: Any, most: int) -> int:
     """How many of some parts find a value in order, counted up to a number."""
     found = 0
     for place, part in enumerate(parts):
@@ -85,7 +86,7 @@ def _holds(parts: tuple[Part, ...], value: Any, most: int) -> int:
     return found
 
 
-def _all(parts: tuple[Part, ...], value: Any) -> bool:
+def _all(parts: tuple[NodeFunction, ...], value: Any) -> bool:
     """Whether all of some parts find a value in order."""
     for place, part in enumerate(parts):
         if not place % _SOME:
@@ -100,22 +101,22 @@ _NAMES: dict[str, Any] = {
     "BOXES": _BOXES,
     "boxes": _boxes,
     "hides": _hides,
-    "unique": lists.unique,
-    "resource": embedded.clean,
+    "unique": lists.are_unique,
+    "resource": embedded.is_clean,
     "inf": float("inf"),
-    "different": lambda items: not lists.repeated(items, exact=True),
+    "different": lambda items: not lists.find_repeated(items, exact=True),
     "charge": charge,
-    "take": default.take,
-    "add": default.add,
+    "take": default.take_bytes,
+    "add": default.add_defaults,
     "holds": _holds,
     "every": _all,
 }
 
 # the parts for simple values, by what they check
-Leaves = dict[tuple[Mode, bytes], "Part"]
+Leaves = dict[tuple[Mode, bytes], "NodeFunction"]
 
 
-class Part:
+class NodeFunction:
     """The function of one node in one mode; `run` is that function, compiled when it is first called.
 
     Each part is compiled into names of its own and becomes visible by one assignment, so that threads may use and
@@ -142,7 +143,7 @@ class Part:
 
     def complete(self) -> None:
         """Compile this part, and what it can come to: of very much, that which is nearest."""
-        todo: deque[Part] = deque([self])
+        todo: deque[NodeFunction] = deque([self])
         done = {id(_ANYTHING)}
         while todo and len(done) <= _MOST:
             part = todo.popleft()
@@ -154,7 +155,7 @@ class Part:
             if run is _ANYTHING.run:
                 continue
             for name, value in run.__globals__.items():
-                if isinstance(value, Part):
+                if isinstance(value, NodeFunction):
                     todo.append(value)
                 elif value.__class__ is dict and name != "__builtins__":  # of a wide object
                     todo.extend(value.values())
@@ -165,13 +166,13 @@ class Part:
         return self._compiled()(value)
 
     def _compiled(self) -> Walk:
-        return fill(self, "run", self._compile, needed=False)
+        return fill_attribute(self, "run", self._compile, needed=False)
 
     def _compile(self) -> Walk:
         return self._write(self._node, self._mode)
 
     def _write(self, node: Node, mode: Mode) -> Walk:
-        writer = Writer(self._leaves)
+        writer = FunctionWriter(self._leaves)
         writer.slot(node, "v", 1, mode, ["return False"] if mode.fill else None)
         head = writer.head(mode)
         charge((len(head) + len(writer.lines)) * _LINE)
@@ -182,7 +183,7 @@ class Part:
         return made
 
 
-class Field(Part):
+class PropertyFunction(NodeFunction):
     """The part of a declared property, which is not looked at before a value has it."""
 
     __slots__ = ("_name",)
@@ -195,17 +196,17 @@ class Field(Part):
         charge(_LINE)
         node = self._node.child(self._name)
         assert node is not None
-        writer = Writer(self._leaves)
+        writer = FunctionWriter(self._leaves)
         if writer.idle(node, self._mode) and not writer.fills(node, self._mode):
             return _ANYTHING.run
-        says = leaf(node)
+        says = leaf_key(node)
         if not says:
             return self._write(node, self._mode)
         shared = writer.part(node, self._mode)  # with others that say the same
         return shared.run if shared.is_compiled else shared._compiled()
 
 
-class Writer(Values):
+class FunctionWriter(Values):
     """Writes the lines of one function."""
 
     def __init__(self, leaves: Leaves) -> None:
@@ -216,20 +217,18 @@ class Writer(Values):
         self.given = 0  # bytes of defaults that are filled in once for each time that what is written is executed
 
     def constant(self, prefix: str, value: Any) -> str:
-        """A name for a value."""
         name = f"{prefix}{len(self.names)}"
         self.names[name] = value
         return name
 
-    def part(self, node: Node, mode: Mode) -> Part:
+    def part(self, node: Node, mode: Mode) -> NodeFunction:
         """The part for a node, which simple values of one form share."""
         charge(_LINE)
-        found = Part(node, mode, self.leaves)
-        says = leaf(node)
-        return once(self.leaves, (mode, says), lambda: found) if says else found
+        found = NodeFunction(node, mode, self.leaves)
+        says = leaf_key(node)
+        return make_once(self.leaves, (mode, says), lambda: found) if says else found
 
     def put(self, indent: int, text: str) -> None:
-        """One line."""
         self.lines.append(" " * indent + text)
         self.weight += 1
 
@@ -297,7 +296,6 @@ class Writer(Values):
         self.chain(node, var, indent, mode, kinds, null)
 
     def puts(self, indent: int, lines: list[str] | None) -> None:
-        """Several lines."""
         for line in lines or ():
             self.put(indent, line)
 
@@ -349,7 +347,7 @@ class Writer(Values):
     def child(self, node: Node, var: str, indent: int, mode: Mode, null: list[str]) -> None:
         """A value below another: inline when small, else a call."""
         short = len(self.lines) < _LINES and indent < _DEPTH and self.loops < _LOOPS
-        if short and weigh(node.raw, _INLINE) <= _INLINE:
+        if short and count_nodes(node.raw, _INLINE) <= _INLINE:
             self.slot(node, var, indent, mode, null)
             return
         self.weight += _CALL
@@ -395,7 +393,7 @@ class Writer(Values):
         """One declared property of an object."""
         child = node.child(name)
         assert child is not None
-        key = literal(name)
+        key = emit_literal(name)
         if self.idle(child, mode) and not self.fills(child, mode):
             if required:
                 self.fail(indent, f"{key} not in {var}")
@@ -426,20 +424,20 @@ class Writer(Values):
         if not mode.fill or not child.has_default:
             return ""
         try:
-            value, size = default.expand(child, _LITERAL)
+            value, size = default.expand_default(child, _LITERAL)
         except default.Overfull:  # it counts for itself
             self.weight += _CALL
-            return f"{self.constant('D', partial(default.make, child))}()"
+            return f"{self.constant('D', partial(default.make_default, child))}()"
         self.given += size + name
-        return "(not 1)" if value is False else literal(value)
+        return "(not 1)" if value is False else emit_literal(value)
 
     def wide(self, node: Node, var: str, indent: int, mode: Mode, keep: bool) -> None:
         """An object with many properties: each field that it has is looked up."""
         inner = replace(mode, keep=False, root=False)
-        table: dict[str, Part] = {}
+        table: dict[str, NodeFunction] = {}
         for name in node.properties:
             charge(_FIELD)
-            table[name] = Field(node, name, self.meta(mode, node, name, inner), self.leaves)
+            table[name] = PropertyFunction(node, name, self.meta(mode, node, name, inner), self.leaves)
         if node.embedded or mode.root:
             for name in META - table.keys():
                 table[name] = _ANYTHING
@@ -458,7 +456,7 @@ class Writer(Values):
             self.put(indent, f"if not {names} <= {var}.keys(): add({var}, {self.constant('M', node)})")
         elif mode.fill:
             for name, child in node.defaulted:
-                key, filled = literal(name), self.filled(child, self.meta(mode, node, name, inner), len(name))
+                key, filled = emit_literal(name), self.filled(child, self.meta(mode, node, name, inner), len(name))
                 if filled:
                     self.put(indent, f"if {key} not in {var}: {var}[{key}] = {filled}")
         known = node.properties
@@ -512,7 +510,7 @@ class Writer(Values):
             # a single item that is no object is refused by its type, if it has one
             typed = node.items is not None and node.items.types == ("object",)
             several = f"len({var}) > 1 and " if typed else ""
-            self.fail(indent, f"{several}not {self.constant('N', lists.distinct(node.list_keys))}({var})")
+            self.fail(indent, f"{several}not {self.constant('N', lists.make_distinct_check(node.list_keys))}({var})")
 
     def items(self, node: Node, var: str, indent: int, mode: Mode) -> None:
         """The loop over a list's items."""
@@ -573,7 +571,7 @@ class Writer(Values):
             self.fail(indent, test(refused))
 
 
-class _Anything(Part):
+class _Anything(NodeFunction):
     """Stands for a part that has nothing to say."""
 
     __slots__ = ()

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
 
-Schema = dict[str, Any]
 
-
-def validate(schema: Schema, path: str) -> list[FieldError]:
+def validate_completeness(schema: Schema, path: str) -> list[FieldError]:
     """What is validated below allOf, anyOf, oneOf and not of the root, and is not declared."""
     errors: list[FieldError] = []
     _logic(schema, schema, path, path, errors)

@@ -15,10 +15,10 @@ from functools import partial
 from typing import Any
 
 from podless.meta.errors import TooLarge
-from podless.runtime.memo import fill as fill_in
+from podless.runtime.memo import fill_attribute as fill_in
 from podless.runtime.meter import charge, each
 from podless.schema import embedded, prune
-from podless.schema.node import Node, copy
+from podless.schema.node import Node, copy_value
 
 _HOLDERS = (dict, list)
 # bytes of JSON that defaults may add to one object, about: a body has no more, and etcd takes half of it
@@ -36,7 +36,7 @@ class Overfull(Exception):
 _room: ContextVar[list[int] | None] = ContextVar("room", default=None)
 
 
-def take(size: int) -> None:
+def take_bytes(size: int) -> None:
     """Count bytes of defaults that may be given to the object under way. Raise Overfull where they are too many."""
     room = _room.get()
     if room is not None:
@@ -45,7 +45,7 @@ def take(size: int) -> None:
             raise Overfull
 
 
-def bounded(walk: Callable[[Any], bool], obj: Any) -> bool:
+def run_bounded(walk: Callable[[Any], bool], obj: Any) -> bool:
     """Whether a compiled walk finds an object in order. Raises TooLarge where it is given too many defaults."""
     token = _room.set([MOST, MOST])
     try:
@@ -56,7 +56,7 @@ def bounded(walk: Callable[[Any], bool], obj: Any) -> bool:
         _room.reset(token)
 
 
-def given(node: Node) -> Any:
+def given_default(node: Node) -> Any:
     """The default value of a node that has one, as this very node prunes and coerces it; to be copied before use."""
     return _known(node)[0]
 
@@ -70,9 +70,9 @@ def _known(node: Node) -> tuple[Any, int]:
 def _given(node: Node) -> tuple[Any, int]:
     value = node.raw["default"]
     if isinstance(value, _HOLDERS):
-        value = copy(value)
-        prune.prune(value, node, embedded=node.embedded)
-        embedded.coerce(value, node, drop=True)
+        value = copy_value(value)
+        prune.prune_value(value, node, embedded=node.embedded)
+        embedded.coerce_embedded(value, node, drop=True)
     return value, measure(value)
 
 
@@ -98,19 +98,19 @@ def measure(value: Any) -> int:
     return total
 
 
-def expand(node: Node, most: int) -> tuple[Any, int]:
+def expand_default(node: Node, most: int) -> tuple[Any, int]:
     """The default of a node with all that is filled into it, and its bytes. Raises Overfull past so many bytes."""
     room = [most, most]
     token = _room.set(room)
     try:
-        return make(node), most - room[1]
+        return make_default(node), most - room[1]
     except TooLarge:
         raise Overfull from None
     finally:
         _room.reset(token)
 
 
-def make(node: Node) -> Any:
+def make_default(node: Node) -> Any:
     """The default of a node with all that is filled into it, made anew. Raises TooLarge."""
     value = _give(node)
     if isinstance(value, _HOLDERS):
@@ -118,12 +118,12 @@ def make(node: Node) -> Any:
     return value
 
 
-def add(value: dict[str, Any], node: Node) -> None:
+def add_defaults(value: dict[str, Any], node: Node) -> None:
     """Give defaults to the absent fields of an object, with all that is filled into them. Raises TooLarge."""
     for name, child in each(node.defaulted):
         if name not in value:
             charge(1)
-            value[name] = make(child)
+            value[name] = make_default(child)
 
 
 def drop_nulls(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> None:
@@ -146,7 +146,7 @@ def drop_nulls(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> No
                 drop_nulls(item, node.items)
 
 
-def fill(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> None:
+def fill_value(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> None:
     """Give defaults, in place; skip: root fields to leave alone. Raises TooLarge where they are more than `MOST`."""
     token = _room.set([MOST, MOST])
     try:
@@ -192,7 +192,7 @@ def _give(node: Node, name: int = 0) -> Any:
         room[1] -= size + name
         if room[1] < 0:
             raise TooLarge(_TOO_LARGE, {})
-    return copy(value) if isinstance(value, _HOLDERS) else value
+    return copy_value(value) if isinstance(value, _HOLDERS) else value
 
 
 _NOTHING: frozenset[str] = frozenset()

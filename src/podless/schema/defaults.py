@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from podless.cel.pairs import equal
+from podless.cel.pairs import equal_json
 from podless.meta import field
 from podless.meta.field import FieldError, Key, Path
 from podless.runtime.meter import charge, each
 from podless.schema import check, embedded, prune
 from podless.schema.embedded import Malformed
-from podless.schema.node import Node, copy
+from podless.schema.node import Node, copy_value
 from podless.schema.prune import META
 from podless.schema.rules import Expressions
-from podless.schema.shown import shown
+from podless.schema.shown import show_value
 
 # a step down from the resource: the name of a field, or None for a list's item
 Steps = tuple[str | None, ...]
@@ -51,51 +51,51 @@ class _Walk:
 
     def outside(self, node: Node, path: Path) -> list[FieldError]:
         """A default that is not in metadata."""
-        value = copy(node.raw["default"])
+        value = copy_value(node.raw["default"])
         errors = []
         if self.pruned:
-            prune.prune(value, node, embedded=node.embedded)
-            if not equal(value, node.raw["default"]):
-                errors.append(field.invalid(path, shown(node.raw["default"]), "must not have unknown fields"))
-                value = copy(node.raw["default"])
+            prune.prune_value(value, node, embedded=node.embedded)
+            if not equal_json(value, node.raw["default"]):
+                errors.append(field.invalid(path, show_value(node.raw["default"]), "must not have unknown fields"))
+                value = copy_value(node.raw["default"])
         try:
-            embedded.coerce(value, node, path=path)
+            embedded.coerce_embedded(value, node, path=path)
         except Malformed as wrong:
             return [*errors, wrong.error]
-        return errors + (embedded.validate(value, node, path) or self.valid(value, node, path))
+        return errors + (embedded.validate_embedded(value, node, path) or self.valid(value, node, path))
 
     def inside(self, node: Node, path: Path, owner: Node, steps: Steps) -> list[FieldError]:
         """A default in the metadata of a resource."""
         value = node.raw["default"]
-        whole: Any = copy(value)
+        whole: Any = copy_value(value)
         for step in reversed(each(steps)):
             whole = [whole] if step is None else {step: whole}
         whole.setdefault("kind", "Validation")
         whole.setdefault("apiVersion", "validation/v1")
         try:
-            embedded.coerce(whole, owner, root=True)
+            embedded.coerce_embedded(whole, owner, root=True)
         except Malformed as wrong:
-            return [field.invalid(path, shown(value), f"must result in valid metadata: {wrong.error}")]
-        errors = embedded.validate(whole, owner, resource=True)
+            return [field.invalid(path, show_value(value), f"must result in valid metadata: {wrong.error}")]
+        errors = embedded.validate_embedded(whole, owner, resource=True)
         if errors:
-            text = f"must result in valid metadata: {field.join(errors)}"
-            return [field.invalid(path, shown(value), text)]
+            text = f"must result in valid metadata: {field.join_errors(errors)}"
+            return [field.invalid(path, show_value(value), text)]
         return self.valid(value, node, path)
 
     def valid(self, value: Any, node: Node, path: Path) -> list[FieldError]:
         """The schema's own validation, then its rules."""
-        errors = check.validate(value, node, path)
+        errors = check.validate_value(value, node, path)
         if not errors and self.expressions is not None:
-            errors = self.expressions.default(node.raw, field.text(path), value)
+            errors = self.expressions.default(node.raw, field.format_path(path), value)
         return errors
 
 
-def validate(
+def validate_defaults(
     schema: dict[str, Any], path: str, pruned: bool, expressions: Expressions | None, plain: Collection[int] = ()
 ) -> list[FieldError]:
     """The errors of all defaults; pruned: unknown fields in them are errors; plain: properties without any."""
     walk = _Walk(pruned, expressions, plain)
     node = Node(schema, plain=True)
     node.embedded = True  # the root is a resource
-    walk.visit(node, field.steps(path), node, (), False)
+    walk.visit(node, field.parse_path(path), node, (), False)
     return walk.errors

@@ -13,7 +13,7 @@ from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.meter import charge, each
 from podless.schema import complete, default, defaults, formats, internal, invariants, keywords, plain, regex, shape
-from podless.schema.keywords import Options
+from podless.schema.keywords import KeywordOptions
 from podless.schema.node import Node
 from podless.schema.rules import Expressions
 
@@ -32,7 +32,7 @@ def structural(
     *,
     status: bool = False,
     rules: Expressions | None = None,
-    options: Options | None = None,
+    options: KeywordOptions | None = None,
 ) -> list[FieldError]:
     """All errors of one openAPIV3Schema.
 
@@ -40,9 +40,9 @@ def structural(
     the status subresource, which narrows what the root may say. rules: compiles x-kubernetes-validations; without it
     only their form is checked. options: what is not held against an update because the old definition did it too.
     """
-    options = options or Options()
-    skip = plain.parts(schema)
-    errors = shape.check(schema, path, skip)
+    options = options or KeywordOptions()
+    skip = plain.find_plain_parts(schema)
+    errors = shape.check_shape(schema, path, skip)
     if errors:
         return errors
     if status:
@@ -52,15 +52,15 @@ def structural(
     late: list[FieldError] = []
     compiled = None
     if options.structural:
-        trouble = unsupported(schema, skip)
+        trouble = unsupported_reason(schema, skip)
         if trouble:
             late.append(field.invalid(path, "", trouble))
         else:
-            found = shapely(schema, path, skip)
-            found = found or defaults.validate(schema, path, options.pruned_defaults, rules, skip)
+            found = structural_errors(schema, path, skip)
+            found = found or defaults.validate_defaults(schema, path, options.pruned_defaults, rules, skip)
             errors += found
             compiled = None if found else rules
-    errors += keywords.validate(schema, path, options, compiled, skip)
+    errors += keywords.validate_keywords(schema, path, options, compiled, skip)
     if options.patterns and (cost := price(schema)) > MOST:
         text = f"patterns are too large together: {cost / 1e6:.0f} ms to compile them are more than {MOST / 1e6:.0f} ms"
         errors.append(field.invalid(path, "", text))
@@ -72,21 +72,21 @@ def price(schema: dict[str, Any]) -> float:
 
     A pattern that no one could compile counts for nothing: it is refused for that.
     """
-    if not plain.mentions(schema, b'"pattern":'):
+    if not plain.make_mention_search(schema, b'"pattern":'):
         return 0
-    texts = {node["pattern"] for node in nodes(schema) if node.get("pattern")}
-    return sum(cost for cost in map(regex.price, each(texts)) if cost <= regex.MOST)
+    texts = {node["pattern"] for node in walk_nodes(schema) if node.get("pattern")}
+    return sum(cost for cost in map(regex.price_regex, each(texts)) if cost <= regex.MOST)
 
 
-def shapely(schema: dict[str, Any], path: str, plain: Collection[int] = ()) -> list[FieldError]:
+def structural_errors(schema: dict[str, Any], path: str, plain: Collection[int] = ()) -> list[FieldError]:
     """The rules of structural schemas alone, sorted as a real server sorts them."""
-    errors = invariants.validate(schema, path, plain) + complete.validate(schema, path)
+    errors = invariants.validate_invariants(schema, path, plain) + complete.validate_completeness(schema, path)
     return sorted(errors, key=str)
 
 
-def unsupported(schema: dict[str, Any], plain: Collection[int] = ()) -> str:
+def unsupported_reason(schema: dict[str, Any], plain: Collection[int] = ()) -> str:
     """Why no structural schema can be made of the keywords at all; "" when it can."""
-    for node in nodes(schema, plain):
+    for node in walk_nodes(schema, plain):
         for name in ("id", "$schema", "$ref", "patternProperties", "dependencies"):
             if node.get(name):
                 return f"OpenAPIV3Schema '{name.removeprefix('$') if name == '$schema' else name}' is not supported"
@@ -101,47 +101,47 @@ def unsupported(schema: dict[str, Any], plain: Collection[int] = ()) -> str:
     return ""
 
 
-def nodes(schema: dict[str, Any], plain: Collection[int] = ()) -> Iterator[dict[str, Any]]:
+def walk_nodes(schema: dict[str, Any], plain: Collection[int] = ()) -> Iterator[dict[str, Any]]:
     """Every schema node but the plain ones, the root first, in the order in which a real server visits them."""
     todo = [schema]
     while todo:
         node = todo.pop()
         charge(2)
         yield node
-        below = [child for child in shape.children(node) if id(child) not in plain]
+        below = [child for child in shape.child_schemas(node) if id(child) not in plain]
         below.reverse()
         todo += below
 
 
 def warnings(schema: dict[str, Any], path: str = "") -> list[str]:
     """What a real server warns of when it takes the schema: formats that it does not check."""
-    if not plain.mentions(schema, b'"format":'):
+    if not plain.make_mention_search(schema, b'"format":'):
         return []
-    skip = plain.parts(schema)
-    if shape.check(schema, path, skip):
+    skip = plain.find_plain_parts(schema)
+    if shape.check_shape(schema, path, skip):
         return []
     found = []
-    for node in nodes(schema, skip):
+    for node in walk_nodes(schema, skip):
         name = node.get("format") or ""
         kind = node.get("type") or ""
-        if name and not formats.known(name, (kind,) if kind else ()):
+        if name and not formats.is_known(name, (kind,) if kind else ()):
             found.append(f"unrecognized format {gotext.quote(name)}")
     return found
 
 
-def tolerated(old: Iterable[dict[str, Any]]) -> Options:
+def tolerated(old: Iterable[dict[str, Any]]) -> KeywordOptions:
     """What is asked of a definition's new schemas, given its old ones: nothing that these did not obey, either."""
     olds = list(old)
-    parts = [node for schema in each(olds) for node in nodes(schema)]
+    parts = [node for schema in each(olds) for node in walk_nodes(schema)]
     sound = [is_structural(schema) for schema in each(olds)]
-    return Options(
+    return KeywordOptions(
         structural=all(sound),
         types=all((part.get("type") or "string") in keywords.TYPES for part in each(parts)),
         pruned_defaults=not any(
             ok and has_unpruned_defaults(schema) for ok, schema in zip(each(sound), olds, strict=True)
         ),
         atomic_sets=not any(keywords.loose_set(part, "") for part in each(parts)),
-        map_keys=not any(keywords.stable(part, "") for part in each(parts)),
+        map_keys=not any(keywords.check_stable(part, "") for part in each(parts)),
         patterns=all(price(schema) <= MOST for schema in each(olds)),
     )
 
@@ -149,7 +149,7 @@ def tolerated(old: Iterable[dict[str, Any]]) -> Options:
 def _status_root(schema: dict[str, Any], path: str) -> list[FieldError]:
     """Only some keywords may stand at the root when the status is cut out for its own endpoint."""
     allowed = _AT_ROOT.split()
-    for name, value in internal.given(schema):
+    for name, value in internal.given_fields(schema):
         if name == "Type" and value != "object":
             text = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
             return [field.invalid(f"{path}.type", value, text)]
@@ -157,18 +157,20 @@ def _status_root(schema: dict[str, Any], path: str) -> list[FieldError]:
             text = (
                 f"only [{_AT_ROOT}] fields are allowed at the root of the schema if the status subresource is enabled"
             )
-            return [field.invalid(path, internal.dump(schema), text)]
+            return [field.invalid(path, internal.dump_schema(schema), text)]
     return []
 
 
 def is_structural(schema: dict[str, Any]) -> bool:
     """Whether a stored schema obeys the structural rules."""
-    return not shape.check(schema, "") and not unsupported(schema) and not shapely(schema, "")
+    return not shape.check_shape(schema, "") and not unsupported_reason(schema) and not structural_errors(schema, "")
 
 
 def has_unpruned_defaults(schema: dict[str, Any]) -> bool:
     """Whether a stored schema has a default with unknown fields."""
-    return any(part.has_default and default.given(part) != part.raw["default"] for part in _structure(Node(schema)))
+    return any(
+        part.has_default and default.given_default(part) != part.raw["default"] for part in _structure(Node(schema))
+    )
 
 
 def _structure(node: Node) -> Iterator[Node]:

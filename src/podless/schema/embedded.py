@@ -14,7 +14,7 @@ from podless.meta.field import FieldError, Key, Path
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import in_order
 from podless.schema.node import Node
-from podless.schema.shown import MOST, shown
+from podless.schema.shown import MOST, show_value
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 
@@ -39,7 +39,7 @@ class Malformed(ValueError):
         self.error = error
 
 
-def coerce(
+def coerce_embedded(
     value: Any, node: Node, unknown: list[str] | None = None, drop: bool = False, root: bool = False, path: Path = ()
 ) -> None:
     """Coerce every embedded resource in place.
@@ -62,7 +62,7 @@ def _coerce(value: Any, node: Node, path: Path, found: list[str], drop: bool, re
                 continue  # such nulls are dropped before a real server coerces
             if resource and key in ("apiVersion", "kind") and not isinstance(item, str):
                 if not drop:
-                    raise Malformed(field.invalid((*path, key), shown(item), "must be a string"))
+                    raise Malformed(field.invalid((*path, key), show_value(item), "must be a string"))
                 del value[key]
             elif resource and key == "metadata":
                 value[key] = item = _metadata(item, (*path, key), found, drop)
@@ -78,21 +78,21 @@ def _coerce(value: Any, node: Node, path: Path, found: list[str], drop: bool, re
 def _metadata(value: Any, path: Path, found: list[str], drop: bool) -> Any:
     paths: list[str] = []
     try:
-        read = objectmeta.coerce(value, paths)
+        read = objectmeta.coerce_metadata(value, paths)
     except structs.DecodeError as error:
         if not drop:
-            raise Malformed(field.invalid(path, shown(value), str(error))) from None
+            raise Malformed(field.invalid(path, show_value(value), str(error))) from None
         if not isinstance(value, dict):
             return value
         paths.clear()
-        read = objectmeta.salvage(value, paths)
-    found += [field.text(path) + name.removeprefix("metadata") for name in each(paths)]
+        read = objectmeta.salvage_metadata(value, paths)
+    found += [field.format_path(path) + name.removeprefix("metadata") for name in each(paths)]
     if read.get("creationTimestamp", "") is None:
         del read["creationTimestamp"]
     return read
 
 
-def validate(value: Any, node: Node, path: Path = (), resource: bool = False) -> list[FieldError]:
+def validate_embedded(value: Any, node: Node, path: Path = (), resource: bool = False) -> list[FieldError]:
     """What is wrong with the embedded resources in a value; resource: the value itself is one."""
     errors: list[FieldError] = []
     _validate(value, node, path, errors, resource or node.embedded)
@@ -124,7 +124,7 @@ def _resource(value: dict[str, Any], path: Path) -> list[FieldError]:
         elif key not in ("apiVersion", "kind"):
             continue
         elif not isinstance(item, str):
-            errors.append(field.invalid(at, shown(item), "must be a string"))
+            errors.append(field.invalid(at, show_value(item), "must be a string"))
         elif not item:
             errors.append(field.invalid(at, item, "must not be empty"))
         elif key == "apiVersion" and item.count("/") > 1:
@@ -141,15 +141,15 @@ def _kind(name: str) -> list[str]:
 
 def _meta(value: Any, path: Path) -> list[FieldError]:
     try:
-        read = structs.decode(OBJECT_META, value)
+        read = structs.decode_struct(OBJECT_META, value)
     except structs.DecodeError as error:
-        return [field.invalid(path, shown(value), str(error))]
+        return [field.invalid(path, show_value(value), str(error))]
     read.setdefault("name", "fakename")  # a template needs no name
     namespaced = bool(read.get("namespace"))
-    return objectmeta.validate(read, namespaced=namespaced, name_check=_segment, path=field.text(path))
+    return objectmeta.validate_metadata(read, namespaced=namespaced, name_check=_segment, path=field.format_path(path))
 
 
-def clean(value: dict[str, Any]) -> bool:
+def is_clean(value: dict[str, Any]) -> bool:
     """Whether a resource is surely sound, and coercing would change nothing; False also where that is not simple."""
     version, kind = value.get("apiVersion"), value.get("kind")
     if version.__class__ is not str or kind.__class__ is not str or not _VERSION.match(version):

@@ -6,7 +6,7 @@ from typing import Any
 
 from podless.schema import check, formats
 from podless.schema.mode import Mode
-from podless.schema.node import Node, weigh
+from podless.schema.node import Node, count_nodes
 
 _ORDER = {"object": "dict", "array": "list", "string": "str", "boolean": "bool", "integer": "int", "number": "number"}
 _ANY = ("type", "format", "enum", "allOf", "anyOf", "oneOf", "not")
@@ -19,7 +19,7 @@ _SEARCH, _EXACT = 24, 48
 _RULES = frozenset((*_ANY, *_SIZES, *_BOXES, *_MORE))
 
 
-def literal(value: Any) -> str:
+def emit_literal(value: Any) -> str:
     """A JSON value as a Python expression that makes a new one each time."""
     return repr(value)
 
@@ -37,7 +37,6 @@ class Values:
         raise NotImplementedError
 
     def put(self, indent: int, text: str) -> None:
-        """One line."""
         raise NotImplementedError
 
     def fail(self, indent: int, condition: str, lines: int = 1) -> None:
@@ -106,7 +105,7 @@ class Values:
             self.fail(indent, f"len({var}) < {int(raw['minLength'])}")
         if node.pattern is not None:
             self.fail(indent, f"not {self.constant('P', node.pattern)}.run({var})", _SEARCH)
-        known = formats.check(node.format) if node.format else None
+        known = formats.find_check(node.format) if node.format else None
         if known is not None:
             self.fail(indent, f"not {self.constant('F', known)}({var})", _SEARCH)
 
@@ -144,7 +143,7 @@ class Values:
         """Leave the number to the exact check."""
 
         def good(value: Any) -> bool:
-            return not check.scalar(value, node)
+            return not check.checks_scalar(value, node)
 
         self.fail(indent, f"not {self.constant('G', good)}({var})", _EXACT)
 
@@ -174,7 +173,7 @@ class Values:
             self.fail(indent, f"not {self.constant('N', frozenset(names))} <= {var}.keys()", len(names))
             return
         for name in names:
-            self.fail(indent, f"{literal(name)} not in {var}")
+            self.fail(indent, f"{emit_literal(name)} not in {var}")
 
     def has_logic(self, node: Node) -> bool:
         """Whether there are rules that hold for values of every class."""
@@ -194,12 +193,12 @@ class Values:
         if kind != "dict":
             return ""
         if rules == {"required"} and len(raw["required"]) <= FEW:
-            return "(" + " and ".join(f"{literal(name)} in {var}" for name in raw["required"]) + ")"
+            return "(" + " and ".join(f"{emit_literal(name)} in {var}" for name in raw["required"]) + ")"
         if rules == {"not"}:
             refused = node.refused
-            inner = self.simple(refused, var, kind) if refused is not None and weigh(raw, FEW) <= FEW else ""
+            inner = self.simple(refused, var, kind) if refused is not None and count_nodes(raw, FEW) <= FEW else ""
             return f"(not {inner})" if inner else ""
-        if rules in ({"anyOf"}, {"allOf"}) and weigh(raw, FEW) <= FEW:
+        if rules in ({"anyOf"}, {"allOf"}) and count_nodes(raw, FEW) <= FEW:
             name = rules.pop()
             parts = [self.simple(part, var, kind) for part in node.branches(name)]
             return "(" + (" or " if name == "anyOf" else " and ").join(parts) + ")" if all(parts) else ""

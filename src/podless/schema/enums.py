@@ -11,13 +11,13 @@ from typing import Any
 
 import orjson
 
-from podless.cel.pairs import equal
+from podless.cel.pairs import equal_json
 from podless.codec import gotext
 from podless.meta import field
-from podless.runtime.memo import fill
+from podless.runtime.memo import fill_attribute
 from podless.runtime.meter import charge, each
 from podless.schema import numbers
-from podless.schema.shown import shown
+from podless.schema.shown import show_value
 
 _FEW = 4  # objects and lists that are compared rather than looked up: most differ at once
 _STEP = 256  # bytes of text that are written for a step
@@ -69,33 +69,33 @@ class Enum:
         if kind is bool:
             return value in self._flags
         if kind is float:
-            return value in self._floats or (bool(self._wholes) and numbers.truncate(value) in self._wholes)
+            return value in self._floats or (bool(self._wholes) and numbers.truncate_float(value) in self._wholes)
         if value is None or (kind, len(value)) not in self._sizes:
             return False
         if len(self._boxes) <= _FEW:
-            return any(equal(value, item) for item in self._boxes)
-        index = self._index if self._index is not None else fill(self, "_index", self._indexed, needed=False)
-        return any(equal(value, item) for item in index.get(_key(value), ()))
+            return any(equal_json(value, item) for item in self._boxes)
+        index = self._index if self._index is not None else fill_attribute(self, "_index", self._indexed, needed=False)
+        return any(equal_json(value, item) for item in index.get(_key(value), ()))
 
     def _indexed(self) -> dict[Any, list[Any]]:
         """The objects and lists by what equal ones have in common."""
         index: dict[Any, list[Any]] = {}
         for item in self._boxes:
             same = index.setdefault(_key(item), [])
-            if not any(equal(item, other) for other in same):
+            if not any(equal_json(item, other) for other in same):
                 same.append(item)
         return index
 
     @property
     def said(self) -> str:
         """The entries as an error lists them: one text for all errors."""
-        return self._said if self._said is not None else fill(self, "_said", self._say, needed=False)
+        return self._said if self._said is not None else fill_attribute(self, "_said", self._say, needed=False)
 
     def _say(self) -> str:
         return field.list_supported(map(_write, self.allowed))
 
 
-def flatten(item: Any) -> tuple[Any, ...]:
+def flatten_value(item: Any) -> tuple[Any, ...]:
     """A value as the flat sequence of what is in it."""
     out: list[Any] = []
     todo = [item]
@@ -120,7 +120,7 @@ def _key(value: Any) -> Any:
         if b"-0.0" in text:
             text = orjson.dumps(_unsigned(value), option=orjson.OPT_SORT_KEYS)
     except TypeError:  # nested too deep for the encoder, or no Unicode
-        return flatten(value)
+        return flatten_value(value)
     charge(_ENTRY + len(text) // _STEP)
     return text
 
@@ -136,6 +136,6 @@ def _unsigned(value: Any) -> Any:
 
 
 def _write(item: Any) -> str:
-    text = item if isinstance(item, str) else gotext.json(shown(item))
+    text = item if isinstance(item, str) else gotext.format_json(show_value(item))
     charge(_ENTRY + len(text) // _STEP)
     return text

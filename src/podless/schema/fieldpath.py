@@ -13,7 +13,7 @@ _ESCAPE = re.compile(r"\\.")
 _ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "'": "'", "\\": "\\"}
 
 
-def parse(text: str, node: Node | None, arrays: bool = True) -> tuple[Path, Node | None]:
+def parse_fieldpath(text: str, node: Node | None, arrays: bool = True) -> tuple[Path, Node | None]:
     """The path, and the node there.
 
     arrays: whether ['name'] may be used. Raises ValueError with the words of a real server.

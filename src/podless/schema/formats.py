@@ -16,7 +16,7 @@ from podless.schema import network, regex
 # as in the original, without its bounds on how often characters are repeated: no label has more than 63 bytes
 _LETTERS = r"a-zA-Z0-9\p{S}\p{L}"
 _HOSTNAME = rf"^([{_LETTERS}](-?[{_LETTERS}]*)?|([{_LETTERS}]([-{_LETTERS}]*[{_LETTERS}])?\.)+[a-zA-Z\p{{L}}]{{2,}})$"
-_is_hostname = regex.matcher(_HOSTNAME)
+_is_hostname = regex.make_matcher(_HOSTNAME)
 _UUID = r"^(?i:[0-9a-f]{8}-?[0-9a-f]{4}-?%s[0-9a-f]{3}-?%s[0-9a-f]{3}-?[0-9a-f]{12})\Z"
 _CARD = re.compile(
     r"^(?:4[0-9]{12}(?:[0-9]{3})?|5[1-5][0-9]{14}|6(?:011|5[0-9][0-9])[0-9]{12}|3[47][0-9]{13}"
@@ -84,7 +84,7 @@ def _datetime(value: str) -> bool:
 def _duration(value: str) -> bool:
     """Go's durations, or numbers with unit words, anywhere in the text."""
     try:
-        gotime.span(value)
+        gotime.parse_span(value)
     except ValueError:
         return False
     return True
@@ -100,13 +100,13 @@ def _long(value: str) -> bool:
 
 CHECKS: dict[str, Callable[[str], bool]] = {
     "bsonobjectid": _pattern(r"^[0-9a-fA-F]{24}\Z"),
-    "uri": network.uri,
-    "email": network.email,
+    "uri": network.is_uri,
+    "email": network.is_email,
     "hostname": _hostname,
-    "ipv4": network.ipv4,
-    "ipv6": network.ipv6,
-    "cidr": network.cidr,
-    "mac": network.mac,
+    "ipv4": network.is_ipv4,
+    "ipv6": network.is_ipv6,
+    "cidr": network.is_cidr,
+    "mac": network.is_mac,
     "uuid": _pattern(_UUID % ("[0-9a-f]", "[0-9a-f]")),
     "uuid3": _pattern(_UUID % ("3", "[0-9a-f]")),
     "uuid4": _pattern(_UUID % ("4", "[89ab]")),
@@ -129,19 +129,19 @@ CHECKS: dict[str, Callable[[str], bool]] = {
 _NUMERIC = {"integer": ("int32", "int64"), "number": ("float", "double")}
 
 
-def check(name: str) -> Callable[[str], bool] | None:
+def find_check(name: str) -> Callable[[str], bool] | None:
     """The check of a string format, or None when the name is not known."""
     return CHECKS.get(name.replace("-", ""))
 
 
-def known(name: str, types: tuple[str, ...]) -> bool:
+def is_known(name: str, types: tuple[str, ...]) -> bool:
     """Whether a format is one of those supported for values of these types."""
     kind = types[0] if len(types) == 1 else ""
     if kind in ("", "string"):
-        return check(name) is not None
+        return find_check(name) is not None
     return name in _NUMERIC.get(kind, ())
 
 
-def narrow(name: str, types: tuple[str, ...]) -> str:
+def narrow_format(name: str, types: tuple[str, ...]) -> str:
     """The format as validation uses it: "" when it is not supported for these types."""
-    return name if name and known(name, types) else ""
+    return name if name and is_known(name, types) else ""

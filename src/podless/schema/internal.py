@@ -57,14 +57,14 @@ _FIELDS: tuple[tuple[str, str, Any], ...] = (
 )
 
 
-def dump(schema: dict[str, Any] | None) -> dict[str, Any]:
+def dump_schema(schema: dict[str, Any] | None) -> dict[str, Any]:
     """The internal form of a schema, keys in Go's order."""
     given = schema or {}
     charge(1)
     return {name: _value(keyword, given.get(keyword), empty) for name, keyword, empty in _FIELDS}
 
 
-def given(schema: dict[str, Any]) -> list[tuple[str, Any]]:
+def given_fields(schema: dict[str, Any]) -> list[tuple[str, Any]]:
     """What a schema gives that is not Go's zero value: names as in the internal form, and in its order."""
     values = ((name, schema.get(keyword), empty) for name, keyword, empty in _FIELDS)
     # what is a pointer or a list in Go is given where it is there, though it may be empty
@@ -80,18 +80,18 @@ def _value(keyword: str, value: Any, empty: Any) -> Any:
     if value is None:
         return empty
     if keyword in ("allOf", "anyOf", "oneOf"):
-        return [dump(part) for part in each(value)]
+        return [dump_schema(part) for part in each(value)]
     if keyword in ("properties", "patternProperties", "definitions"):
-        return {name: dump(value[name]) for name in each(in_order(value))}
+        return {name: dump_schema(value[name]) for name in each(in_order(value))}
     if keyword == "not":
-        return dump(value)
+        return dump_schema(value)
     if keyword == "items":
         if isinstance(value, list):
-            return {"Schema": None, "JSONSchemas": [dump(part) for part in each(value)]}
-        return {"Schema": dump(value), "JSONSchemas": None}
+            return {"Schema": None, "JSONSchemas": [dump_schema(part) for part in each(value)]}
+        return {"Schema": dump_schema(value), "JSONSchemas": None}
     if keyword in ("additionalProperties", "additionalItems"):
         whole = isinstance(value, dict)
-        return {"Allows": whole or value, "Schema": dump(value) if whole else None}
+        return {"Allows": whole or value, "Schema": dump_schema(value) if whole else None}
     if keyword == "dependencies":
         return {name: _dependency(value[name]) for name in each(in_order(value))}
     if keyword == "externalDocs":
@@ -103,4 +103,4 @@ def _value(keyword: str, value: Any, empty: Any) -> Any:
 
 def _dependency(value: Any) -> dict[str, Any]:
     whole = isinstance(value, dict)
-    return {"Schema": dump(value) if whole else None, "Property": None if whole else value}
+    return {"Schema": dump_schema(value) if whole else None, "Property": None if whole else value}

@@ -10,6 +10,7 @@ from typing import Any
 
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
 from podless.schema import regex
 
@@ -40,10 +41,9 @@ _FORBIDDEN = {
 }
 _POINTERS = ("$ref", "default", "x-kubernetes-list-type", "x-kubernetes-map-type")
 _UNDEFINED = ("default", "x-kubernetes-list-type", "x-kubernetes-map-type")
-Schema = dict[str, Any]
 
 
-def validate(schema: Schema, path: str, plain: Collection[int] = ()) -> list[FieldError]:
+def validate_invariants(schema: Schema, path: str, plain: Collection[int] = ()) -> list[FieldError]:
     """The errors of a schema and all below it. plain: the properties that need no look."""
     errors: list[FieldError] = []
     _structure(schema, "root", path, errors, plain)
@@ -159,7 +159,7 @@ def _logic(schema: Schema, path: str, errors: list[FieldError], any_of: bool, fi
         _nested(part or {}, f"{path}.oneOf[{place}]", errors, False)
     if schema.get("not") is not None:
         _nested(schema["not"], f"{path}.not", errors, False)
-    trouble = regex.problem(schema["pattern"]) if schema.get("pattern") else ""
+    trouble = regex.find_problem(schema["pattern"]) if schema.get("pattern") else ""
     if trouble:
         text = f"must be a valid regular expression, but isn't: {trouble}"
         errors.append(field.invalid(f"{path}.pattern", schema["pattern"], text))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Any
 
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
 from podless.schema import rules
 from podless.schema.prune import META
@@ -21,11 +21,10 @@ _UNSUPPORTED = ("id", "additionalItems", "patternProperties", "definitions", "de
 _ATOMIC = "must be atomic as item of a list with x-kubernetes-list-type=set"
 _UNIQUE = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
 _KEYLESS = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property"
-Schema = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class KeywordOptions:
     """What is required. An update is not refused for what the old definition did already.
 
     structural: the schema is structural. types: types are those of OpenAPI v3. pruned_defaults: defaults have no
@@ -52,7 +51,7 @@ class _Place:
 
 
 class _Walk:
-    def __init__(self, options: Options, expressions: Expressions | None, plain: Collection[int]) -> None:
+    def __init__(self, options: KeywordOptions, expressions: Expressions | None, plain: Collection[int]) -> None:
         self.plain = plain
         self.options = options
         self.expressions = expressions
@@ -71,7 +70,7 @@ class _Walk:
         errors += self.junctions(schema, path, below)
         errors += self.parts(schema, path, below, logic)
         errors += _lists(schema, path, self.options)
-        errors += rules.validate(schema, path)
+        errors += rules.validate_rules(schema, path)
         if not errors and not logic and self.expressions is not None and schema.get("x-kubernetes-validations"):
             self.late += self.expressions.declared(schema, path, place.above)
         return errors
@@ -155,10 +154,10 @@ class _Walk:
         return errors
 
 
-def validate(
+def validate_keywords(
     schema: Schema,
     path: str,
-    options: Options,
+    options: KeywordOptions,
     expressions: Expressions | None = None,
     plain: Collection[int] = (),
 ) -> list[FieldError]:
@@ -179,7 +178,7 @@ def _typed(schema: Schema, path: str, wanted: str, keyword: str) -> list[FieldEr
     return [field.invalid(f"{path}.type", kind, text) if kind else field.required(f"{path}.type", text)]
 
 
-def _lists(schema: Schema, path: str, options: Options) -> list[FieldError]:
+def _lists(schema: Schema, path: str, options: KeywordOptions) -> list[FieldError]:
     """x-kubernetes-list-type and its keys."""
     kind, keys = schema.get(_LIST), schema.get(_KEYS) or []
     errors: list[FieldError] = []
@@ -193,7 +192,7 @@ def _lists(schema: Schema, path: str, options: Options) -> list[FieldError]:
         errors.append(field.required(at, text) if kind is None else field.invalid(at, kind, text))
     if kind == "map":
         errors += _map_items(schema, path, keys)
-    return errors + (stable(schema, path) if options.map_keys else [])
+    return errors + (check_stable(schema, path) if options.map_keys else [])
 
 
 def loose_set(schema: Schema, path: str) -> list[FieldError]:
@@ -236,7 +235,7 @@ def _map_items(schema: Schema, path: str, keys: list[str]) -> list[FieldError]:
     return errors
 
 
-def stable(schema: Schema, path: str) -> list[FieldError]:
+def check_stable(schema: Schema, path: str) -> list[FieldError]:
     """Items of sets and maps, and the keys of map items, are never null and never absent."""
     items, kind = schema.get("items"), schema.get(_LIST)
     if not isinstance(items, dict) or kind not in ("set", "map"):

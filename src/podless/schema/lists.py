@@ -11,9 +11,9 @@ import orjson
 from podless.meta import field
 from podless.meta.field import FieldError, Key, Path
 from podless.runtime.meter import charge, each
-from podless.schema.enums import flatten
+from podless.schema.enums import flatten_value
 from podless.schema.node import Node
-from podless.schema.shown import MOST, shown
+from podless.schema.shown import MOST, show_value
 
 _ITEM = 4  # steps of an object or list that is written
 _STEP = 256  # bytes of text that are written for a step
@@ -22,7 +22,7 @@ _HOLDERS = (dict, list)
 _UNSPECIFIED = object()  # stands for a key that is not there
 
 
-def validate(value: Any, node: Node | None, path: Path = ()) -> list[FieldError]:
+def validate_lists(value: Any, node: Node | None, path: Path = ()) -> list[FieldError]:
     """All duplicates, wherever the schema declares a set or a map."""
     errors: list[FieldError] = []
     _walk(value, node, path, errors)
@@ -42,8 +42,8 @@ def _walk(value: Any, node: Node | None, path: Path, errors: list[FieldError]) -
                 _walk(item, node.child(key), (*path, key), errors)
     elif isinstance(value, list):
         if node.list_type == "set":
-            again = repeated(value)[:MOST]
-            errors += [field.duplicate((*path, place), shown(value[place])) for place in each(again)]
+            again = find_repeated(value)[:MOST]
+            errors += [field.duplicate((*path, place), show_value(value[place])) for place in each(again)]
         elif node.list_type == "map":
             errors += _map(value, node, path)
         if node.items is not None:
@@ -56,9 +56,9 @@ def _map(value: list[Any], node: Node, path: Path) -> list[FieldError]:
     for place, item in enumerate(each(value)):
         if item is not None and not isinstance(item, dict):
             wrong = "must be an object for an array of list-type map"
-            return [field.invalid((*path, place), shown(item), wrong)]
+            return [field.invalid((*path, place), show_value(item), wrong)]
     return [
-        field.duplicate((*path, place), shown(_keys(value[place], node.list_keys)))
+        field.duplicate((*path, place), show_value(_keys(value[place], node.list_keys)))
         for place in each(_again(value, node.list_keys)[:MOST])
     ]
 
@@ -71,11 +71,11 @@ def _keys(item: Any, names: list[str]) -> dict[str, Any]:
 def _again(items: list[Any], names: list[str]) -> list[int]:
     """Where an item has the keys of an earlier one."""
     if len(names) == 1:  # one key is compared as it is, several are compared as JSON
-        return repeated([item.get(names[0], _UNSPECIFIED) if item else _UNSPECIFIED for item in each(items)])
-    return repeated([_keys(item, names) for item in each(items)])
+        return find_repeated([item.get(names[0], _UNSPECIFIED) if item else _UNSPECIFIED for item in each(items)])
+    return find_repeated([_keys(item, names) for item in each(items)])
 
 
-def repeated(items: list[Any], *, exact: bool = False) -> list[int]:
+def find_repeated(items: list[Any], *, exact: bool = False) -> list[int]:
     """Where an item stands for the second time; later repetitions are not told.
 
     exact: numbers in objects and lists count by their Go types too, else by their JSON.
@@ -100,7 +100,7 @@ def _identity(item: Any) -> Any:
     try:
         text = orjson.dumps(item, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # nested too deep for the encoder
-        return flatten(item)
+        return flatten_value(item)
     charge(_ITEM + len(text) // _STEP)
     return text if b"." not in text else orjson.dumps(_settled(item), option=orjson.OPT_SORT_KEYS)
 
@@ -117,10 +117,10 @@ def _settled(item: Any) -> Any:
 
 
 def _exact(item: Any) -> Any:
-    return flatten(item) if isinstance(item, dict | list) else (item.__class__, item)
+    return flatten_value(item) if isinstance(item, dict | list) else (item.__class__, item)
 
 
-def unique(items: list[Any]) -> bool:
+def are_unique(items: list[Any]) -> bool:
     """Whether the items of a set are all different."""
     try:
         if len(items) <= _AT_ONCE:
@@ -134,10 +134,10 @@ def unique(items: list[Any]) -> bool:
             return True
     except TypeError:
         pass
-    return not repeated(items)
+    return not find_repeated(items)
 
 
-def distinct(names: list[str]) -> Callable[[list[Any]], bool]:
+def make_distinct_check(names: list[str]) -> Callable[[list[Any]], bool]:
     """A function that says whether the items of a map list are objects with different keys."""
 
     def slow(items: list[Any]) -> bool:

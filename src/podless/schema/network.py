@@ -60,17 +60,17 @@ def _address(text: str, sloppy: bool) -> bool:
     return False
 
 
-def ipv4(text: str) -> bool:
+def is_ipv4(text: str) -> bool:
     """An address with a dot; leading zeros are tolerated, and so are IPv6 addresses with an IPv4 tail."""
     return "." in text and _address(text, sloppy=True)
 
 
-def ipv6(text: str) -> bool:
+def is_ipv6(text: str) -> bool:
     """An address with a colon."""
     return ":" in text and _address(text, sloppy=False)
 
 
-def cidr(text: str) -> bool:
+def is_cidr(text: str) -> bool:
     """An address, a slash and a prefix length."""
     address, slash, length = text.partition("/")
     if not slash or not _address(address, sloppy=True):
@@ -80,12 +80,12 @@ def cidr(text: str) -> bool:
     return int(length) <= (32 if "." in address and ":" not in address else 128)
 
 
-def mac(text: str) -> bool:
+def is_mac(text: str) -> bool:
     """6, 8 or 20 bytes in hexadecimal: in pairs with : or -, in fours with dots, or without a separator."""
     return _MAC.match(text) is not None
 
 
-def uri(text: str) -> bool:
+def is_uri(text: str) -> bool:
     """An absolute URI or an absolute path, as an HTTP request line may have it."""
     if not text or any(ord(char) < 0x20 or ord(char) == 0x7F for char in each(text)):
         return False
@@ -216,7 +216,6 @@ class _Mail:
         return None
 
     def spec(self) -> bool:
-        """local-part@domain."""
         if self.peek() == '"':
             local = self.quoted()
             if not local:
@@ -254,7 +253,7 @@ class _Mail:
             words += 1
 
 
-def email(text: str) -> bool:
+def is_email(text: str) -> bool:
     """One address, with a display name or without."""
     reader = _Mail(text)
     if not reader.space() or not reader.peek():

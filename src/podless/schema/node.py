@@ -11,11 +11,11 @@ from typing import Any
 import orjson
 
 from podless.cel.pairs import map_keys
-from podless.runtime.memo import remember
+from podless.runtime.memo import remember_value
 from podless.runtime.meter import charge, each
 from podless.schema import formats
 from podless.schema.enums import Enum
-from podless.schema.regex import Matcher, matcher
+from podless.schema.regex import Matcher, make_matcher
 
 EMPTY: dict[str, Any] = {}
 # keywords that change nothing of how a value is walked; the object above it fills in its default
@@ -73,7 +73,7 @@ class Node:
         else:
             self.types = (kind,) if kind else ()
         name: str = raw.get("format") or ""
-        self.format = name if plain else formats.narrow(name, self.types)
+        self.format = name if plain else formats.narrow_format(name, self.types)
         self.deep = not _DEEP.isdisjoint(raw)
         self.nullable = bool(raw.get("nullable"))
         self.preserve = bool(raw.get("x-kubernetes-preserve-unknown-fields"))
@@ -95,7 +95,7 @@ class Node:
         """The node of a declared property, or None."""
         kid: Node | None = self._kids.get(name)
         if kid is None and name in self.properties:
-            kid = remember(self._kids, name, lambda: Node(self.properties[name] or {}, self.plain))
+            kid = remember_value(self._kids, name, lambda: Node(self.properties[name] or {}, self.plain))
         return kid
 
     def children(self) -> Iterator[tuple[str, Node]]:
@@ -160,12 +160,12 @@ class Node:
     def pattern(self) -> Matcher | None:
         """What says whether texts contain the pattern that they must, if any; it is shared by the whole process."""
         text = self.raw.get("pattern")
-        return matcher(text) if text else None
+        return make_matcher(text) if text else None
 
     def _made(self, key: tuple[str], make: Callable[[], Any]) -> Any:
         """What is made once of this node."""
         found = self._kids.get(key)
-        return found if found is not None else remember(self._kids, key, make)
+        return found if found is not None else remember_value(self._kids, key, make)
 
     @property
     def has_default(self) -> bool:
@@ -173,18 +173,18 @@ class Node:
         return self.raw.get("default") is not None
 
 
-def copy(value: Any) -> Any:
+def copy_value(value: Any) -> Any:
     """A deep copy of a JSON value."""
     if isinstance(value, dict):
         charge(len(value) + 1)
-        return {key: copy(item) for key, item in value.items()}
+        return {key: copy_value(item) for key, item in value.items()}
     if isinstance(value, list):
         charge(len(value) + 1)
-        return [copy(item) for item in value]
+        return [copy_value(item) for item in value]
     return value
 
 
-def leaf(node: Node) -> bytes:
+def leaf_key(node: Node) -> bytes:
     """What a schema without parts says, to share its function with others that say the same; b"" if it has parts."""
     raw = {key: value for key, value in node.raw.items() if key not in _WORDS}
     if any(value.__class__ is dict for value in each(raw).values()):
@@ -192,7 +192,7 @@ def leaf(node: Node) -> bytes:
     return orjson.dumps(raw, option=orjson.OPT_SORT_KEYS) if not raw.keys() & _JUNCTORS else b""
 
 
-def weigh(raw: Any, limit: int) -> int:
+def count_nodes(raw: Any, limit: int) -> int:
     """The number of nodes below a schema, counted up to a limit."""
     todo, count = [raw], 0
     while todo and count <= limit:

@@ -10,7 +10,7 @@ import math
 from decimal import Decimal
 from typing import Any
 
-from podless.cel.pairs import equal
+from podless.cel.pairs import equal_json
 from podless.codec import gotext
 
 _MOST = float(2**53 - 1)
@@ -18,7 +18,7 @@ _EPSILON = 1e-9
 _MAX32 = 3.4028235677973366e38  # where float32 overflows when rounding to nearest
 
 
-def integral(value: float) -> bool:
+def is_integral(value: float) -> bool:
     """Whether a float64 passes for a JSON integer: within 53 bits, and whole but for a relative error of 1e-9."""
     if value != value or not -_MOST <= value <= _MOST:
         return False
@@ -42,27 +42,27 @@ def in_range(value: float, kind: str, form: str) -> bool:
     return form != "float" or abs(value) < _MAX32
 
 
-def narrow(value: float) -> float:
+def narrow_integer(value: float) -> float:
     """An integer beyond int64 is a float64 in Go, whatever the decoder made of it."""
     if value.__class__ is int and not -(1 << 63) <= value < 1 << 63:
         return float(value) if abs(value) < 1 << 1023 else math.copysign(math.inf, value)
     return value
 
 
-def truncate(value: float) -> int:
+def truncate_float(value: float) -> int:
     """int64(x) in Go, saturated on the side where amd64 would wrap."""
     if value != value or value >= 2.0**63 or value < -(2.0**63):
         return -(2**63)
     return int(value)
 
 
-def multiple(value: float, factor: float) -> bool:
+def is_multiple(value: float, factor: float) -> bool:
     """Whether a float is a multiple of a positive factor."""
     quotient = 1 / factor * value if factor < 1 else value / factor
-    return integral(quotient)
+    return is_integral(quotient)
 
 
-def show(value: float) -> str:
+def format_number(value: float) -> str:
     """A number as fmt's %v prints it."""
     if isinstance(value, int):
         return str(value)
@@ -70,7 +70,7 @@ def show(value: float) -> str:
         return {"inf": "+Inf", "-inf": "-Inf"}.get(str(value), "NaN")
     if value != value or math.isinf(value):
         return "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
-    return gotext.general(value)
+    return gotext.format_float(value)
 
 
 def same(value: Any, allowed: Any) -> bool:
@@ -84,8 +84,8 @@ def same(value: Any, allowed: Any) -> bool:
         return isinstance(value, str) and value == allowed
     if isinstance(allowed, int):
         if isinstance(value, float):
-            return truncate(value) == allowed
+            return truncate_float(value) == allowed
         return isinstance(value, int) and value == allowed
     if isinstance(allowed, float):
         return isinstance(value, int | float) and float(value) == allowed
-    return allowed is not None and equal(value, allowed)
+    return allowed is not None and equal_json(value, allowed)

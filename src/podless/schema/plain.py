@@ -10,10 +10,9 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from podless.codec import serializer
+from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
 from podless.schema import formats, regex
-
-Schema = dict[str, Any]
 
 _TYPES = frozenset(("array", "boolean", "integer", "number", "object", "string"))
 _DEEPEST = 50  # what nests deeper is left to the walk that counts
@@ -40,7 +39,7 @@ def _texts(value: Any) -> bool:
 
 
 def _pattern(value: Any) -> bool:
-    return value.__class__ is str and not regex.problem(value)
+    return value.__class__ is str and not regex.find_problem(value)
 
 
 # keyword -> whether a value of it is beyond doubt, wherever it stands
@@ -59,7 +58,7 @@ _FINE: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def mentions(schema: Schema, *texts: bytes) -> bool:
+def make_mention_search(schema: Schema, *texts: bytes) -> bool:
     """Whether one of the texts is in the JSON of a schema; a search costs less than a walk."""
     try:
         encoded = serializer.looked_at(schema)
@@ -68,7 +67,7 @@ def mentions(schema: Schema, *texts: bytes) -> bool:
     return any(text in encoded for text in each(texts))
 
 
-def parts(schema: Schema) -> Collection[int]:
+def find_plain_parts(schema: Schema) -> Collection[int]:
     """The ids of the nodes below the root at and under which nothing is amiss, whatever stands above them."""
     found: set[int] = set()
     _plain(schema, 0, found)
@@ -96,7 +95,7 @@ def _plain(node: Any, depth: int, found: set[int]) -> bool:
             if not _plain(value, depth + 1, found) or "properties" in node:
                 plain = False
         elif name == "format":
-            plain = plain and value.__class__ is str and formats.known(value, (kind or "",))
+            plain = plain and value.__class__ is str and formats.is_known(value, (kind or "",))
         else:
             fine = _FINE.get(name)
             if fine is None or not fine(value):

@@ -15,7 +15,7 @@ from podless.schema.node import Node
 META = frozenset(("apiVersion", "kind", "metadata"))
 
 
-def prune(value: Any, node: Node | None, unknown: list[str] | None = None, embedded: bool = False) -> None:
+def prune_value(value: Any, node: Node | None, unknown: list[str] | None = None, embedded: bool = False) -> None:
     """Prune a value in place.
 
     unknown: gets the sorted paths of what was dropped. embedded: the value is a resource even if the schema does

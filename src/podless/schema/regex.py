@@ -37,36 +37,36 @@ _SHORT = 2048  # characters times instructions that are not charged
 _PER_STEP, _CHARACTERS_PER_STEP = 300, 4
 _KEPT = 96 << 20  # bytes of all patterns of the process that are compiled
 
-_kept = Weighted("podless.schema.regex.matcher", _LADDER[0][1] * 2 // 3, _KEPT)
+_kept = Weighted("podless.schema.regex.make_matcher", _LADDER[0][1] * 2 // 3, _KEPT)
 
 
 def compile(pattern: str) -> Any:
     """The compiled pattern, or None if it is none."""
     try:
-        return _compile(pattern, price(pattern))[0]
+        return _compile(pattern, price_regex(pattern))[0]
     except patterns.PatternFault:
         return None
 
 
 @bounded_cache(512)
-def price(pattern: str) -> float:
+def price_regex(pattern: str) -> float:
     """Nanoseconds that compiling a pattern takes, about."""
-    cost = patternprice.price(pattern)
-    if cost > _DEAR and (less := patternprice.counted(pattern)) is not None:
-        return patternprice.price(less[0])
+    cost = patternprice.price_pattern(pattern)
+    if cost > _DEAR and (less := patternprice.count_pattern(pattern)) is not None:
+        return patternprice.price_pattern(less[0])
     return cost
 
 
 @bounded_cache(512)
-def problem(pattern: str) -> str:
+def find_problem(pattern: str) -> str:
     """Why the pattern does not compile, in Go's words; "" if it does. It is only read for that."""
-    cost = price(pattern)
+    cost = price_regex(pattern)
     charge(int(cost) // _NANOSECONDS // 8)
     if cost > MOST:
-        return str(patterns.TooLarge(pattern))
+        return str(patterns.PatternTooLarge(pattern))
     try:
-        patterns.parse(pattern, _ONLY_PARSE)
-    except patterns.TooLarge:
+        patterns.parse_pattern(pattern, _ONLY_PARSE)
+    except patterns.PatternTooLarge:
         return ""
     except patterns.PatternFault as fault:
         return str(fault)
@@ -76,14 +76,14 @@ def problem(pattern: str) -> str:
 def _compile(pattern: str, cost: float) -> tuple[Any, int]:
     """The compiled pattern, and the bytes that it may take. Raises PatternFault."""
     if cost > MOST:
-        raise patterns.TooLarge(pattern)
+        raise patterns.PatternTooLarge(pattern)
     charge(int(cost) // _NANOSECONDS)
     for most, memory in _LADDER:
         if cost > most:
             continue
         try:
-            return patterns.parse(pattern, _options(memory)), memory * 2 // 3
-        except patterns.TooLarge:
+            return patterns.parse_pattern(pattern, _options(memory)), memory * 2 // 3
+        except patterns.PatternTooLarge:
             if memory == _LADDER[-1][1]:
                 raise
     raise AssertionError("the last memory is for all")
@@ -119,16 +119,16 @@ class Matcher:
         return run(text)
 
     def _load(self) -> Callable[[str], bool]:
-        cost, least, most, begins, pattern = price(self.pattern), 0, None, False, self.pattern
-        self.problem = problem(pattern)
+        cost, least, most, begins, pattern = price_regex(self.pattern), 0, None, False, self.pattern
+        self.problem = find_problem(pattern)
         if self.problem:
             return lambda text: False
-        if cost > _DEAR or patternprice.price(pattern) > _DEAR:
-            less = patternprice.counted(pattern)
+        if cost > _DEAR or patternprice.price_pattern(pattern) > _DEAR:
+            less = patternprice.count_pattern(pattern)
             if less is not None:
                 pattern, least, most = less
             else:  # RE2 compiles a pattern backwards, too, where it does not know where a match begins
-                pattern, begins = f"(?s:.*?)(?:{pattern}{patterns.unquote(pattern)})", True
+                pattern, begins = f"(?s:.*?)(?:{pattern}{patterns.end_quotation(pattern)})", True
         try:
             compiled, weight = _compile(pattern, cost)
         except patterns.PatternFault as fault:
@@ -145,7 +145,7 @@ class Matcher:
             return True
 
         _kept.keep(self, weight)
-        contains = patterns.container(compiled, begins=begins, short=_SHORT // size, look=look)
+        contains = patterns.make_searcher(compiled, begins=begins, short=_SHORT // size, look=look)
         if least == 0 and most is None:
             return contains
         return lambda text: least <= len(text) and (most is None or len(text) <= most) and contains(text)
@@ -154,7 +154,7 @@ class Matcher:
 _matchers: WeakValueDictionary[str, Matcher] = WeakValueDictionary()
 
 
-def matcher(pattern: str) -> Matcher:
+def make_matcher(pattern: str) -> Matcher:
     """What says whether a text contains the pattern: the same for all who ask at a time."""
     found = _matchers.get(pattern)
     return found if found is not None else _matchers.setdefault(pattern, Matcher(pattern))

@@ -7,12 +7,12 @@ from typing import Any, Protocol
 
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import each
 from podless.schema import fieldpath
 from podless.schema.node import Node
 
 _REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
-Schema = dict[str, Any]
 
 
 class Expressions(Protocol):
@@ -31,7 +31,7 @@ class Expressions(Protocol):
         ...
 
 
-def validate(schema: Schema, path: str) -> list[FieldError]:
+def validate_rules(schema: Schema, path: str) -> list[FieldError]:
     """The form of a node's rules."""
     errors: list[FieldError] = []
     for place, item in enumerate(each(schema.get("x-kubernetes-validations") or ())):
@@ -55,7 +55,7 @@ def _rule(schema: Schema, item: Schema, path: str) -> list[FieldError]:
         errors.append(field.invalid(at, where, "must not contain line breaks"))
     if where:
         try:
-            fieldpath.parse(where, Node(schema))
+            fieldpath.parse_fieldpath(where, Node(schema))
         except ValueError:
             errors.append(field.invalid(at, where, "must be a valid path"))
     return errors

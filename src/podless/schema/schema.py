@@ -8,10 +8,10 @@ from typing import Any
 from podless.cel.pairs import Pair
 from podless.meta import field
 from podless.meta.field import FieldError
-from podless.runtime.memo import fill, once
+from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
 from podless.schema import check, default, definition, embedded, lists, prune, shape
-from podless.schema.compile import Leaves, Part
+from podless.schema.compile import Leaves, NodeFunction
 from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE, Mode
 from podless.schema.node import Node
 
@@ -46,7 +46,7 @@ class Schema:
         self.preserve = preserve
         self._node: Node | None = None
         self._rules: bool | None = None
-        self._walks: dict[str, Part] = {}
+        self._walks: dict[str, NodeFunction] = {}
         self._leaves: Leaves = {}
 
     @classmethod
@@ -69,10 +69,10 @@ class Schema:
     @property
     def node(self) -> Node:
         """The root node. Raises ValueError if the schema is not of a schema's form, which structural() would say."""
-        return self._node if self._node is not None else fill(self, "_node", self._read, needed=False)
+        return self._node if self._node is not None else fill_attribute(self, "_node", self._read, needed=False)
 
     def _read(self) -> Node:
-        errors = shape.check(self.openapi, "openAPIV3Schema")
+        errors = shape.check_shape(self.openapi, "openAPIV3Schema")
         if errors:
             raise ValueError(str(errors[0]))
         return Node(self.openapi)
@@ -80,17 +80,17 @@ class Schema:
     @property
     def has_rules(self) -> bool:
         """Whether there are x-kubernetes-validations anywhere."""
-        return self._rules if self._rules is not None else fill(self, "_rules", self._look, needed=False)
+        return self._rules if self._rules is not None else fill_attribute(self, "_rules", self._look, needed=False)
 
     def _look(self) -> bool:
-        return any(part.get("x-kubernetes-validations") for part in definition.nodes(self.openapi))
+        return any(part.get("x-kubernetes-validations") for part in definition.walk_nodes(self.openapi))
 
     def _walk(self, mode: Mode) -> Callable[[Any], bool]:
         walk = self._walks.get(mode.name)
         return (walk if walk is not None else self._part(mode)).run
 
-    def _part(self, mode: Mode) -> Part:
-        return once(self._walks, mode.name, lambda: Part(self.node, mode, self._leaves))
+    def _part(self, mode: Mode) -> NodeFunction:
+        return make_once(self._walks, mode.name, lambda: NodeFunction(self.node, mode, self._leaves))
 
     def complete(self) -> None:
         """Make all that walks over objects can need, which is done as they need it where nobody asks for it before."""
@@ -99,7 +99,7 @@ class Schema:
             charge(8)
             node = todo.pop()
             if node.has_default:
-                default.given(node)
+                default.given_default(node)
             todo.extend(node.below())
         for mode in (CHECK,) if self.preserve else (CHECK, NORMALIZE, PRUNE, FILL):
             self._part(mode).complete()
@@ -113,16 +113,16 @@ class Schema:
         left alone. Raises Malformed.
         """
         if self.preserve:
-            embedded.coerce(obj, self.node, unknown, drop)
+            embedded.coerce_embedded(obj, self.node, unknown, drop)
         elif not self._walk(PRUNE)(obj):
-            prune.prune(obj, self.node, unknown, embedded=True)
-            embedded.coerce(obj, self.node, unknown, drop)
+            prune.prune_value(obj, self.node, unknown, embedded=True)
+            embedded.coerce_embedded(obj, self.node, unknown, drop)
 
     def default(self, obj: Any) -> None:
         """Fill in defaults, in place, and drop the nulls that the schema does not allow. Raises TooLarge."""
-        if not self.preserve and not default.bounded(self._walk(FILL), obj):
+        if not self.preserve and not default.run_bounded(self._walk(FILL), obj):
             default.drop_nulls(obj, self.node, prune.META)
-            default.fill(obj, self.node, prune.META)
+            default.fill_value(obj, self.node, prune.META)
 
     def drop_nulls(self, obj: Any) -> None:
         """Drop, in place, the nulls that the schema does not allow."""
@@ -131,14 +131,14 @@ class Schema:
     def fill(self, obj: Any) -> None:
         """Fill in defaults, in place; nulls that the schema does not allow stay, to be refused. Raises TooLarge."""
         if not self.preserve:
-            default.fill(obj, self.node, prune.META)
+            default.fill_value(obj, self.node, prune.META)
 
     def normalize(self, obj: Any, *, unknown: list[str] | None = None, drop: bool = True) -> None:
         """Prune and default in one walk; as it is, what a stored object needs as it is read, and nothing is refused.
 
         The parameters are those of prune. Raises TooLarge where the defaults are more than `default.MOST` bytes.
         """
-        if self.preserve or not default.bounded(self._walk(NORMALIZE), obj):
+        if self.preserve or not default.run_bounded(self._walk(NORMALIZE), obj):
             self.prune(obj, unknown=unknown, drop=drop)
             self.default(obj)
 
@@ -170,17 +170,17 @@ class Schema:
         errors: list[FieldError] = []
         if node is not None and isinstance(obj, dict) and "status" in obj:
             pair = None if old is None else Pair(obj, old, self.node).key("status")
-            errors = check.validate(obj["status"], node, ("status",), pair)
+            errors = check.validate_value(obj["status"], node, ("status",), pair)
         return self._blocked([*errors, *more, *self._lists(obj, old)])
 
     def beside(self, obj: Any, old: Any = None) -> list[FieldError]:
         """What is wrong with the embedded resources and the lists of an object whose other values are not asked for."""
-        return embedded.validate(obj, self.node) + self._lists(obj, old)
+        return embedded.validate_embedded(obj, self.node) + self._lists(obj, old)
 
     def _errors(self, obj: Any, old: Any, more: Sequence[FieldError]) -> list[FieldError]:
         pair = None if old is None else Pair(obj, old, self.node)
-        errors = [*check.validate(obj, self.node, pair=pair), *more]
-        errors += embedded.validate(obj, self.node)
+        errors = [*check.validate_value(obj, self.node, pair=pair), *more]
+        errors += embedded.validate_embedded(obj, self.node)
         return self._blocked(errors + self._lists(obj, old))
 
     def _blocked(self, errors: list[FieldError]) -> list[FieldError]:
@@ -190,5 +190,5 @@ class Schema:
         return errors
 
     def _lists(self, obj: Any, old: Any) -> list[FieldError]:
-        errors = lists.validate(obj, self.node)
-        return [] if errors and old is not None and lists.validate(old, self.node) else errors
+        errors = lists.validate_lists(obj, self.node)
+        return [] if errors and old is not None and lists.validate_lists(old, self.node) else errors

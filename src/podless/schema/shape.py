@@ -12,7 +12,7 @@ from typing import Any
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.meter import charge, each
-from podless.schema.shown import deeper
+from podless.schema.shown import is_deeper
 
 # deeper schemas are refused: every walk recurses into them
 DEPTH = 150
@@ -38,7 +38,7 @@ _TEXTS = ("required", "x-kubernetes-list-map-keys")
 _WORDS = {str: "a string", bool: "a boolean", int: "an integer", float: "a number", dict: "an object", list: "an array"}
 
 
-def check(schema: Any, path: str, plain: Collection[int] = ()) -> list[FieldError]:
+def check_shape(schema: Any, path: str, plain: Collection[int] = ()) -> list[FieldError]:
     """Errors for keywords of the wrong JSON type, and for schemas that nest too deep; null is absent.
 
     plain: the nodes that need no look (schema/plain.py).
@@ -55,7 +55,7 @@ def check(schema: Any, path: str, plain: Collection[int] = ()) -> list[FieldErro
         else:
             errors += _keywords(node, at)
             if not errors and len(node) > 1:
-                todo += [(child, at, depth + 1) for child in children(node) if id(child) not in plain]
+                todo += [(child, at, depth + 1) for child in child_schemas(node) if id(child) not in plain]
     return errors
 
 
@@ -63,7 +63,7 @@ def _keywords(node: dict[str, Any], path: str) -> list[FieldError]:
     errors = []
     for name, value in each(node).items():
         wanted = _TYPES.get(name)
-        if name in ("default", "enum", "example") and deeper(value, DEPTH):
+        if name in ("default", "enum", "example") and is_deeper(value, DEPTH):
             errors.append(field.invalid(f"{path}.{name}", "", f"must not nest deeper than {DEPTH} levels"))
         if value is None:
             continue
@@ -88,7 +88,7 @@ def _rules(value: Any, path: str) -> list[FieldError]:
     ]
 
 
-def children(node: dict[str, Any]) -> Iterator[Any]:
+def child_schemas(node: dict[str, Any]) -> Iterator[Any]:
     """The schemas right below a node, in the order in which a real server visits them; null is an empty one."""
     items = node.get("items")
     if items.__class__ is list:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.runtime.meter import each
-from podless.structs.gotypes import canonical
+from podless.structs.gotypes import canonical_json
 
 # errors after which no further values are looked at
 MOST = 5000
@@ -13,14 +13,14 @@ MOST = 5000
 _DEPTH = 200
 
 
-def shown(value: Any) -> Any:
+def show_value(value: Any) -> Any:
     """The value with sorted keys, as Go prints it; scalars are as they are, what nests too deep is replaced."""
     if value.__class__ is not dict and value.__class__ is not list:
         return value
-    return canonical(value) if not deeper(value, _DEPTH) else "(a value that nests too deep to be shown)"
+    return canonical_json(value) if not is_deeper(value, _DEPTH) else "(a value that nests too deep to be shown)"
 
 
-def deeper(value: Any, most: int) -> bool:
+def is_deeper(value: Any, most: int) -> bool:
     """Whether a JSON value has more than so many levels; it is looked at without recursion."""
     level = [value]
     for _ in range(most + 1):

@@ -28,7 +28,7 @@ class BadBackup(Exception):
     """A file that is no backup, or not a whole one; the text is one clear line for a person."""
 
 
-def head(revision: int) -> bytes:
+def backup_head(revision: int) -> bytes:
     """The first line."""
     return orjson.dumps({"backup": "podless", "format": FORMAT, "revision": revision}) + b"\n"
 
@@ -61,7 +61,7 @@ class Foot:
         return orjson.dumps({"records": self.records - 1, "checksum": self._sum}) + b"\n"
 
 
-async def page(store: Store, revision: int, after: str) -> tuple[bytes, str]:
+async def read_page(store: Store, revision: int, after: str) -> tuple[bytes, str]:
     """Lines of the state at a revision, from behind a key on, and the key to go on behind. Raises Compacted.
 
     Their bytes are bounded, too, by what the first few have: objects may be small, or megabytes.
@@ -78,14 +78,14 @@ async def page(store: Store, revision: int, after: str) -> tuple[bytes, str]:
             return b"".join(found), after
 
 
-class Told(NamedTuple):
+class BackupSummary(NamedTuple):
     """What a backup says of itself: the revision that it is of, and how many records it has."""
 
     revision: int
     records: int
 
 
-def check(lines: Iterable[bytes]) -> Told:
+def check_backup(lines: Iterable[bytes]) -> BackupSummary:
     """What a backup that is whole says of itself. Raises BadBackup."""
     foot, last, revision = Foot(), b"", 0
     for number, one in enumerate(lines):
@@ -96,7 +96,7 @@ def check(lines: Iterable[bytes]) -> Told:
         last = one
     if foot.line() != last:
         raise BadBackup("not a whole backup: its end is missing, or it was changed")
-    return Told(revision, foot.records - 1)
+    return BackupSummary(revision, foot.records - 1)
 
 
 def _revision(text: bytes) -> int:
@@ -119,8 +119,11 @@ def records(lines: Iterable[bytes]) -> Iterator[Operation]:
             yield Operation(told["key"], Stored(data, told["offset"]), 0)
 
 
-async def mark(store: Store) -> bool:
-    """Have no server start on a store, until a restore comes to its end or `unmark` is called; False: so it was."""
+async def mark_restoring(store: Store) -> bool:
+    """Have no server start on a store until a restore ends or `unmark_restoring` is called.
+
+    Returns False if so before.
+    """
     try:
         await store.commit([Operation(RESTORING, Stored(b"{}"), 0)])
     except Conflicted:
@@ -128,20 +131,20 @@ async def mark(store: Store) -> bool:
     return True
 
 
-async def unmark(store: Store) -> None:
-    """Undo `mark`."""
+async def unmark_restoring(store: Store) -> None:
+    """Undo `mark_restoring`."""
     revision = next(one.revision for one in (await store.range(RESTORING))[0] if one.key == RESTORING)
     await store.commit([Operation(RESTORING, None, revision)])
 
 
-async def restore(store: Store, revision: int, lines: Iterable[bytes], say: Callable[[str], None]) -> int:
+async def restore_backup(store: Store, revision: int, lines: Iterable[bytes], say: Callable[[str], None]) -> int:
     """Make a store's state that of a backup, and forget all history. Returns how many records were written.
 
     Nobody else may write to the store meanwhile. Until the end the key RESTORING is there; who is interrupted begins
     anew. Revisions go on behind the one that is given and those of the store. What servers share beside objects
     (`podless.store.share`) stays where the backup has none of it. say: is told how far it is.
     """
-    await mark(store)
+    await mark_restoring(store)
     await store.advance(max(revision, await store.current()), lambda now: say(f"revision {now} of {revision}"))
     present, done = await _present(store), 0
     for batch in _batches(records(lines)):
@@ -152,7 +155,7 @@ async def restore(store: Store, revision: int, lines: Iterable[bytes], say: Call
     gone = [Operation(key, None, expect) for key, expect in present.items() if not key.startswith(share.KEYS)]
     for start in range(0, len(gone), _PAGE):
         await store.commit(gone[start : start + _PAGE])
-    await unmark(store)
+    await unmark_restoring(store)
     await store.advance(await store.current())
     return done
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from podless.store.contract import FOLLOWING, Operation, StoreError
 
 
-async def chained(
+async def commit_chain(
     commit: Callable[[Sequence[Operation]], Awaitable[int]], commits: Sequence[Sequence[Operation]]
 ) -> list[int]:
     """What `Store.chain` says. Others may write in between; the commit after that fails, and is the end."""

@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 
 from podless.runtime import clock
-from podless.runtime.files import private
+from podless.runtime.files import make_private
 from podless.store import refusals, wal
 from podless.store.contract import Damaged, StoreError
-from podless.store.rows import checksum
+from podless.store.rows import row_checksum
 
 FORMAT = 3
 _APPLICATION = 0x706F646C  # "podl", so that another program's database is not taken for ours
@@ -57,7 +57,7 @@ _OLDER = {
 }
 
 
-def connect(path: Path | None) -> sqlite3.Connection:
+def open_database(path: Path | None) -> sqlite3.Connection:
     """The database, locked for this process, or a new one in memory.
 
     Raises Damaged for what is none or a damaged one, InUse, or StoreError for one of a newer release, or that cannot be
@@ -90,7 +90,7 @@ def _made(name: str) -> sqlite3.Connection:
 
 def checksum_of(compacted: int) -> int:
     """The checksum of the compacted revision."""
-    return checksum("compacted", None, 0, compacted, 0, 0, 0)
+    return row_checksum("compacted", None, 0, compacted, 0, 0, 0)
 
 
 def _create(path: Path) -> None:
@@ -121,9 +121,9 @@ def _open(path: Path) -> sqlite3.Connection:
     if not path.stat().st_size:
         raise Damaged(f"{path}: the database is empty, as podless leaves none; restore a backup or remove it")
     for each in (path, log):
-        private(each)
+        make_private(each)
     try:
-        ends = wal.commits(log)
+        ends = wal.find_commits(log)
     except wal.Torn:
         raise Damaged(f"{log}: not what was written; restore a backup") from None
     database = sqlite3.connect(path, isolation_level=None, timeout=0, check_same_thread=False)
@@ -156,7 +156,7 @@ def _check_log(database: sqlite3.Connection, path: Path, log: Path, ends: list[i
     except sqlite3.Error as error:
         if not refusals.is_full(error):
             raise
-        read = wal.readable(log)  # a full disk: nothing of the log can be moved into the database
+        read = wal.count_readable(log)  # a full disk: nothing of the log can be moved into the database
     lost = sum(end > read for end in ends)
     if lost > 1:
         os.link(log, path.with_name(f"{path.name}-wal.damaged"))
@@ -209,7 +209,7 @@ def _upgrade(database: sqlite3.Connection, path: Path, version: int) -> None:
         made.execute("BEGIN")
         for key, value, offset, revision, created, sequence in database.execute(rows):
             row = (key, value, offset, revision, created, sequence, now)
-            made.execute(INSERT, (*row, checksum(*row)))
+            made.execute(INSERT, (*row, row_checksum(*row)))
         compacted = database.execute(state).fetchone()[0]
         made.execute("UPDATE state SET compacted = ?, checksum = ?", (compacted, checksum_of(compacted)))
         made.execute("COMMIT")

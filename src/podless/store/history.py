@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 
 from podless.runtime import clock
-from podless.runtime.option import duration, number, size
+from podless.runtime.option import parse_duration, parse_number, parse_size
 
 _PARTS = 32  # history is forgotten in about so many steps
 _STEP = 500  # revisions that one step forgets at the most
@@ -21,21 +21,21 @@ class Keep:
     count: int = 10_000
 
 
-def keep(text: str) -> Keep:
+def parse_keep(text: str) -> Keep:
     """What a text such as 1h,256Mi,10000 says; what it leaves out is as by default. Raises ValueError."""
     found: dict[str, float | int] = {}
     for part in text.split(","):
-        name, read = "count", number
+        name, read = "count", parse_number
         if part.endswith("i"):
-            name, read = "size", size
+            name, read = "size", parse_size
         elif not part.isdigit():
-            found["age"] = duration(part)
+            found["age"] = parse_duration(part)
             continue
         found[name] = read(part)
     return Keep(**found)  # type: ignore[arg-type]
 
 
-class Clock:
+class HistoryClock:
     """Seconds since 1970 that never go back, whatever becomes of the system's clock. newest: what was told before."""
 
     def __init__(self, newest: int = 0) -> None:

@@ -58,28 +58,28 @@ class Keys(NamedTuple):
         return intern(key[start : key.index("/", start)])
 
 
-def name(key: str) -> str:
+def name_of(key: str) -> str:
     """The object's name."""
     return key.rpartition("/")[2]
 
 
-def namespace(key: str) -> str:
+def namespace_of(key: str) -> str:
     """The namespace in an object's key, "" for what is cluster-scoped."""
     parts = key.split("/")
     return parts[3] if len(parts) > _CLUSTER_SCOPED else ""
 
 
-def prefix(key: str) -> str:
+def prefix_of(key: str) -> str:
     """The prefix of the resource that a key is of, "" or "/" for one that is of none."""
     return key[: key.find("/", key.find("/", 1) + 1) + 1]
 
 
-def resource(key: str) -> tuple[str, str]:
+def resource_of(key: str) -> tuple[str, str]:
     """The group ("" for the core one) and the plural that a key is of."""
     group, plural = key.split("/", 3)[1:3]
     return "" if group == "core" else group, plural
 
 
-def end(prefix: str) -> str:
+def prefix_end(prefix: str) -> str:
     """The first key after all that start with a prefix."""
     return prefix[:-1] + chr(ord(prefix[-1]) + 1)

@@ -21,7 +21,7 @@ def of_open(error: sqlite3.Error | UnicodeError, path: Path) -> StoreError:
         if _code(error) & 0xFF in _LOCKED:
             return InUse(f"{path}: another process is using this database")
         return StoreError(f"{path}: {error}")
-    return Damaged(f"{path}: not a podless database, or a damaged one ({line(error)})")
+    return Damaged(f"{path}: not a podless database, or a damaged one ({describe_error(error)})")
 
 
 def of_read(error: sqlite3.Error) -> StoreError:
@@ -50,7 +50,7 @@ def is_interrupt(error: sqlite3.Error) -> bool:
     return _code(error) == sqlite3.SQLITE_INTERRUPT
 
 
-def line(error: Exception) -> str:
+def describe_error(error: Exception) -> str:
     """Return what SQLite says, which can have parts of the file in it, as one line."""
     return " ".join(str(error).split())
 

@@ -15,17 +15,19 @@ _NUMBERS = struct.Struct("<6q").pack
 COLUMNS = "key, value, offset, revision, created, sequence, at, checksum"
 
 
-def checksum(key: str, value: bytes | None, offset: int, revision: int, created: int, sequence: int, at: int) -> int:
+def row_checksum(
+    key: str, value: bytes | None, offset: int, revision: int, created: int, sequence: int, at: int
+) -> int:
     """The checksum of a row (CRC-32)."""
     head = _NUMBERS(offset, revision, created, sequence, at, -1 if value is None else len(value))
     return crc32(value or b"", crc32(head + key.encode()))
 
 
-def verify(row: Row) -> Row:
+def verify_row(row: Row) -> Row:
     """The row. Raises Damaged where it is not what was written."""
     key, value, offset, revision, created, sequence, at, check = row
     try:
-        # as `checksum` has it: a start does this for every object
+        # as `row_checksum` has it: a start does this for every object
         head = _NUMBERS(offset, revision, created, sequence, at, -1 if value is None else len(value))
         if crc32(value or b"", crc32(head + key.encode())) == check:
             return row
@@ -34,12 +36,12 @@ def verify(row: Row) -> Row:
     raise Damaged(f"the database is damaged: {key!r} at revision {revision} is not what was written")
 
 
-def record(row: Row | None) -> Record | None:
+def read_row(row: Row | None) -> Record | None:
     """A row as the state of its key, None for a delete."""
-    return next(iter(records([row])), None) if row is not None else None
+    return next(iter(read_rows([row])), None) if row is not None else None
 
 
-def records(rows: Iterable[Row]) -> list[Record]:
+def read_rows(rows: Iterable[Row]) -> list[Record]:
     """Rows as the states of their keys, without those that are gone."""
     return [
         Record(key, Stored(value, offset), revision, created)

@@ -12,7 +12,7 @@ from podless.store.keys import OWN, Stored
 KEYS = f"{OWN}files/"
 
 
-async def files(store: Store, paths: Sequence[Path], make: Callable[[], object]) -> None:
+async def share_files(store: Store, paths: Sequence[Path], make: Callable[[], object]) -> None:
     """Have files say what the store says; where it says nothing, have them made here, and keep them for all.
 
     make: makes those that are missing. Raises StoreError and OSError.

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from podless.runtime.gcpause import paused
+from podless.runtime.gcpause import pause_gc
 from podless.runtime.histogram import Histogram
 from podless.store import format, keys, refusals, upkeep
 from podless.store.contract import (
@@ -35,10 +35,10 @@ from podless.store.contract import (
     StoreError,
 )
 from podless.store.files import Files
-from podless.store.history import Clock, History, Keep
+from podless.store.history import History, HistoryClock, Keep
 from podless.store.keys import Stored
 from podless.store.reserve import Reserve
-from podless.store.rows import COLUMNS, Row, checksum, record, records, verify
+from podless.store.rows import COLUMNS, Row, read_row, read_rows, row_checksum, verify_row
 
 log = logging.getLogger("podless")
 
@@ -94,7 +94,7 @@ class SQLiteStore:
         self._files: Files | None = None
         self._reserve = Reserve(path) if path is not None else None
         self._history = History(keep or Keep())
-        self._clock = Clock()
+        self._clock = HistoryClock()
         self._watches: list[tuple[str, Deliver]] = []
         self._waiting: list[_Waiting] = []
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -116,11 +116,13 @@ class SQLiteStore:
         On a full disk one that is there can be read, and writes are refused until there is room.
         """
         self._loop = asyncio.get_running_loop()
-        self._database = format.connect(self._path)
+        self._database = format.open_database(self._path)
         try:
             self._read_state(self._database)
         except (sqlite3.Error, UnicodeError) as error:
-            raise Damaged(f"{self._path}: the database is damaged ({refusals.line(error)}); restore a backup") from None
+            raise Damaged(
+                f"{self._path}: the database is damaged ({refusals.describe_error(error)}); restore a backup"
+            ) from None
         if self._path is not None:
             self._files = Files(self._path)
         try:
@@ -168,12 +170,12 @@ class SQLiteStore:
 
     async def check(self) -> None:
         """Raises StoreError where it cannot be read, or writes fail."""
-        self._query(_STATE, (_NOWHERE, keys.end(_NOWHERE), self._revision, 1))
+        self._query(_STATE, (_NOWHERE, keys.prefix_end(_NOWHERE), self._revision, 1))
         self._look()
         if self._refused:
             self._regain()
             try:
-                upkeep.probe(self._open_database())
+                upkeep.probe_write(self._open_database())
             except sqlite3.Error as error:
                 raise refusals.of_write(error) from None
             self._accepted()
@@ -272,7 +274,6 @@ class SQLiteStore:
             log.warning("writes are accepted again")
 
     def _write_with_reserve(self, chains: Sequence[_Commits]) -> tuple[list[list[int] | StoreError], list[Change]]:
-        """As `_write`. On a full disk what frees room takes the room that is kept back, and the rest is refused."""
         if self._reserve is not None and self._reserve.released and not _frees(chains):
             self._regain()
         try:
@@ -326,7 +327,7 @@ class SQLiteStore:
                             sequence += 1
                             value, offset = stored if stored is not None else (None, 0)
                             row = (key, value, offset, revision, created, sequence, now)
-                            database.execute(format.INSERT, (*row, checksum(*row)))
+                            database.execute(format.INSERT, (*row, row_checksum(*row)))
                             after = None if stored is None else Record(key, stored, revision, created)
                             changes.append(Change(key, revision, after))
                         replaced += gone
@@ -359,7 +360,7 @@ class SQLiteStore:
             present = row is not None and row[2] is not None
             actual, created = (row[0], row[1]) if present else (0, revision)
             if actual != (last if expect == FOLLOWING else expect) or (stored is None and not actual):
-                raise Conflicted(key, record(self._before(key, revision)))
+                raise Conflicted(key, read_row(self._before(key, revision)))
             if stored is not KEPT:
                 gone += row[2] if present else 0
                 made.append((key, stored, created))
@@ -376,16 +377,16 @@ class SQLiteStore:
         return self._state(prefix, revision)
 
     def _state(self, prefix: str, revision: int) -> list[Record]:
-        with paused():
-            rows = self._query(_STATE, (prefix, keys.end(prefix), revision, -1))
-            return records(rows)
+        with pause_gc():
+            rows = self._query(_STATE, (prefix, keys.prefix_end(prefix), revision, -1))
+            return read_rows(rows)
 
     async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
         """Records of the state at a revision, in key order, from behind the key `after` on. Raises Compacted."""
         if revision < self._compacted:
             raise Compacted(self._compacted)
-        rows = self._query(_STATE, (after + "\0" if after else prefix, keys.end(prefix), revision, most))
-        return records(rows), rows[-1][0] if len(rows) == most else ""
+        rows = self._query(_STATE, (after + "\0" if after else prefix, keys.prefix_end(prefix), revision, most))
+        return read_rows(rows), rows[-1][0] if len(rows) == most else ""
 
     def hold(self) -> Callable[[], None]:
         """Have no history forgotten until what this returns is called."""
@@ -404,13 +405,13 @@ class SQLiteStore:
     async def changes(self, prefix: str, after: int) -> list[Change]:
         """All changes under `prefix` later than `after`, each with the state it replaced. Raises Compacted."""
         changes = self._changes(prefix, after)
-        return [one._replace(before=record(self._before(one.key, one.revision))) for one in changes]
+        return [one._replace(before=read_row(self._before(one.key, one.revision))) for one in changes]
 
     def _changes(self, prefix: str, after: int) -> list[Change]:
         if after < self._compacted:
             raise Compacted(self._compacted)
-        rows = self._query(_CHANGES, (after, after, prefix, keys.end(prefix)))
-        return [Change(row[0], row[3], record(row)) for row in rows]
+        rows = self._query(_CHANGES, (after, after, prefix, keys.prefix_end(prefix)))
+        return [Change(row[0], row[3], read_row(row)) for row in rows]
 
     def _before(self, key: str, revision: int) -> Row | None:
         return next(iter(self._query(_BEFORE, (key, revision))), None)
@@ -423,7 +424,7 @@ class SQLiteStore:
         if revision <= self._compacted:
             return
         try:
-            upkeep.forget(self._open_database(), self._compacted, revision)
+            upkeep.forget_history(self._open_database(), self._compacted, revision)
         except sqlite3.Error as error:
             raise refusals.of_write(error) from None
         self._compacted = revision
@@ -485,7 +486,7 @@ class SQLiteStore:
 
     def _query(self, statement: str, arguments: tuple[object, ...]) -> list[Row]:
         try:
-            return list(map(verify, self._open_database().execute(statement, arguments)))
+            return list(map(verify_row, self._open_database().execute(statement, arguments)))
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
 

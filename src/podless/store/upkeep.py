@@ -20,7 +20,7 @@ _PAGES = 512  # of the file that are given back in one step
 _FREE = 4  # they are given back where more than one in so many is free
 
 
-def forget(database: sqlite3.Connection, old: int, new: int) -> None:
+def forget_history(database: sqlite3.Connection, old: int, new: int) -> None:
     """Forget what was replaced or deleted up to the revision `new`, as was done up to `old`. Raises sqlite3.Error.
 
     It need not be durable at once: with the next write it is, and what is lost before is forgotten again.
@@ -55,6 +55,6 @@ def give_back(database: sqlite3.Connection, *, most: bool = False) -> bool:
     return True
 
 
-def probe(database: sqlite3.Connection) -> None:
+def probe_write(database: sqlite3.Connection) -> None:
     """Write something that says nothing; what does not change is not written. Raises sqlite3.Error."""
     database.execute("UPDATE state SET probes = probes + 1")

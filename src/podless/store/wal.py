@@ -20,7 +20,7 @@ class Torn(Exception):
     """The log's header is not one that SQLite wrote."""
 
 
-def commits(path: Path) -> list[int]:
+def find_commits(path: Path) -> list[int]:
     """The frames, counted from 1, that end a transaction, as far as their heads say so. Raises Torn, OSError."""
     try:
         file = path.open("rb")
@@ -44,7 +44,7 @@ def commits(path: Path) -> list[int]:
         return found
 
 
-def readable(path: Path) -> int:
+def count_readable(path: Path) -> int:
     """The frames up to the first that SQLite does not read, by their checksums: 1 s for 4 MB. Raises OSError."""
     with path.open("rb") as file:
         magic, _, page, _, *salts, first, second = _HEADER.unpack(file.read(_HEADER.size))

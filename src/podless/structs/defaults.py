@@ -8,11 +8,10 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import FEW, charge
-from podless.structs.gotypes import ListOf, MapOf, Type
+from podless.structs.gotypes import GoType, ListOf, MapOf
 from podless.structs.structs import Field, Struct
-
-Object = dict[str, Any]
 
 # what the values of a field are: structs, or lists or maps of them
 _ONE, _MANY, _MAPPED = range(3)
@@ -57,15 +56,15 @@ class _Plan:
                         plan.fill(one)
 
 
-def fill(struct: Struct, obj: Object) -> None:
+def fill_defaults(struct: Struct, obj: Object) -> None:
     """Fill in what the tables say of fields that a decoded object leaves out, in place and in the struct's order."""
     plan = _plan(struct)
     if plan is not None:
         plan.fill(obj)
 
 
-def complete(struct: Struct) -> None:
-    """Make what `fill` needs of a struct."""
+def complete_defaults(struct: Struct) -> None:
+    """Make what `fill_defaults` needs of a struct."""
     _plan(struct)
 
 
@@ -110,7 +109,7 @@ def _value(field: Field) -> Any:
     return value if value is not None and (value or field.pointer) else None
 
 
-def _inner(kind: Type) -> tuple[Struct | None, int]:
+def _inner(kind: GoType) -> tuple[Struct | None, int]:
     if isinstance(kind, Struct):
         return kind, _ONE
     if isinstance(kind, ListOf | MapOf) and isinstance(kind.item, Struct):

@@ -11,13 +11,12 @@ import json
 from typing import Any
 
 from podless.codec import gotext
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gotypes, structs
-from podless.structs.gotypes import ListOf, Type
+from podless.structs.gotypes import GoType, ListOf
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Field, Struct
-
-Object = dict[str, Any]
 
 # JSON names -> Go names, where the latter do not only begin with a capital
 _NAMES = {
@@ -111,17 +110,17 @@ _OBJECT_META = load_struct(_META, "ObjectMeta")
 _MOST_LINES = 4000  # of documents that are compared line by line
 
 
-def shown(struct: Struct, value: Object | None) -> Any:
+def format_struct(struct: Struct, value: Object | None) -> Any:
     """The value of a struct, as JSON that has Go's names: what errors show. None is a null pointer."""
     return None if value is None else _struct(struct, value)
 
 
-def listed(struct: Struct, values: list[Object] | None) -> Any:
+def format_structs(struct: Struct, values: list[Object] | None) -> Any:
     """Several of them."""
     return None if values is None else [_struct(struct, value) for value in each(values)]
 
 
-def diff(struct: Struct, old: Object, new: Object) -> str:
+def diff_structs(struct: Struct, old: Object, new: Object) -> str:
     """Where two values of a struct differ, as a unified diff of their lines."""
     one, other = _lines(struct, old), _lines(struct, new)
     if len(one) + len(other) > _MOST_LINES:
@@ -131,7 +130,7 @@ def diff(struct: Struct, old: Object, new: Object) -> str:
 
 def _lines(struct: Struct, value: Object) -> list[str]:
     text = json.dumps(_struct(struct, value), indent=1, ensure_ascii=False, separators=(",", ": "))
-    return [f"{line}\n" for line in each(gotext.escaped(text).split("\n"))]
+    return [f"{line}\n" for line in each(gotext.escape_json(text).split("\n"))]
 
 
 def _block(one: list[str], other: list[str]) -> str:
@@ -165,7 +164,7 @@ def _struct(struct: Struct, value: Object) -> Any:
         value = {**value, "securityContext": _context(value)}
     for name, given, known in plan:
         if name == "metadata":
-            metadata = structs.arrange(_OBJECT_META, value.get(name, {}))
+            metadata = structs.arrange_fields(_OBJECT_META, value.get(name, {}))
             out |= {key: item for key, item in each(metadata).items() if item is not None}
             continue
         item = value.get(name)
@@ -191,7 +190,7 @@ def _name(struct: str, name: str) -> str:
     return _OWN_NAMES.get((struct, name)) or _NAMES.get(name) or name[0].upper() + name[1:]
 
 
-def _read(kind: Type, item: Any) -> Any:
+def _read(kind: GoType, item: Any) -> Any:
     if isinstance(kind, Struct):
         return _struct(kind, item)
     if isinstance(kind, ListOf):

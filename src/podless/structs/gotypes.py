@@ -52,7 +52,7 @@ class NumberMismatch(Mismatch):
         super().__init__(f"number {value!r}", go)
 
 
-class Type:
+class GoType:
     """How a JSON value is read. go: the type's name in messages."""
 
     go = ""
@@ -79,7 +79,7 @@ class Type:
         raise Mismatch(JSON_NAMES.get(type(value), "number"), self.go, fatal=fatal)
 
 
-class String(Type):
+class String(GoType):
     """A string, or a named string type of Go such as types.UID. enum: the values that documents name, sorted."""
 
     plain = str
@@ -89,34 +89,30 @@ class String(Type):
         self.enum = enum
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The string itself."""
         if type(value) is not str:
             self.refuse(value)
         return value
 
     def blank(self) -> Any:
-        """The empty string."""
         return ""
 
 
-class Bool(Type):
+class Bool(GoType):
     """A boolean."""
 
     go = "bool"
     plain = bool
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The boolean itself."""
         if type(value) is not bool:
             self.refuse(value)
         return value
 
     def blank(self) -> Any:
-        """False."""
         return False
 
 
-class Int(Type):
+class Int(GoType):
     """A signed integer of 32 or 64 bits."""
 
     def __init__(self, bits: int) -> None:
@@ -132,11 +128,10 @@ class Int(Type):
         return self.refuse(value)
 
     def blank(self) -> Any:
-        """Zero."""
         return 0
 
 
-class Float(Type):
+class Float(GoType):
     """A float64; whole numbers come out without a point, as Go prints them."""
 
     go = "float64"
@@ -148,11 +143,10 @@ class Float(Type):
         return _double(value)
 
     def blank(self) -> Any:
-        """Zero."""
         return 0
 
 
-class Time(Type):
+class Time(GoType):
     """A metav1.Time (digits=0: whole seconds) or MicroTime (digits=6), written in UTC."""
 
     go = "string"
@@ -165,7 +159,7 @@ class Time(Type):
         if type(value) is not str:
             self.refuse(value, fatal=True)
         try:
-            return gotime.normalise(value, self.digits)
+            return gotime.normalise_time(value, self.digits)
         except ValueError as error:
             raise Mismatch("", "", str(error), fatal=True) from None
 
@@ -174,20 +168,18 @@ class Time(Type):
         self.read(value, [])
 
 
-class Quantity(Type):
+class Quantity(GoType):
     """An amount such as 1500m or 2Gi, as a text or a number; always written as a text, in its one form."""
 
     go = "resource.Quantity"
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The canonical text."""
         try:
-            return quantity.canonical(value.strip() if type(value) is str else repr(value))
+            return quantity.canonical_quantity(value.strip() if type(value) is str else repr(value))
         except quantity.QuantityError as error:
             raise Mismatch("", "", str(error), fatal=True) from None
 
     def blank(self) -> Any:
-        """Nothing at all."""
         return "0"
 
     def scan(self, value: Any) -> None:
@@ -195,7 +187,7 @@ class Quantity(Type):
         self.read(value, [])
 
 
-class Bytes(Type):
+class Bytes(GoType):
     """Bytes, as base64, or as a list of numbers."""
 
     go = "[]uint8"
@@ -206,20 +198,19 @@ class Bytes(Type):
             return base64.b64encode(bytes(map(_byte, each(value)))).decode()
         if type(value) is not str:
             self.refuse(value)
-        offset = gobase64.fault(value)
+        offset = gobase64.find_base64_fault(value)
         if offset is not None:
             raise Mismatch("", "", f"illegal base64 data at input byte {offset}")
         return base64.b64encode(base64.b64decode(value)).decode()
 
 
-class Raw(Type):
+class Raw(GoType):
     """Any JSON value, kept as it is."""
 
     def __init__(self, go: str = "runtime.RawExtension") -> None:
         self.go = go
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The value itself."""
         return value
 
 
@@ -227,22 +218,20 @@ class Canonical(Raw):
     """Any JSON value, encoded anew: keys sorted, whole floats as integers (the JSON type of apiextensions)."""
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The value with sorted keys."""
-        return canonical(value)
+        return canonical_json(value)
 
 
-class ListOf(Type):
+class ListOf(GoType):
     """A list; a null item is the zero value of its type."""
 
     joint = ""
 
-    def __init__(self, item: Type, go: str = "") -> None:
+    def __init__(self, item: GoType, go: str = "") -> None:
         self.item = item
         self.go = go or f"[]{item.go}"
         self.nested = item.nested
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The list of read items."""
         if type(value) is not list:
             self.refuse(value)
         item = self.item
@@ -259,16 +248,15 @@ class ListOf(Type):
         return out
 
     def scan(self, value: Any) -> None:
-        """Looks at every item."""
         for one in each(value) if type(value) is list else ():
             if one is not None:
                 self.item.scan(one)
 
 
-class Dropped(Type):
+class Dropped(GoType):
     """A field whose feature gate is off: it is read as its type is, and not kept."""
 
-    def __init__(self, kind: Type) -> None:
+    def __init__(self, kind: GoType) -> None:
         self.kind = kind
         self.go, self.nested = kind.go, kind.nested
         if kind.nested:
@@ -280,16 +268,15 @@ class Dropped(Type):
         return None
 
 
-class MapOf(Type):
+class MapOf(GoType):
     """A map with string keys, written in the order of its keys; a null item is the zero value of its type."""
 
-    def __init__(self, item: Type, go: str = "") -> None:
+    def __init__(self, item: GoType, go: str = "") -> None:
         self.item = item
         self.go = go or f"map[string]{item.go}"
         self.nested = item.nested
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The map of read items."""
         if type(value) is not dict:
             self.refuse(value)
         item, out = self.item, value
@@ -306,13 +293,12 @@ class MapOf(Type):
         return {name: out[name] for name in names} if out is value or names != list(out) else out
 
     def scan(self, value: Any) -> None:
-        """Looks at every item."""
         for one in each(value).values() if type(value) is dict else ():
             if one is not None:
                 self.item.scan(one)
 
 
-class Union(Type):
+class Union(GoType):
     """A type that decodes itself by the form of the value, such as JSONSchemaPropsOrBool.
 
     forms: JSON type -> the type read then, or None to keep the value. other: what every other value is read as;
@@ -320,13 +306,13 @@ class Union(Type):
     own.
     """
 
-    def __init__(self, go: str, forms: Callable[[], dict[type, Type | None]], refusal: str = "") -> None:
+    def __init__(self, go: str, forms: Callable[[], dict[type, GoType | None]], refusal: str = "") -> None:
         self.go = go
         self.choose = forms
         self.refusal = refusal
 
     @made_once
-    def forms(self) -> dict[type, Type | None]:
+    def forms(self) -> dict[type, GoType | None]:
         """JSON type -> how it is read."""
         return self.choose()
 
@@ -342,12 +328,11 @@ class Union(Type):
         try:
             return form.read(value, []) or (None if type(value) is list else {})
         except Mismatch as error:
-            error = worst(form, value, error)
+            error = find_worst(form, value, error)
             error.fatal = True
             raise error from None
 
     def scan(self, value: Any) -> None:
-        """Every mismatch inside is fatal."""
         self.read(value, [])
 
 
@@ -364,31 +349,30 @@ class IntOrString(Union):
         return super().read(value, unknown) or (value if type(value) is str else 0)
 
     def blank(self) -> Any:
-        """Zero."""
         return 0
 
 
-def canonical(value: Any) -> Any:
+def canonical_json(value: Any) -> Any:
     """A JSON value as Go's encoding/json prints it after decoding it: keys sorted, whole floats as integers."""
     if type(value) is dict:
         charge(len(value))
-        return {key: canonical(value[key]) for key in in_order(value)}
+        return {key: canonical_json(value[key]) for key in in_order(value)}
     if type(value) is list:
         charge(len(value))
-        return [canonical(item) for item in value]
+        return [canonical_json(item) for item in value]
     if type(value) is float or (type(value) is int and not -(1 << 63) <= value < (1 << 63)):
         return _double(value)
     return value
 
 
-def rewritten(obj: Any, names: Sequence[str]) -> Any:
-    """An object with the fields of these names as `canonical` has them."""
+def rewrite_fields(obj: Any, names: Sequence[str]) -> Any:
+    """An object with the fields of these names as `canonical_json` has them."""
     if not names or type(obj) is not dict:
         return obj
-    return {**obj, **{name: canonical(obj[name]) for name in names if name in obj}}
+    return {**obj, **{name: canonical_json(obj[name]) for name in names if name in obj}}
 
 
-def worst(form: Type, value: Any, error: Mismatch) -> Mismatch:
+def find_worst(form: GoType, value: Any, error: Mismatch) -> Mismatch:
     """The mismatch that Go reports: a fatal one anywhere, else the first."""
     if not error.fatal:
         try:
@@ -400,7 +384,7 @@ def worst(form: Type, value: Any, error: Mismatch) -> Mismatch:
 
 def _double(value: float) -> float:
     """A number after a trip through float64, an integer where Go prints no point."""
-    text = gotext.number(float(value))
+    text = gotext.format_number(float(value))
     return float(value) if "." in text or "e" in text else int(text)
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import struct as binary
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from podless.runtime.jsonobject import Object
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
-from podless.structs.wire import ProtobufError, field, varint
+from podless.structs.wire import ProtobufError, encode_field, encode_varint
 
 if TYPE_CHECKING:
     from podless.structs.protobuf_messages import Messages
@@ -25,20 +26,19 @@ __all__ = [
     "MEDIA",
     "PREFIX",
     "STREAM",
+    "Envelope",
     "ProtobufError",
-    "Unknown",
-    "decode",
-    "encode",
-    "frame",
-    "frames",
-    "pack",
-    "read",
-    "unwrap",
-    "wrap",
-    "write",
+    "decode_message",
+    "encode_message",
+    "frame_event",
+    "open_envelope",
+    "pack_list",
+    "read_object",
+    "split_frames",
+    "wrap_message",
+    "write_object",
 ]
 
-Object = dict[str, Any]
 B = TypeVar("B", bytes, memoryview)
 
 MEDIA = "application/vnd.kubernetes.protobuf"
@@ -50,7 +50,7 @@ _TAIL = b"\x1a\x00\x22\x00"
 _ITEMS_FIRST = ("meta.k8s.io/v1beta1", "PartialObjectMetadataList")  # alone has items 1 and metadata 2
 
 
-class Unknown(NamedTuple):
+class Envelope(NamedTuple):
     """What the envelope says: "" for an apiVersion or kind that is not given. raw: the object's own message."""
 
     api_version: str
@@ -58,7 +58,7 @@ class Unknown(NamedTuple):
     raw: bytes
 
 
-def unwrap(body: bytes) -> Unknown:
+def open_envelope(body: bytes) -> Envelope:
     """Opens the envelope. Raises ProtobufError; its text for what is no envelope at all is that of a Go server."""
     if not body:
         raise ProtobufError("empty data")
@@ -67,16 +67,16 @@ def unwrap(body: bytes) -> Unknown:
         raise ProtobufError(f"provided data does not appear to be a protobuf message, expected prefix [{expected}]")
     if len(body) == len(PREFIX):
         raise ProtobufError("empty body")
-    return Unknown(*_messages().unwrap(body[len(PREFIX) :]))
+    return Envelope(*_messages().unwrap(body[len(PREFIX) :]))
 
 
-def wrap(api_version: str, kind: str, raw: bytes) -> bytes:
-    """Puts an object's message, as `encode` gives it, into the envelope."""
+def wrap_message(api_version: str, kind: str, raw: bytes) -> bytes:
+    """Puts an object's message, as `encode_message` gives it, into the envelope."""
     return b"".join(_wrap(api_version, kind, [raw]))
 
 
-def decode(struct: Struct, raw: bytes) -> Object:
-    """The message as `structs.decode` would give it from JSON, without kind and apiVersion, which the envelope has.
+def decode_message(struct: Struct, raw: bytes) -> Object:
+    """The message as `structs.decode_struct` would give it from JSON, without the envelope's kind and apiVersion.
 
     Fields that the struct does not know are skipped, as a real server skips them. Raises ProtobufError for what is
     truncated, malformed, of the wrong wire type, nested too deep or too large to be meant.
@@ -84,8 +84,8 @@ def decode(struct: Struct, raw: bytes) -> Object:
     return _messages().decode(struct, raw)
 
 
-def encode(struct: Struct, obj: Object) -> bytes:
-    """The message of an object that `structs.decode` has been over; kind and apiVersion are left to `wrap`.
+def encode_message(struct: Struct, obj: Object) -> bytes:
+    """The message of an object that `structs.decode_struct` has been over, without kind and apiVersion.
 
     As in Go, what is no pointer is written even when it is zero, in the order of the numbers, maps by their keys.
     Raises ProtobufError for an object that does not fit the struct.
@@ -93,45 +93,45 @@ def encode(struct: Struct, obj: Object) -> bytes:
     return _messages().encode(struct, obj)
 
 
-def read(body: bytes, struct: Struct) -> Object:
+def read_object(body: bytes, struct: Struct) -> Object:
     """An object out of its envelope, with its kind and apiVersion where they are given. Raises ProtobufError."""
-    api_version, kind, raw = unwrap(body)
+    api_version, kind, raw = open_envelope(body)
     head = {name: text for name, text in (("kind", kind), ("apiVersion", api_version)) if text}
-    return head | decode(struct, raw)
+    return head | decode_message(struct, raw)
 
 
-def write(struct: Struct, obj: Object) -> bytes:
+def write_object(struct: Struct, obj: Object) -> bytes:
     """An object with kind and apiVersion in its envelope. Raises ProtobufError."""
-    return wrap(obj.get("apiVersion", ""), obj.get("kind", ""), encode(struct, obj))
+    return wrap_message(obj.get("apiVersion", ""), obj.get("kind", ""), encode_message(struct, obj))
 
 
-def pack(api_version: str, kind: str, meta: Object, items: Iterable[bytes]) -> list[bytes]:
+def pack_list(api_version: str, kind: str, meta: Object, items: Iterable[bytes]) -> list[bytes]:
     """A list in its envelope, in pieces to be sent one after the other.
 
-    meta: the list's metadata. items: the messages of the objects, as `encode` gives them.
+    meta: the list's metadata. items: the messages of the objects, as `encode_message` gives them.
     """
     first = (api_version, kind) == _ITEMS_FIRST
     tag = b"\x0a" if first else b"\x12"
-    listed = [piece for item in items for piece in (tag + varint(len(item)), item)]
-    head = encode(LIST_META, meta)
+    listed = [piece for item in items for piece in (tag + encode_varint(len(item)), item)]
+    head = encode_message(LIST_META, meta)
     if first:
-        return _wrap(api_version, kind, [*listed, b"\x12" + varint(len(head)) + head])
-    return _wrap(api_version, kind, [b"\x0a" + varint(len(head)) + head, *listed])
+        return _wrap(api_version, kind, [*listed, b"\x12" + encode_varint(len(head)) + head])
+    return _wrap(api_version, kind, [b"\x0a" + encode_varint(len(head)) + head, *listed])
 
 
-def frame(type_: str, obj: bytes) -> bytes:
+def frame_event(type_: str, obj: bytes) -> bytes:
     """One event of a watch: its length in four bytes, big end first, and a bare metav1.WatchEvent.
 
     obj: the object in its envelope; the event itself has none (the raw serializer of a Go server).
     """
     name = type_.encode()
-    inner = field(b"\x0a", obj)
-    event = field(b"\x0a", name) + b"\x12" + varint(len(inner)) + inner
+    inner = encode_field(b"\x0a", obj)
+    event = encode_field(b"\x0a", name) + b"\x12" + encode_varint(len(inner)) + inner
     return binary.pack(">I", len(event)) + event
 
 
-def frames(events: B) -> Iterator[B]:
-    """The events of `frame` that stand behind one another, each with its length."""
+def split_frames(events: B) -> Iterator[B]:
+    """The events of `frame_event` that stand behind one another, each with its length."""
     place = 0
     while place < len(events):
         end = place + 4 + int.from_bytes(events[place : place + 4], "big")
@@ -140,9 +140,9 @@ def frames(events: B) -> Iterator[B]:
 
 
 def _wrap(api_version: str, kind: str, pieces: list[bytes]) -> list[bytes]:
-    meta = field(b"\x0a", api_version.encode()) + field(b"\x12", kind.encode())
-    size = varint(sum(map(len, pieces)))
-    return [b"%b%b\x12%b" % (PREFIX, field(b"\x0a", meta), size), *pieces, _TAIL]
+    meta = encode_field(b"\x0a", api_version.encode()) + encode_field(b"\x12", kind.encode())
+    size = encode_varint(sum(map(len, pieces)))
+    return [b"%b%b\x12%b" % (PREFIX, encode_field(b"\x0a", meta), size), *pieces, _TAIL]
 
 
 _kept: Messages | None = None

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto
 
 from podless.codec import quantity, serializer
+from podless.runtime.jsonobject import Object
 from podless.structs import gotypes
-from podless.structs.gotypes import BOOL, INT32, INT64, STRING, ListOf, Raw, Time, Type, Union
+from podless.structs.gotypes import BOOL, INT32, INT64, STRING, GoType, ListOf, Raw, Time, Union
 from podless.structs.structs import Field, Struct
 from podless.structs.wire import ProtobufError
 
-Object = dict[str, Any]
 # from JSON to what a message's constructor takes
 Put = Callable[[Any], Any]
 # from a set field to JSON
@@ -54,7 +54,7 @@ class Budget:
             raise ProtobufError(f"the protobuf message holds more than {MOST_MESSAGES} messages")
 
 
-class Blob(Type):
+class Blob(GoType):
     """Bytes that stay bytes."""
 
 
@@ -79,7 +79,7 @@ class Form:
     take: Callable[[Object], Any]
 
 
-def text(value: Any, budget: Budget) -> str:
+def check_text(value: Any, budget: Budget) -> str:
     """A string that was received. Raises ProtobufError."""
     # the package hands out what is no UTF-8 as bytes
     if type(value) is not str:
@@ -97,8 +97,8 @@ def _to_base64(value: bytes, budget: Budget) -> str:
     return base64.b64encode(value).decode()
 
 
-_SCALARS: dict[type[Type], Scalar] = {
-    gotypes.String: Scalar(FieldDescriptorProto.TYPE_STRING, "", None, text),
+_SCALARS: dict[type[GoType], Scalar] = {
+    gotypes.String: Scalar(FieldDescriptorProto.TYPE_STRING, "", None, check_text),
     gotypes.Bool: Scalar(FieldDescriptorProto.TYPE_BOOL, False, None, None),
     gotypes.Float: Scalar(FieldDescriptorProto.TYPE_DOUBLE, 0.0, None, _number),
     gotypes.Bytes: Scalar(FieldDescriptorProto.TYPE_BYTES, None, base64.b64decode, _to_base64),
@@ -110,7 +110,7 @@ _INTEGERS = {
 }
 
 
-def scalar(type_: Type) -> Scalar | None:
+def find_scalar(type_: GoType) -> Scalar | None:
     """What the type is where it is no message."""
     if type_.go in _FORMS:
         return None
@@ -170,30 +170,30 @@ def _take_raw(fields: Object) -> Any:
 
 
 def _take_canonical(fields: Object) -> Any:
-    return gotypes.canonical(_take_raw(fields))
+    return gotypes.canonical_json(_take_raw(fields))
 
 
-def _time(type_: Type) -> Form:
+def _time(type_: GoType) -> Form:
     return Form(_TIMESTAMP, _put_time, _take_time(type_.digits if isinstance(type_, Time) else 0))
 
 
-def _raw(type_: Type) -> Form:
+def _raw(type_: GoType) -> Form:
     take = _take_canonical if isinstance(type_, gotypes.Canonical) else _take_raw
-    return Form(_RAW, lambda value: {} if value is None else {"raw": serializer.encode(value)}, take)
+    return Form(_RAW, lambda value: {} if value is None else {"raw": serializer.encode_json(value)}, take)
 
 
-def _quantity(type_: Type) -> Form:
+def _quantity(type_: GoType) -> Form:
     return Form(_QUANTITY, lambda text: {"string": text}, _take_quantity)
 
 
 def _take_quantity(fields: Object) -> str:
     try:
-        return quantity.canonical(fields.get("string") or "0")
+        return quantity.canonical_quantity(fields.get("string") or "0")
     except quantity.QuantityError as error:
         raise ProtobufError(str(error)) from None
 
 
-def _int_or_string(type_: Type) -> Form:
+def _int_or_string(type_: GoType) -> Form:
     return Form(
         _INT_OR_STRING,
         lambda value: {"type": 1, "strVal": value} if isinstance(value, str) else {"type": 0, "intVal": value},
@@ -201,14 +201,14 @@ def _int_or_string(type_: Type) -> Form:
     )
 
 
-def _inside(type_: Type, form: type) -> Type:
+def _inside(type_: GoType, form: type) -> GoType:
     """What a union reads a dict or list as."""
     found = type_.forms[form] if isinstance(type_, Union) else None
     assert found is not None
     return found
 
 
-def _or_array(type_: Type) -> Form:
+def _or_array(type_: GoType) -> Form:
     schema = Field("schema", _inside(type_, dict), 1, pointer=True)
     struct = Struct("JSONSchemaPropsOrArray", (schema, Field("jSONSchemas", _inside(type_, list), 2)))
     return Form(
@@ -218,7 +218,7 @@ def _or_array(type_: Type) -> Form:
     )
 
 
-def _or_bool(type_: Type) -> Form:
+def _or_bool(type_: GoType) -> Form:
     schema = Field("schema", _inside(type_, dict), 2, pointer=True)
     return Form(
         Struct("JSONSchemaPropsOrBool", (Field("allows", BOOL, 1), schema)),
@@ -227,7 +227,7 @@ def _or_bool(type_: Type) -> Form:
     )
 
 
-def _or_strings(type_: Type) -> Form:
+def _or_strings(type_: GoType) -> Form:
     schema = Field("schema", _inside(type_, dict), 1, pointer=True)
     struct = Struct("JSONSchemaPropsOrStringArray", (schema, Field("property", _inside(type_, list), 2)))
     return Form(
@@ -237,14 +237,14 @@ def _or_strings(type_: Type) -> Form:
     )
 
 
-def _strings(type_: Type) -> Form:
+def _strings(type_: GoType) -> Form:
     """A list that is the value of a map: protobuf has no such thing, and puts a message around it."""
     struct = Struct(type_.go.rpartition(".")[2], (Field("items", ListOf(STRING), 1),))
     return Form(struct, lambda items: {"items": items}, lambda fields: fields.get("items") or [])
 
 
 # by the name of the type in Go, with its package or without, or else by its class
-_FORMS: dict[str | type[Type], Callable[[Type], Form]] = {
+_FORMS: dict[str | type[GoType], Callable[[GoType], Form]] = {
     "AttestationValue": _strings,
     "ExtraValue": _strings,
     "JSONSchemaPropsOrArray": _or_array,
@@ -258,7 +258,7 @@ _FORMS: dict[str | type[Type], Callable[[Type], Form]] = {
 }
 
 
-def form(type_: Type) -> Form | None:
+def find_form(type_: GoType) -> Form | None:
     """What the type is where it is a message, but no struct."""
     make = _FORMS.get(type_.go) or _FORMS.get(type_.go.rpartition(".")[2]) or _FORMS.get(type(type_))
     return make(type_) if make is not None else None

@@ -16,14 +16,13 @@ from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto
 from google.protobuf.message import DecodeError, EncodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import in_order
-from podless.structs.gotypes import STRING, ListOf, MapOf, Time, Type
-from podless.structs.protobuf_forms import Blob, Budget, Form, Put, Take, form, scalar, text
+from podless.structs.gotypes import STRING, GoType, ListOf, MapOf, Time
+from podless.structs.protobuf_forms import Blob, Budget, Form, Put, Take, check_text, find_form, find_scalar
 from podless.structs.structs import TYPE_META, Field, Struct
 from podless.structs.wire import ProtobufError
-
-Object = dict[str, Any]
 
 # unknown fields are looked at up to so many bytes of them, and only skipped where there are more
 _MOST_LOOKED_AT = 64 * 1024
@@ -102,12 +101,11 @@ class Messages:
     def __init__(self) -> None:
         self._pool = descriptor_pool.DescriptorPool()
         self._plans: dict[Struct, _Plan] = {}
-        self._forms: dict[Type, Form | None] = {}
+        self._forms: dict[GoType, Form | None] = {}
         self._places: dict[Struct, _Place] = {}
         self._lock = threading.Lock()
 
     def decode(self, struct: Struct, raw: bytes) -> Object:
-        """As podless.structs.protobuf.decode."""
         plan = self._plan(struct)
         message = _parse(plan.cls, raw)
         try:
@@ -116,7 +114,6 @@ class Messages:
             raise ProtobufError(_MALFORMED) from None
 
     def encode(self, struct: Struct, obj: Object) -> bytes:
-        """As podless.structs.protobuf.encode."""
         plan = self._plan(struct)
         try:
             message = plan.cls(**plan.put(obj))
@@ -131,7 +128,7 @@ class Messages:
         """apiVersion, kind and contents of a runtime.Unknown."""
         message = _parse(self._plan(_UNKNOWN).cls, raw)
         meta, budget = message.f1, Budget()
-        return text(meta.f1, budget), text(meta.f2, budget), message.f2
+        return check_text(meta.f1, budget), check_text(meta.f2, budget), message.f2
 
     def _plan(self, struct: Struct) -> _Plan:
         plan = self._plans.get(struct)
@@ -171,12 +168,12 @@ class Messages:
             left += [inner for field in _fields(one) if (inner := self._struct(_item(field.type))) is not None]
         return list(fresh)
 
-    def _struct(self, type_: Type) -> Struct | None:
+    def _struct(self, type_: GoType) -> Struct | None:
         """The struct that is the message of this type; None for scalars."""
         if isinstance(type_, Struct):
             return type_
         if type_ not in self._forms:
-            self._forms[type_] = form(type_)
+            self._forms[type_] = find_form(type_)
         found = self._forms[type_]
         return found.struct if found is not None else None
 
@@ -204,7 +201,7 @@ class Messages:
             target.type = FieldDescriptorProto.TYPE_MESSAGE
             target.type_name = f".{_PACKAGE}.{message.name}.{entry.name}"
             target = entry.field.add(name="value", number=2, label=_OPTIONAL)
-        inner, plain = self._struct(item), scalar(item)
+        inner, plain = self._struct(item), find_scalar(item)
         if inner is not None:
             place = self._places[inner]
             target.type = FieldDescriptorProto.TYPE_MESSAGE
@@ -225,7 +222,7 @@ class Messages:
         item = _item(type_)
         put, take = self._convert(item, plans)
         # what a null in a list or map is written as; tables say "" for strings and so on, but nothing for bytes
-        empty = b"" if scalar(item) is not None else {}
+        empty = b"" if find_scalar(item) is not None else {}
         if isinstance(type_, ListOf):
             put, take = _many(put, take, empty)
         elif isinstance(type_, MapOf):
@@ -237,12 +234,12 @@ class Messages:
         plan.puts[field.name] = f"f{field.number}", put
         plan.takes[field.number] = field.name, take, keep
 
-    def _convert(self, item: Type, plans: Mapping[Struct, _Plan]) -> tuple[Put | None, Take | None]:
+    def _convert(self, item: GoType, plans: Mapping[Struct, _Plan]) -> tuple[Put | None, Take | None]:
         if isinstance(item, Struct):
             return plans[item].put, plans[item].take
         found = self._forms.get(item)
         if found is None:
-            plain = scalar(item)
+            plain = find_scalar(item)
             return (plain.put, plain.take) if plain is not None else (None, None)
         plan, to_fields, from_fields = plans[found.struct], found.put, found.take
         return (
@@ -256,7 +253,7 @@ def _fields(struct: Struct) -> list[Field]:
     return [field for field in struct.parts if field.number and not any(field is known for known in TYPE_META)]
 
 
-def _item(type_: Type) -> Type:
+def _item(type_: GoType) -> GoType:
     return type_.item if isinstance(type_, ListOf | MapOf) else type_
 
 
@@ -269,7 +266,7 @@ def _fill(plan: _Plan, plans: Mapping[Struct, _Plan]) -> Object:
     for field in _fields(plan.struct):
         if field.pointer:
             continue
-        key, plain = f"f{field.number}", scalar(field.type)
+        key, plain = f"f{field.number}", find_scalar(field.type)
         if isinstance(field.type, Struct):
             plan.zeros[key] = _fill(plans[field.type], plans)
         elif isinstance(field.type, Time) and (field.always or field.name in _ZERO_TIMES):
@@ -300,7 +297,7 @@ def _mapped(put: Put | None, take: Take | None, empty: Any) -> tuple[Put | None,
         return {key: empty if item is None else put(item) for key, item in each(items).items()}
 
     def take_all(items: Mapping[Any, Any], budget: Budget) -> Object:
-        keys = in_order([text(key, budget) for key in each(items)])
+        keys = in_order([check_text(key, budget) for key in each(items)])
         return {key: items[key] if take is None else take(items[key], budget) for key in keys}
 
     return put_all if put is not None else None, take_all

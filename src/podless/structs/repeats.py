@@ -11,7 +11,7 @@ from typing import Any
 
 from podless.codec import gotext, jsontext, serializer
 from podless.runtime.meter import charge, each
-from podless.structs.gotypes import Bool, Float, Int, ListOf, MapOf, String, Type
+from podless.structs.gotypes import Bool, Float, GoType, Int, ListOf, MapOf, String
 from podless.structs.structs import Field, Struct
 
 _MOST = 100  # findings, as many as a real server remembers
@@ -22,30 +22,33 @@ class _Pairs(list[tuple[str, Any]]):
     """An object's keys and values, as they stand in the text."""
 
 
-def decode(struct: Struct, raw: bytes, findings: list[str]) -> Any:
+def decode_repeats(struct: Struct, raw: bytes, findings: list[str]) -> Any:
     """What is left of the text for a struct; findings: takes what is repeated or unknown.
 
     The text has been decoded before, so it is sound.
     """
     walk = _Walk()
-    value = walk.value(struct, None, read(raw), "")
+    value = walk.value(struct, None, read_pairs(raw), "")
     findings += walk.findings
     return value
 
 
-def last(raw: bytes, name: str) -> Any:
+def find_last(raw: bytes, name: str) -> Any:
     """The last value at the top of a text that is not null, None where there is none."""
-    found = read(raw)
+    found = read_pairs(raw)
     values = [item for key, item in found if key == name] if isinstance(found, _Pairs) else []
     return next((item for item in reversed(values) if item is not None), None)
 
 
-def read(raw: bytes) -> Any:
+def read_pairs(raw: bytes) -> Any:
     """The value in a sound text, objects as their keys and values."""
     if isinstance(raw, serializer.ParsedJSON) and raw.pairs is not None:
         return raw.pairs
     return json.loads(
-        jsontext.utf8(raw), object_pairs_hook=_Pairs, parse_int=jsontext.number, parse_float=jsontext.number
+        jsontext.decode_utf8(raw),
+        object_pairs_hook=_Pairs,
+        parse_int=jsontext.parse_number,
+        parse_float=jsontext.parse_number,
     )
 
 
@@ -57,7 +60,7 @@ class _Walk:
         if len(self.findings) < _MOST:
             self.findings[f"{what} field {gotext.quote(path)}"] = None
 
-    def value(self, kind: Type, old: Any, item: Any, path: str) -> Any:
+    def value(self, kind: GoType, old: Any, item: Any, path: str) -> Any:
         if isinstance(item, _Pairs):
             if isinstance(kind, Struct):
                 return self.fields(kind, old, item, path)

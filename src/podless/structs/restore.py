@@ -15,18 +15,18 @@ from typing import Any
 
 from podless.codec import jsontext
 from podless.runtime.meter import each
-from podless.structs.gotypes import Bool, Bytes, Float, Int, ListOf, MapOf, Mismatch, String, Type
+from podless.structs.gotypes import Bool, Bytes, Float, GoType, Int, ListOf, MapOf, Mismatch, String
 from podless.structs.structs import Struct
 
 _KINDS = {str: "string", bool: "bool", int: "int64", float: "float64", list: "slice", dict: "map"}
 # scalar -> the Go kind of its type, and the kinds of values that Go could convert though the converter does not
-_SCALARS: dict[type[Type], tuple[str, tuple[type, ...]]] = {
+_SCALARS: dict[type[GoType], tuple[str, tuple[type, ...]]] = {
     String: ("string", (int,)),
     Bool: ("bool", ()),
     Int: ("", ()),
     Float: ("float64", ()),
 }
-_FITS: dict[type[Type], tuple[type, ...]] = {String: (str,), Bool: (bool,), Float: (int, float)}
+_FITS: dict[type[GoType], tuple[type, ...]] = {String: (str,), Bool: (bool,), Float: (int, float)}
 _LONG = 1 << 63
 
 
@@ -34,7 +34,7 @@ class Misfit(ValueError):
     """A value does not fit its struct; the text is Go's."""
 
 
-def restored(struct: Struct, value: Any) -> Any:
+def restore_value(struct: Struct, value: Any) -> Any:
     """The value with all that can be converted as its struct has it; what fits is shared.
 
     Raises Misfit for the first thing that does not fit, in the order of the struct.
@@ -42,7 +42,7 @@ def restored(struct: Struct, value: Any) -> Any:
     return _read(struct, value)
 
 
-def _read(kind: Type, value: Any) -> Any:
+def _read(kind: GoType, value: Any) -> Any:
     if value is None:
         return None
     if type(kind) in _SCALARS:
@@ -64,7 +64,7 @@ def _read(kind: Type, value: Any) -> Any:
     return _own(kind, value)
 
 
-def _fields(value: dict[str, Any], known: Iterable[tuple[str, Type]]) -> dict[str, Any]:
+def _fields(value: dict[str, Any], known: Iterable[tuple[str, GoType]]) -> dict[str, Any]:
     changed = {}
     for name, kind in known:
         item = value[name]
@@ -74,7 +74,7 @@ def _fields(value: dict[str, Any], known: Iterable[tuple[str, Type]]) -> dict[st
     return {**value, **changed} if changed else value
 
 
-def _scalar(kind: Type, value: Any) -> Any:
+def _scalar(kind: GoType, value: Any) -> Any:
     if isinstance(kind, Int):
         return _integer(value, kind.limit, kind.go)
     form, name = type(value), type(kind)
@@ -98,7 +98,7 @@ def _integer(value: Any, limit: int, go: str) -> int:
     return whole if -limit <= whole < limit else (whole + limit) % (2 * limit) - limit
 
 
-def _own(kind: Type, value: Any) -> Any:
+def _own(kind: GoType, value: Any) -> Any:
     """A type that decodes itself from JSON, or bytes."""
     if isinstance(kind, Bytes) and type(value) is list:
         read = [0 if item is None else _integer(item, _LONG, "uint8") % 256 for item in each(value)]
@@ -106,7 +106,7 @@ def _own(kind: Type, value: Any) -> Any:
     if isinstance(kind, Bytes) and type(value) is not str:
         raise Misfit(f"cannot restore slice from {_KINDS[type(value)]}")
     if type(value) is float:  # it is given to the type as JSON that Go writes
-        value = jsontext.settle(value)
+        value = jsontext.settle_number(value)
     try:
         kind.read(value, [])
     except Mismatch as error:

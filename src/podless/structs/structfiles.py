@@ -22,13 +22,13 @@ from typing import Any, NamedTuple
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.release import NEWEST, Release
 from podless.structs import gotypes
-from podless.structs.gotypes import Canonical, Dropped, ListOf, MapOf, Raw, String, Type, Union
+from podless.structs.gotypes import Canonical, Dropped, GoType, ListOf, MapOf, Raw, String, Union
 from podless.structs.structs import TYPE_META, Field, Struct
 
 FOLDER = Path(__file__).parent.parent / "apis"
 
 # types that are one object in the whole process: some tell them apart by identity (verbs/connect.py)
-_SHARED: Mapping[str, Type] = {
+_SHARED: Mapping[str, GoType] = {
     "string": gotypes.STRING,
     "bool": gotypes.BOOL,
     "int32": gotypes.INT32,
@@ -119,7 +119,7 @@ class StructFile:
         self._path = folder / f"{home}.fields"
         self._enums: dict[str, tuple[str, ...]] = {}
         self._structs: dict[str, Struct] = {}
-        self._types: dict[str, Type] = dict(_SHARED)
+        self._types: dict[str, GoType] = dict(_SHARED)
         self._blocks = self._split()
 
     @property
@@ -259,19 +259,19 @@ class StructFile:
         """Return whether a field that came and went with some releases is there."""
         return self._release.covers(f"{since}-{until}") if since or until else True
 
-    def _type(self, text: str) -> Type:
+    def _type(self, text: str) -> GoType:
         """Return the type that a text names; the same object for the same text. Raises ValueError."""
         found = self._types.get(text)
         return found if found is not None else self._types.setdefault(text, self._parse(text))
 
-    def _parse(self, text: str) -> Type:
+    def _parse(self, text: str) -> GoType:
         if text.startswith("[]"):
             return ListOf(self._type(text[2:]))
         if match := _ENUM.fullmatch(text):
             return String(match[1], tuple(match[2].split(",")))
         if match := _PYTHON.fullmatch(text):
             module = import_module(f"podless.apis.{self._folder}.{match[1]}")
-            made: Type = getattr(module, match[2])(self._type(match[3]))
+            made: GoType = getattr(module, match[2])(self._type(match[3]))
             return made
         if match := _MAP.fullmatch(text):
             item = self._type(match[2])
@@ -289,7 +289,7 @@ class StructFile:
         block = self._blocks.get(text)
         return self._union(text, block) if block is not None and block.word == "type" else self.struct(text)
 
-    def _named(self, go: str, text: str) -> Type:
+    def _named(self, go: str, text: str) -> GoType:
         if text == "raw":
             return Raw(go)
         if text.startswith("[]"):
@@ -313,7 +313,7 @@ class StructFile:
         if not forms:
             raise ValueError(f"{name} is a name for a text, no type of fields")
 
-        def choose() -> dict[type, Type | None]:
+        def choose() -> dict[type, GoType | None]:
             # a value whose form has the name of its type is kept as it is
             return {form: None if text == "bool" else self._type(text) for form, text in forms.items()}
 

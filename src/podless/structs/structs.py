@@ -1,8 +1,8 @@
 """Tables that say what a Go API struct is, and decoding of JSON by them.
 
-`decode` answers what a Go server holds after it decoded a JSON value into the struct and encoded it again: fields in
-the struct's order, maps by key, nulls and empty optional fields gone, unknown fields dropped and named. Errors are in
-the words of Go's encoding/json. Source: sigs.k8s.io/json, as recorded; names are case-sensitive.
+`decode_struct` answers what a Go server holds after it decoded a JSON value into the struct and encoded it again:
+fields in the struct's order, maps by key, nulls and empty optional fields gone, unknown fields dropped and named.
+Errors are in the words of Go's encoding/json. Source: sigs.k8s.io/json, as recorded; names are case-sensitive.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from podless.runtime.memo import made_once, remember
+from podless.runtime.memo import made_once, remember_value
 from podless.runtime.meter import FEW, charge, each
-from podless.structs.gotypes import STRING, ListOf, MapOf, Mismatch, NumberMismatch, Raw, Type, Union, worst
+from podless.structs.gotypes import STRING, GoType, ListOf, MapOf, Mismatch, NumberMismatch, Raw, Union, find_worst
 
 # the strict decoder stops naming unknown fields after so many
 MOST_UNKNOWN = 100
@@ -45,7 +45,7 @@ class Field:
     """
 
     name: str
-    type: Type
+    type: GoType
     number: int = 0
     pointer: bool = False
     always: bool = False
@@ -59,7 +59,7 @@ class Field:
     merge: str = ""
 
 
-class Struct(Type):
+class Struct(GoType):
     """A Go struct. fields: in Go's order, or a function that gives them when they are first needed.
 
     package: what stands before the name in messages. atomic: it is one leaf where objects are merged. union: the field
@@ -97,7 +97,7 @@ class Struct(Type):
         try:
             return self._made[key]
         except KeyError:
-            return remember(self._made, key, make)
+            return remember_value(self._made, key, make)
 
     @made_once
     def fields(self) -> tuple[Field, ...]:
@@ -123,7 +123,7 @@ class Struct(Type):
         return self.given if isinstance(self.given, tuple) else self.given()
 
     @made_once
-    def plan(self) -> dict[str, tuple[Type, bool, str | None, int, type | None]]:
+    def plan(self) -> dict[str, tuple[GoType, bool, str | None, int, type | None]]:
         """What is known of each field.
 
         Its type, whether it is kept when empty, what joins it to unknown fields inside, its place, and the class of
@@ -194,11 +194,9 @@ class Struct(Type):
         return {key: found[key] for key in sorted(found, key=self.ranks.__getitem__)}
 
     def blank(self) -> Any:
-        """The struct with nothing given."""
         return self.read({}, [])
 
     def scan(self, value: Any) -> None:
-        """Looks at every known field."""
         for key, item in each(value).items() if type(value) is dict else ():
             entry = self.plan.get(key)
             if entry is None or item is None:
@@ -214,7 +212,7 @@ class Struct(Type):
 TYPE_META = (Field("kind", STRING, 1), Field("apiVersion", STRING, 2))
 
 
-def decode(struct: Struct, value: Any, unknown: list[str] | None = None) -> dict[str, Any]:
+def decode_struct(struct: Struct, value: Any, unknown: list[str] | None = None) -> dict[str, Any]:
     """The value as a Go server holds it after decoding it into the struct; the given value is not changed.
 
     unknown: the paths of unknown fields are appended to it, such as spec.versions[0].foo. None is an empty struct.
@@ -224,7 +222,7 @@ def decode(struct: Struct, value: Any, unknown: list[str] | None = None) -> dict
     try:
         out: dict[str, Any] = struct.read({} if value is None else value, paths)
     except Mismatch as error:
-        raise _refusal(worst(struct, value, error)) from None
+        raise _refusal(find_worst(struct, value, error)) from None
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
     if unknown is not None and paths:
@@ -237,7 +235,7 @@ def _refusal(found: Mismatch) -> DecodeError:
     return (NumberError if isinstance(found, NumberMismatch) else DecodeError)(str(found))
 
 
-def arrange(struct: Struct, obj: dict[str, Any]) -> dict[str, Any]:
+def arrange_fields(struct: Struct, obj: dict[str, Any]) -> dict[str, Any]:
     """An object with the fields of all its structs in their order; what is in order already stays the same object."""
     ranks, last, ordered, changed = struct.ranks, -1, True, None
     for name, inner in _held(struct):
@@ -245,11 +243,11 @@ def arrange(struct: Struct, obj: dict[str, Any]) -> dict[str, Any]:
         if not value:
             continue
         if inner.__class__ is Struct:
-            new: Any = arrange(inner, value)
+            new: Any = arrange_fields(inner, value)
         else:
             if len(value) > FEW:
                 charge(len(value))
-            new = [arrange(inner.item, one) for one in value]
+            new = [arrange_fields(inner.item, one) for one in value]
             new = value if all(map(_same, new, value)) else new
         if new is not value:
             changed = {} if changed is None else changed
@@ -266,9 +264,9 @@ def arrange(struct: Struct, obj: dict[str, Any]) -> dict[str, Any]:
     return out if ordered else dict(sorted(out.items(), key=lambda item: ranks.get(item[0], -1)))
 
 
-def complete(struct: Struct) -> None:
+def complete_struct(struct: Struct) -> None:
     """Make all that is known of a struct and of all structs in it, once for the process."""
-    todo: list[Type] = [struct]
+    todo: list[GoType] = [struct]
     seen: set[int] = set()
     while todo:
         charge(1)
@@ -287,7 +285,7 @@ def complete(struct: Struct) -> None:
             todo.extend(form for form in kind.forms.values() if form is not None)
 
 
-def raws(struct: Struct) -> tuple[str, ...]:
+def raw_fields(struct: Struct) -> tuple[str, ...]:
     """The fields that may hold any JSON, and are kept as they are."""
     return tuple(field.name for field in struct if type(field.type) is Raw)
 

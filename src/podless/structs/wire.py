@@ -10,7 +10,7 @@ class ProtobufError(ValueError):
 _SMALL = tuple(bytes((value,)) for value in range(128))  # as nearly all numbers of fields and lengths are
 
 
-def varint(number: int) -> bytes:
+def encode_varint(number: int) -> bytes:
     """A number of 64 bits, seven bits a byte, the low ones first; negative ones as two's complement."""
     if 0 <= number < 128:
         return _SMALL[number]
@@ -25,6 +25,6 @@ def varint(number: int) -> bytes:
     return bytes(out)
 
 
-def field(tag: bytes, data: bytes) -> bytes:
+def encode_field(tag: bytes, data: bytes) -> bytes:
     """A field of bytes behind its tag."""
-    return b"%b%b%b" % (tag, varint(len(data)), data)
+    return b"%b%b%b" % (tag, encode_varint(len(data)), data)

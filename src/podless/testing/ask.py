@@ -10,10 +10,9 @@ from urllib.parse import quote, urlencode
 from podless.app import App
 from podless.codec import serializer
 from podless.http.faults import EXEMPT
-from podless.http.message import Request, Response, Stream, settled
-from podless.remote.cluster import refusal
-
-Object = dict[str, Any]
+from podless.http.message import Request, Response, Stream, settle_answer
+from podless.remote.cluster import make_refusal
+from podless.runtime.jsonobject import Object
 
 AGENT = "podless-test"
 
@@ -32,23 +31,23 @@ def made(app: App, method: str, path: str, body: Any, media: str, query: dict[st
     headers = {"authorization": f"Bearer {app.token}", "accept": "application/json", "user-agent": AGENT}
     request = Request(method, target, headers, EXEMPT)
     if body is not None:
-        request.body = serializer.encode(body)
+        request.body = serializer.encode_json(body)
         request.length = len(request.body)
         headers["content-type"] = media
     return request
 
 
-async def ask(
+async def ask_app(
     app: App, method: str, path: str, body: Any = None, *, media: str = "application/json", **query: str
 ) -> Object:
     """The document that answers a request. Raises Refused."""
     assert app.handler is not None
-    answer = await settled(app.handler(made(app, method, path, body, media, query)))
+    answer = await settle_answer(app.handler(made(app, method, path, body, media, query)))
     assert isinstance(answer, Response)
     raw = b"".join(answer.chunks)
     document = serializer.decode_json(raw) if raw[:1] == b"{" else {"message": raw.decode("utf-8", "replace")}
     if answer.status >= 300:
-        raise refusal(answer.status, document)
+        raise make_refusal(answer.status, document)
     return dict(document)
 
 
@@ -64,9 +63,9 @@ class Lines:
         """Begin to watch. Raises Refused."""
         assert app.handler is not None
         request = made(app, "GET", path, None, "", {"watch": "true", **query})
-        answer = await settled(app.handler(request))
+        answer = await settle_answer(app.handler(request))
         if not isinstance(answer, Stream):
-            raise refusal(answer.status, serializer.decode_json(b"".join(answer.chunks)))
+            raise make_refusal(answer.status, serializer.decode_json(b"".join(answer.chunks)))
         found = cls()
         found._stop = answer.start(found)
         return found

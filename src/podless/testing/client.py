@@ -9,17 +9,17 @@ from contextvars import Context
 from typing import Any, TypeVar
 
 from podless.app import App
-from podless.http.record import Requests
+from podless.http.record import RecentRequests
 from podless.kinds.kind import Kind
 from podless.meta import gvk
 from podless.remote.cluster import Refused
+from podless.runtime.jsonobject import Object
 from podless.testing import snapshot
-from podless.testing.ask import AGENT, ask, path_of
-from podless.testing.manifests import Manifests, objects
+from podless.testing.ask import AGENT, ask_app, path_of
+from podless.testing.manifests import Manifests, read_manifests
 from podless.testing.snapshot import Snapshot
-from podless.testing.wait import Test, Wanted, wait
+from podless.testing.wait import Test, Wanted, wait_for
 
-Object = dict[str, Any]
 Objects = list[Object]
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ class Client:
     for all of them. What the server refuses raises Refused, with its code and Status.
     """
 
-    def __init__(self, app: App, loop: asyncio.AbstractEventLoop, context: Context, requests: Requests) -> None:
+    def __init__(self, app: App, loop: asyncio.AbstractEventLoop, context: Context, requests: RecentRequests) -> None:
         self._app = app
         self._context = context
         self._loop = loop
@@ -67,7 +67,7 @@ class Client:
 
     async def _apply(self, manifests: Manifests, namespace: str, manager: str, subresource: str) -> Objects:
         done = []
-        for obj in objects(manifests):
+        for obj in read_manifests(manifests):
             kind = self._kind(obj["kind"], obj["apiVersion"])
             metadata = obj.get("metadata") or {}
             name = metadata.get("name") or ""
@@ -75,20 +75,20 @@ class Client:
             path = path_of(obj["apiVersion"], kind.plural, within, name, subresource)
             if name:
                 query = {"fieldManager": manager, "force": "true"}
-                done.append(await ask(self._app, "PATCH", path, obj, media=_APPLY, **query))
+                done.append(await ask_app(self._app, "PATCH", path, obj, media=_APPLY, **query))
             else:
-                done.append(await ask(self._app, "POST", path, obj, fieldManager=manager))
+                done.append(await ask_app(self._app, "POST", path, obj, fieldManager=manager))
         return done
 
     async def create(self, obj: Object, *, namespace: str = "default") -> Object:
         """Create an object. Raises Missing, Refused."""
         path = self._path(obj["kind"], namespace, api_version=obj["apiVersion"], obj=obj)
-        return await self._there(ask(self._app, "POST", path, obj))
+        return await self._there(ask_app(self._app, "POST", path, obj))
 
     async def get(self, kind: str, name: str, *, namespace: str = "default") -> Object | None:
         """An object, None where it is not there. Raises Missing, Refused."""
         try:
-            return await self._there(ask(self._app, "GET", self._path(kind, namespace, name)))
+            return await self._there(ask_app(self._app, "GET", self._path(kind, namespace, name)))
         except Refused as refused:
             if refused.code == 404:
                 return None
@@ -99,7 +99,7 @@ class Client:
     ) -> Objects:
         """The objects of a kind. labels, fields: selectors. Raises Missing, Refused."""
         query = {name: text for name, text in (("labelSelector", labels), ("fieldSelector", fields)) if text}
-        found = await self._there(ask(self._app, "GET", self._path(kind, namespace or ""), **query))
+        found = await self._there(ask_app(self._app, "GET", self._path(kind, namespace or ""), **query))
         items: Objects = found["items"]
         what = {"apiVersion": found["apiVersion"], "kind": found["kind"].removesuffix("List")}
         return [what | item for item in items]
@@ -107,7 +107,7 @@ class Client:
     async def delete(self, kind: str, name: str, *, namespace: str = "default", propagation: str = "") -> Object:
         """Delete an object; its finalizers may keep it for a while. Raises Missing, Refused."""
         query = {"propagationPolicy": propagation} if propagation else {}
-        return await self._there(ask(self._app, "DELETE", self._path(kind, namespace, name), **query))
+        return await self._there(ask_app(self._app, "DELETE", self._path(kind, namespace, name), **query))
 
     async def wait(
         self,
@@ -124,7 +124,7 @@ class Client:
         ("object.status.replicas == 3"), or a function of the object, called on the server's loop. None: until it is
         there. timeout: seconds. Raises Waited (a TimeoutError), which tells what was seen last, Missing, Refused.
         """
-        return await self._there(wait(self._app, self._path(kind, namespace), name, Test(for_), timeout))
+        return await self._there(wait_for(self._app, self._path(kind, namespace), name, Test(for_), timeout))
 
     async def at_rest(self, ms: float = 100, timeout: float = 10.0) -> None:  # noqa: ASYNC109
         """Wait until clients have asked for nothing for some milliseconds.
@@ -142,11 +142,11 @@ class Client:
 
     async def snapshot(self) -> Snapshot:
         """All that there is, to go back to."""
-        return await self._there(snapshot.snapshot(self._app))
+        return await self._there(snapshot.take_snapshot(self._app))
 
     async def restore(self, state: Snapshot) -> None:
         """Go back to what there was. Clients that watch see what changes by that, as any other change."""
-        await self._there(snapshot.restore(self._app, state))
+        await self._there(snapshot.restore_state(self._app, state))
 
     def _path(
         self, kind: str, namespace: str, name: str = "", *, api_version: str = "", obj: Object | None = None

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from podless.codec import serializer
-from podless.codec.documents import SUFFIXES, split
+from podless.codec.documents import SUFFIXES, split_documents
+from podless.runtime.jsonobject import Object
 
-Object = dict[str, Any]
 Manifests = Object | str | os.PathLike[str] | Iterable[Any]
 
 _FIRST = ("Namespace", "CustomResourceDefinition")  # what others of the same call need
 
 
-def objects(given: Manifests) -> list[Object]:
+def read_manifests(given: Manifests) -> list[Object]:
     """The objects in what is given, namespaces and definitions first.
 
     A text with a line end or a brace is a manifest, every other one the path of a file, of a folder or a pattern.
@@ -60,7 +60,7 @@ def _files(path: str) -> list[Path]:
 
 def _of_text(name: str, raw: bytes) -> Iterator[Object]:
 
-    for document in split(name, raw):
+    for document in split_documents(name, raw):
         read = serializer.decode_yaml if document.yaml else serializer.decode_json
         try:
             obj = read(document.raw)

@@ -21,13 +21,13 @@ class Snapshot:
     records: dict[str, Stored] = field(repr=False)
 
 
-async def snapshot(app: App) -> Snapshot:
+async def take_snapshot(app: App) -> Snapshot:
     """What there is now."""
     revision, present = await _present(app)
     return Snapshot(revision, {key: record.stored for key, record in present.items() if record.stored is not None})
 
 
-async def restore(app: App, wanted: Snapshot) -> None:
+async def restore_state(app: App, wanted: Snapshot) -> None:
     """Make the state what it was, in one step: clients that watch see what that changes as any other change.
 
     Objects have their uids again, and new resourceVersions. Raises Unavailable where clients write all the time.
@@ -38,7 +38,7 @@ async def restore(app: App, wanted: Snapshot) -> None:
     async def plan() -> list[Operation]:
         return _difference(wanted, (await _present(app))[1])
 
-    if not await storage.together(api, plan):
+    if not await storage.commit_together(api, plan):
         return
     definitions = api.follow_ups.of(builtin.DEFINITIONS)
     if definitions is not None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from podless.runtime.clock import Clock
 
 
-class Time:
+class ServerTime:
     """What a server takes for the time: for what it writes into objects, and for all that expires.
 
     there: does something on the server's loop, and returns when it is done.
@@ -19,7 +19,6 @@ class Time:
         self._there = there
 
     def now(self) -> datetime:
-        """The time."""
         return datetime.fromtimestamp(self._clock.time(), UTC)
 
     def advance(self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 from podless.app import App
 from podless.codec import serializer
+from podless.runtime.jsonobject import Object
 from podless.testing.ask import Lines
 
-Object = dict[str, Any]
 Check = Callable[[Object], Any]
 Wanted = str | Check | None
 
@@ -86,7 +86,7 @@ def _status(obj: Object, name: str) -> str:
     return next((str(one.get("status")) for one in conditions if one.get("type") == name), "")
 
 
-async def wait(app: App, path: str, name: str, test: Test, seconds: float) -> Object:
+async def wait_for(app: App, path: str, name: str, test: Test, seconds: float) -> Object:
     """The first state of an object for which a test holds; of one that was waited for to go the last, or {}.
 
     path: of its collection. Raises Waited after so many seconds, Refused where it cannot be watched.

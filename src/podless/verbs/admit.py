@@ -7,11 +7,10 @@ from typing import Any, Final
 from podless.admission import CONNECT, CREATE, DELETE, UPDATE, AdmissionAttributes, chain
 from podless.admission.attributes import both
 from podless.fields import managers
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API, Call
 from podless.verbs.options import DeleteOptions
 from podless.verbs.runner import Wait, Write
-
-Object = dict[str, Any]
 
 _META = "meta.k8s.io/v1"
 _INVALID = (
@@ -20,13 +19,13 @@ _INVALID = (
 )
 
 
-def mutates(api: API, write: Write) -> bool:
-    """Whether `mutate` has anything to do for such a write."""
+def mutates_object(api: API, write: Write) -> bool:
+    """Whether `mutate_object` has anything to do for such a write."""
     call = write.call
     return bool(api.admission.mutating(_operation(write), call.kind, call.subresource, call.namespace))
 
 
-def allocates(api: API, write: Write) -> bool:
+def allocates_resources(api: API, write: Write) -> bool:
     """Whether the object gets from admission what there is but a certain number of."""
     return bool(api.admission.allocating(_operation(write), write.call.kind, write.call.subresource))
 
@@ -36,7 +35,7 @@ def validates(api: API, write: Write) -> bool:
     return bool(api.admission.validating(_operation(write), write.call.kind, write.call.subresource))
 
 
-async def mutate(api: API, write: Write, obj: Object, old: Object | None) -> Object:
+async def mutate_object(api: API, write: Write, obj: Object, old: Object | None) -> Object:
     """Return the object as admission wants it: with its defaults, not yet checked. old: None for a create.
 
     Raises what refuses the write.
@@ -56,7 +55,7 @@ async def mutate(api: API, write: Write, obj: Object, old: Object | None) -> Obj
 
 
 async def _mutate(api: API, write: Write) -> None:
-    write.obj = await mutate(api, write, write.obj, write.old)
+    write.obj = await mutate_object(api, write, write.obj, write.old)
 
 
 async def _allocate(api: API, write: Write) -> None:
@@ -79,12 +78,12 @@ async def _validate(api: API, write: Write) -> None:
 
 
 # the three phases of a write; each raises what refuses it
-MUTATE: Final = Wait[Write](_mutate, mutates)
-ALLOCATE: Final = Wait[Write](_allocate, allocates)
+MUTATE: Final = Wait[Write](_mutate, mutates_object)
+ALLOCATE: Final = Wait[Write](_allocate, allocates_resources)
 VALIDATE: Final = Wait[Write](_validate, validates)
 
 
-async def delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> None:
+async def admit_delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> None:
     """Ask admission about a delete. Raises what refuses it."""
     mutating = api.admission.mutating(DELETE, call.kind, call.subresource, call.namespace)
     validating = api.admission.validating(DELETE, call.kind, call.subresource)
@@ -100,7 +99,7 @@ async def delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> No
     await api.off_loop.slices.drive(chain.validate(validating, attr))
 
 
-async def connect(api: API, call: Call, asked: Object) -> Object:
+async def admit_connect(api: API, call: Call, asked: Object) -> Object:
     """Ask admission about a connection. asked: the options in the query. Returns them as admission wants them.
 
     Raises what refuses it. Source: ConnectResource of k8s.io/apiserver (pkg/endpoints/handlers/rest.go).
@@ -146,10 +145,10 @@ def _keep_sound(call: Call, obj: Object, before: Any) -> None:
     """Who owns which field is what it was, where admission made something else of it that is not sound."""
     metadata = obj.get("metadata") or {}
     try:
-        managers.decode(metadata.get("managedFields"))
+        managers.decode_managed_fields(metadata.get("managedFields"))
     except ValueError as error:
         call.warnings.append(_INVALID + str(error))
-        managers.put(metadata, before)
+        managers.put_managed_fields(metadata, before)
 
 
 def _operation(write: Write) -> str:

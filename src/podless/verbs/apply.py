@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from podless.apis.autoscaling import scales
 from podless.cache.entry import Entry
@@ -18,15 +18,15 @@ from podless.kinds.custom import CustomStrategy
 from podless.meta import objectmeta
 from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.structs import gotypes, restore, structs
 from podless.verbs import admit, fieldmanager, options, steps, storage
-from podless.verbs.call import API, Call, Document, Single
+from podless.verbs.call import API, AnswerDocument, Call, Single
 from podless.verbs.create import INSERTED, PREPARED, fit_namespace, refuse_while_terminating
 from podless.verbs.runner import PARSE, Stages, Wait, Write
 from podless.verbs.storage import Action, Next
-from podless.verbs.update import attempt, changing, load, rewrite
+from podless.verbs.update import attempt_update, change_stages, load_object, rewrite_object
 
-Object = dict[str, Any]
 _TIMES = ("creationTimestamp", "deletionTimestamp")  # of an object; who applies one never sets them
 
 _CREATED = 201
@@ -46,12 +46,12 @@ class ApplyWrite(Write):
     nulls = False
 
     def __init__(self, call: Call, api_version: str = "", kind: str = "") -> None:
-        super().__init__(call, options.write(call, "PatchOptions", apply=True))
+        super().__init__(call, options.read_write_options(call, "PatchOptions", apply=True))
         self.type = api_version or call.api_version, kind or call.kind.kind
-        self.force = bool(options.truth(call, "force"))
+        self.force = bool(options.read_boolean(call, "force"))
 
 
-async def apply(api: API, call: Call) -> Single:
+async def apply_object(api: API, call: Call) -> Single:
     """Create the object or bring it to what the manager applies; or its status, which must be there.
 
     Raises BadRequest, NotFound, ApplyConflict, Conflict, Invalid, Forbidden, or Internal (as a real server does where
@@ -60,7 +60,7 @@ async def apply(api: API, call: Call) -> Single:
     write = ApplyWrite(call)
     await READ.run(api, write)
     write.warned = len(call.warnings)
-    written = await storage.update(api, call.kind, call.key, partial(_attempt, api, write))
+    written = await storage.update_stored(api, call.kind, call.key, partial(_attempt, api, write))
     made = write.answer
     if made is None or (made.code == _CREATED and written.entry is not None):
         return Single(written.entry, None, made.code if made is not None else 200)
@@ -70,7 +70,7 @@ async def apply(api: API, call: Call) -> Single:
 async def _attempt(api: API, write: ApplyWrite, entry: Entry | None) -> Next | Action:
     call = write.call
     if entry is not None or not _creates(call):
-        return await attempt(api, write, APPLY, entry)
+        return await attempt_update(api, write, APPLY, entry)
     steps.may_create(api, call)
     write.entry, write.old, write.along = None, None, None
     del call.warnings[write.warned :]
@@ -100,7 +100,7 @@ def read_applied(write: ApplyWrite) -> None:
 
 def merge(write: ApplyWrite) -> None:
     """Merge what is applied into the object as it is now. Raises BadRequest, ApplyConflict, Internal, Unconverted."""
-    live = load(write)
+    live = load_object(write)
     _fit(write, merged(write, live), live)
 
 
@@ -129,9 +129,9 @@ def merged(write: ApplyWrite, live: Object | None) -> Object:
     check_type(write)
     call, chosen = write.call, write.options
     del call.warnings[write.warned :]
-    settled = live is not None and fieldmanager.settled(call, live)
-    there, now = fieldmanager.place(call), clock.now()
-    obj = managers.apply(there, live, write.body, chosen.manager, write.force, now, settled=settled)
+    settled = live is not None and fieldmanager.is_settled(call, live)
+    there, now = fieldmanager.endpoint_of(call), clock.now()
+    obj = managers.apply_object(there, live, write.body, chosen.manager, write.force, now, settled=settled)
     if write.repeated and chosen.validation == "Strict":
         found = serializer.strict_text(write.repeated)
         raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {found}")
@@ -139,7 +139,7 @@ def merged(write: ApplyWrite, live: Object | None) -> Object:
         call.warnings += write.repeated
     entries = obj["metadata"].pop("managedFields", [])
     obj = view.copy(obj)  # the parts that it shares with what was given must stay as they are
-    managers.put(obj["metadata"], entries)
+    managers.put_managed_fields(obj["metadata"], entries)
     return obj
 
 
@@ -153,7 +153,7 @@ def _fit(write: ApplyWrite, made: Object, live: Object | None) -> None:
     write.obj = _typed(write, made) if call.kind.struct_of(call.version) is not None else _loose(write, made, live)
     steps.fit_to_path(write)
     _default(write)
-    managers.put(write.obj["metadata"], entries)
+    managers.put_managed_fields(write.obj["metadata"], entries)
 
 
 def _typed(write: ApplyWrite, made: Object) -> Object:
@@ -163,9 +163,9 @@ def _typed(write: ApplyWrite, made: Object) -> Object:
     if unread := (write.body.get("metadata") or {}).get("managedFields"):  # or it had been refused
         made["metadata"]["managedFields"] = unread
     try:
-        return call.kind.strategy.decode(call.kind, call.version, restore.restored(struct, made), [], fill=False)
+        return call.kind.strategy.decode(call.kind, call.version, restore.restore_value(struct, made), [], fill=False)
     except (restore.Misfit, structs.DecodeError) as error:
-        what = managers.described(write.body)
+        what = managers.describe_object(write.body)
         why = f"unable to convert unstructured object to {what.partition('; ')[2]}: {error}"
         raise Internal(f"failed to convert new object ({what}) to proper version: {why}") from None
 
@@ -188,7 +188,7 @@ def _loose(write: ApplyWrite, made: Object, live: Object | None) -> Object:
     try:
         made["metadata"] = _metadata(metadata)
     except structs.DecodeError as error:
-        what = managers.described(write.body)
+        what = managers.describe_object(write.body)
         raise Internal(f"failed to convert new object ({what}) to proper version: {error}") from None
     return made
 
@@ -197,20 +197,20 @@ def _unchanged(metadata: Object, live: Object) -> bool:
     """Whether metadata is that of the object as it was read, which is in its form, but for who manages it."""
     known = live.copy()
     known.pop("managedFields", None)
-    return values.equal(metadata, known)
+    return values.equal_values(metadata, known)
 
 
 def _metadata(metadata: Object) -> Object:
     """The metadata of a custom object; a time that cannot be read is none, as Go's unstructured objects have it."""
     try:
-        return objectmeta.coerce(metadata, [])
+        return objectmeta.coerce_metadata(metadata, [])
     except structs.DecodeError:
-        return objectmeta.coerce({name: value for name, value in metadata.items() if name not in _TIMES}, [])
+        return objectmeta.coerce_metadata({name: value for name, value in metadata.items() if name not in _TIMES}, [])
 
 
 def _decode(raw: bytes, repeated: list[str]) -> Object:
     """The applied object. Raises BadRequest."""
-    value = None if isinstance(raw, serializer.ParsedYAML) else yamlasjson.decode(raw)
+    value = None if isinstance(raw, serializer.ParsedYAML) else yamlasjson.decode_object(raw)
     if value is None:
         try:
             value = serializer.decode_yaml(raw, repeated)
@@ -247,7 +247,7 @@ def check_revision(write: ApplyWrite) -> None:
 
 
 READ: Final = Stages[ApplyWrite](PARSE, read_applied)
-APPLY: Final = changing(merge, admit.MUTATE)
+APPLY: Final = change_stages(merge, admit.MUTATE)
 NEW: Final = (
     merge_new,
     refuse_while_terminating,
@@ -275,22 +275,22 @@ class ApplyScaleWrite(ApplyWrite):
 
 async def apply_scale(
     api: API, call: Call, shown: Callable[[Object], Object], put: Callable[[Object, Object], Object] | None
-) -> Document:
+) -> AnswerDocument:
     """Apply to the Scale of an object. Of custom objects, as on a real server, only what changes nothing can succeed.
 
     shown: gives the Scale of an object. put: gives the object with what its Scale says, None for custom ones.
-    Raises as `apply` does.
+    Raises as `apply_object` does.
     """
     write = ApplyScaleWrite(call, scaling.SCALE, "Scale")
     write.shown, write.put = shown, put
     await READ.run(api, write)
     if (await api.loaded(call.kind)).get(call.key) is None:
         raise call.not_found()
-    written = await rewrite(api, write, APPLY_SCALE)
+    written = await rewrite_object(api, write, APPLY_SCALE)
     if written.entry is None:
-        return Document(shown(written.obj or {}))
+        return AnswerDocument(shown(written.obj or {}))
     await api.converter.ready(call.kind, call.version, [written.entry])
-    return Document(shown(view.load(call.kind, call.version, written.entry)))
+    return AnswerDocument(shown(view.load(call.kind, call.version, written.entry)))
 
 
 def merge_scale(write: ApplyScaleWrite) -> None:
@@ -304,12 +304,12 @@ def merge_scale(write: ApplyScaleWrite) -> None:
         why = f"failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: {_NO_SCALE}"
         raise Internal(f"failed to create manager for existing fields: {why}")
     write.scale = write.shown(old)
-    managers.put(write.scale["metadata"], entries)
+    managers.put_managed_fields(write.scale["metadata"], entries)
     write.applied = merged(write, write.scale)
 
 
 async def _mutate_scale(api: API, write: ApplyScaleWrite) -> None:
-    write.applied = await admit.mutate(api, write, write.applied, write.scale)
+    write.applied = await admit.mutate_object(api, write, write.applied, write.scale)
 
 
 def put_scale(write: ApplyScaleWrite) -> None:
@@ -320,16 +320,16 @@ def put_scale(write: ApplyScaleWrite) -> None:
     scale["metadata"].pop("managedFields", None)
     if write.put is not None:
         obj = write.put(old, _sound_scale(call, applied))
-    elif values.equal(applied, scale):
+    elif values.equal_values(applied, scale):
         obj = {**old, "metadata": dict(old["metadata"])}
     else:
-        what = managers.described(write.body)
+        what = managers.describe_object(write.body)
         raise Internal(f"failed to convert new object ({what}) to proper version: {_NO_SCALE}")
-    managers.put(obj["metadata"], fieldmanager.rescaled(call, old, written))
+    managers.put_managed_fields(obj["metadata"], fieldmanager.fields_of_rescaled(call, old, written))
     write.obj = obj
 
 
-APPLY_SCALE: Final = changing(merge_scale, Wait[ApplyScaleWrite](_mutate_scale, admit.mutates), put_scale)
+APPLY_SCALE: Final = change_stages(merge_scale, Wait[ApplyScaleWrite](_mutate_scale, admit.mutates_object), put_scale)
 
 
 def _sound_scale(call: Call, applied: Object) -> Object:

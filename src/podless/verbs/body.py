@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.kinds import bodies
 from podless.kinds.bodies import Body
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import Call
 from podless.verbs.options import WriteOptions
 
-Object = dict[str, Any]
 
-
-def read(call: Call, options: WriteOptions) -> Object:
+def read_body(call: Call, options: WriteOptions) -> Object:
     """The object in the body, with its defaults. Warnings and floats go to the call. Raises BadRequest."""
     body = Body(call.kind, call.version, call.body, call.content_type, options.validation, call.warnings, call.floats)
     return bodies.read(body)

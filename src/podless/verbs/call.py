@@ -5,7 +5,7 @@ from __future__ import annotations
 from asyncio import Future
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podless.admission import Admission
 from podless.apis.release import RELEASE, Facts
@@ -20,11 +20,10 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.state import State
 from podless.meta.errors import NotFound
 from podless.offload.offloop import OffLoop
+from podless.runtime.jsonobject import Object
 from podless.runtime.pace import Pace
 from podless.runtime.watchdog import Watchdog
 from podless.verbs.followup import FollowUps
-
-Object = dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -90,17 +89,17 @@ class Many(NamedTuple):
     remaining: int | None = None
 
 
-class Document(NamedTuple):
+class AnswerDocument(NamedTuple):
     """A document of its own, such as a Status or a Scale."""
 
     obj: Object
     code: int = 200
 
 
-Outcome = Single | Many | Document
+Outcome = Single | Many | AnswerDocument
 
 
-def entries(outcome: Outcome) -> Sequence[Entry]:
+def outcome_entries(outcome: Outcome) -> Sequence[Entry]:
     """The stored objects that an answer shows."""
     if isinstance(outcome, Many):
         return outcome.entries

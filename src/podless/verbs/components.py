@@ -12,8 +12,8 @@ import ssl
 from podless.apis.catalog import COMPONENT_STATUSES
 from podless.cache.entry import Entry
 from podless.codec import serializer
-from podless.kinds.strategy import Object
 from podless.meta import errors
+from podless.runtime.jsonobject import Object
 from podless.store import StoreError
 from podless.verbs.call import API, Call, Single
 
@@ -25,15 +25,15 @@ _MOST = 10 << 10  # bytes of an answer
 _NOWHERE = "/health"  # a key that nobody writes
 
 
-async def component(api: API, call: Call) -> Single:
+async def get_component(api: API, call: Call) -> Single:
     """One of them. Raises NotFound."""
-    found = next((entry for entry in await components(api) if entry.name == call.name), None)
+    found = next((entry for entry in await list_components(api) if entry.name == call.name), None)
     if found is None:
         raise call.not_found()
     return Single(found)
 
 
-async def components(api: API) -> list[Entry]:
+async def list_components(api: API) -> list[Entry]:
     """All of them, by name."""
     names = sorted((_STORE, *_PORTS))
     return list(await asyncio.gather(*(_entry(api, name) for name in names)))
@@ -43,7 +43,7 @@ async def _entry(api: API, name: str) -> Entry:
     condition = await (_store(api) if name == _STORE else _probe(_PORTS[name]))
     kind = COMPONENT_STATUSES
     head = {"kind": kind.kind, "apiVersion": kind.api_version("v1"), "metadata": {"name": name}}
-    return Entry.unstored(kind.key("", name), serializer.encode({**head, "conditions": [condition]}))
+    return Entry.unstored(kind.key("", name), serializer.encode_json({**head, "conditions": [condition]}))
 
 
 def _condition(healthy: bool, message: str = "", error: str = "") -> Object:

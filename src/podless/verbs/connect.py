@@ -6,7 +6,6 @@ Source: Kubernetes' pkg/registry/core/pod, node and service: what is asked is ch
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from podless.apis.catalog import ENDPOINTS, NODES, PODS
 from podless.cache.watchcache import WatchCache
@@ -16,12 +15,11 @@ from podless.kinds.kind import Kind
 from podless.meta import addresses, field
 from podless.meta.errors import BadRequest, Internal, Invalid, NotFound, Unavailable
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.structs import structs
-from podless.structs.gotypes import BOOL, STRING, STRINGS, Type
+from podless.structs.gotypes import BOOL, STRING, STRINGS, GoType
 from podless.verbs import admit, options
 from podless.verbs.call import API, Call
-
-Object = dict[str, Any]
 
 _PORT = 10250
 _ADDRESSES = ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP")
@@ -41,7 +39,7 @@ def passed_on(call: Call) -> bool:
     )
 
 
-async def connect(api: API, call: Call, path: str, *, upgrade: bool) -> None:
+async def connect_object(api: API, call: Call, path: str, *, upgrade: bool) -> None:
     """Answers nothing where there is nothing to be told: a pod that is on no node has an empty log.
 
     path: what stands behind the subresource. upgrade: whether the client wants another protocol. Raises what admission
@@ -52,7 +50,7 @@ async def connect(api: API, call: Call, path: str, *, upgrade: bool) -> None:
     if subresource is not None and subresource.connects and subresource.kind is not None:
         if (call.query.get("dryRun") or [""])[0]:
             raise BadRequest("dryRun is not supported")
-        asked = await admit.connect(api, call, _options(call, subresource.kind, path))
+        asked = await admit.admit_connect(api, call, _options(call, subresource.kind, path))
         if "container" in asked:
             call.query = {**call.query, "container": [asked["container"]]}
     if call.subresource in _STREAMS:
@@ -71,7 +69,7 @@ def _options(call: Call, kind: Kind, path: str) -> Object:
     for field_ in struct.fields:
         if given := query.get(field_.name):
             found[field_.name] = _READ.get(field_.type, _ports)(given)
-    return structs.decode(struct, found)
+    return structs.decode_struct(struct, found)
 
 
 def _truth(given: Sequence[str]) -> bool:
@@ -93,7 +91,7 @@ def _ports(given: Sequence[str]) -> list[int]:
     return found
 
 
-_READ: Mapping[Type, Callable[[Sequence[str]], object]] = {BOOL: _truth, STRING: _first, STRINGS: list}
+_READ: Mapping[GoType, Callable[[Sequence[str]], object]] = {BOOL: _truth, STRING: _first, STRINGS: list}
 
 
 async def _log(api: API, call: Call) -> None:
@@ -125,17 +123,17 @@ def _log_errors(numbers: dict[str, int | None], since: str, stream: bool) -> Ite
 
 def _time(call: Call) -> str:
     """The sinceTime of a request. Raises BadRequest for one that is none."""
-    given = options.text(call, "sinceTime")
+    given = options.read_text(call, "sinceTime")
     if given:
         try:
-            gotime.instant(given)
+            gotime.parse_instant(given)
         except ValueError as error:
             raise BadRequest(str(error)) from None
     return given
 
 
 def _number(call: Call, name: str) -> int | None:
-    text = options.text(call, name)
+    text = options.read_text(call, name)
     if not text:
         return None
     digits = text[1:] if text[0] in "+-" else text
@@ -173,7 +171,7 @@ async def _proxy(api: API, call: Call) -> None:
 async def _node_proxy(api: API, call: Call) -> None:
     _, name, port = _target(call.name, "node")
     host, own = await _node(api, name)
-    if addresses.parse(host) is None:
+    if addresses.parse_address(host) is None:
         raise BadRequest(f"lookup {host}: no such host")
     if not _global(host):
         raise BadRequest("address not allowed")
@@ -225,7 +223,7 @@ def _of_pod(pods: WatchCache, namespace: str, address: Object) -> bool:
 
 def _global(text: str) -> bool:
     """Whether a text is an address that others can be at."""
-    address = addresses.parse(text)
+    address = addresses.parse_address(text)
     return address is not None and not (
         address.is_loopback or address.is_multicast or address.is_link_local or address.is_unspecified
     )
@@ -276,7 +274,7 @@ def _refused(where: str) -> str:
 
 def _container(call: Call, pod: Object) -> str:
     """The container that is meant. Raises BadRequest."""
-    wanted, spec = options.text(call, "container"), pod["spec"]
+    wanted, spec = options.read_text(call, "container"), pod["spec"]
     names: list[str] = [one["name"] for part in _PARTS for one in spec.get(part) or ()]
     if not wanted:
         if len(spec["containers"]) == 1:

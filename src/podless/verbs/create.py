@@ -2,41 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from podless.admission.attributes import Overtaken
 from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.meta.errors import AlreadyExists, Forbidden
+from podless.runtime.jsonobject import Object
 from podless.store import Conflicted, Record
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.runner import PARSE, Checks, Stages, Write
 
-Object = dict[str, Any]
-
 _NAMES_TRIED = 8  # of those that are generated; with a million objects of one prefix one create in a thousand fails
 
 
-async def create(api: API, call: Call) -> Single:
+async def create_object(api: API, call: Call) -> Single:
     """Make the object that the body describes. Raises BadRequest, NotFound, Forbidden, Invalid or AlreadyExists."""
-    write = Write(call, options.write(call, "CreateOptions"))
+    write = Write(call, options.read_write_options(call, "CreateOptions"))
     await READ.run(api, write)
     return await insert(api, write)
 
 
-async def make(api: API, write: Write) -> Single:
-    """Make an object that was read by another verb. Raises what `create` does."""
+async def make_object(api: API, write: Write) -> Single:
+    """Make an object that was read by another verb. Raises what `create_object` does."""
     await ADMIT.run(api, write)
     return await insert(api, write)
 
 
 async def insert(api: API, write: Write) -> Single:
-    """Store a new object that admission has seen. Raises what `create` does."""
+    """Store a new object that admission has seen. Raises what `create_object` does."""
     call, kind = write.call, write.call.kind
     metadata, told = write.obj["metadata"], len(call.warnings)
     attempts = _NAMES_TRIED if metadata.get("generateName") and not metadata.get("name") else 1
-    if attempts > 1 or admit.allocates(api, write):
+    if attempts > 1 or admit.allocates_resources(api, write):
         await KEPT.run(api, write)
     while True:
         try:
@@ -60,7 +59,7 @@ async def _insert(api: API, write: Write) -> Single:
     key = kind.key(write.obj["metadata"].get("namespace", ""), write.obj["metadata"]["name"])
     if not dry_run:
         assert write.stored is not None
-        return Single(await storage.put(api, kind, key, write.stored, write.along, write.obj), None, 201)
+        return Single(await storage.put_object(api, kind, key, write.stored, write.along, write.obj), None, 201)
     shown = await api.converter.unstored(kind, write.call.version, write.obj)
     if (existing := (await api.loaded(kind)).get(key)) is not None:
         raise Conflicted(key, Record(key, existing.stored, existing.revision, existing.created))
@@ -86,7 +85,7 @@ def refuse_while_terminating(write: Write) -> None:
 
 def own_fields(write: Write) -> None:
     """Set managedFields: the client owns what it sent."""
-    fieldmanager.created(write.call, write.obj, write.options.manager)
+    fieldmanager.fields_of_created(write.call, write.obj, write.options.manager)
 
 
 def keep_copy(write: Write) -> None:
@@ -102,7 +101,7 @@ def begin_again(write: Write) -> None:
 def identify(write: Write) -> None:
     """Set the name, if it is generated, and what the server alone says about a new object."""
     steps.generate_name(write.obj["metadata"])
-    steps.identify(write.call.kind, write.obj["metadata"])
+    steps.identify_object(write.call.kind, write.obj["metadata"])
 
 
 def reset_fields(write: Write) -> None:

@@ -2,55 +2,54 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.cache.entry import Entry
 from podless.codec import gotime
 from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.meta.errors import Conflict
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.verbs import admit, options, storage
-from podless.verbs.call import API, Call, Document, Single
+from podless.verbs.call import API, AnswerDocument, Call, Single
 from podless.verbs.options import DeleteOptions
 from podless.verbs.runner import parse_body
 from podless.verbs.storage import Action, Next
-
-Object = dict[str, Any]
 
 _HOLDERS = ("orphan", "foregroundDeletion")
 _ACCEPTED = 202  # the object is still there, and who asked wants what it owns to go first
 _POLICY_HOLDERS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
 
 
-async def delete(api: API, call: Call) -> Single | Document:
+async def delete_object(api: API, call: Call) -> Single | AnswerDocument:
     """Delete the object. Answers a Status, or the marked object where it has to wait.
 
     Raises NotFound, Conflict for preconditions that do not hold, Forbidden, BadRequest or Invalid for bad options.
     """
     await parse_body(api, call)
-    chosen = options.delete(call)
-    warn(call, chosen)
-    answer = await remove(api, call, chosen, asked=call)
+    chosen = options.read_delete_options(call)
+    warn_of_dependants(call, chosen)
+    answer = await remove_object(api, call, chosen, asked=call)
     if answer is None:
         raise call.not_found()
     return answer
 
 
-def warn(call: Call, chosen: DeleteOptions) -> None:
+def warn_of_dependants(call: Call, chosen: DeleteOptions) -> None:
     """Tell a client that says nothing about dependants that they stay, where that is a surprise."""
     text = call.kind.strategy.orphan_warning
     if text and not chosen.policy:
         call.warnings.append(text)
 
 
-async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | None = None) -> Single | Document | None:
+async def remove_object(
+    api: API, call: Call, chosen: DeleteOptions, *, asked: Call | None = None
+) -> Single | AnswerDocument | None:
     """Delete the object that a call names. Returns what is to be answered, None where there is no such object.
 
     asked: the request behind it, in whose name admission is asked; None where the server deletes by itself.
     """
     kind = call.kind
-    answer: Single | Document | None = None
+    answer: Single | AnswerDocument | None = None
     dropped: Entry | None = None
     stays = False
 
@@ -64,7 +63,7 @@ async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | N
         metadata = obj["metadata"]
         _check(kind, entry, metadata, chosen)
         if asked is not None:
-            await admit.delete(api, asked, chosen, view.load(kind, call.version, entry))
+            await admit.admit_delete(api, asked, chosen, view.load(kind, call.version, entry))
         held = bool(metadata.get("finalizers"))
         staged = kind.strategy.holds_policy and "deletionTimestamp" not in metadata
         if staged or (kind.strategy.grace and kind.strategy.collected):
@@ -78,7 +77,7 @@ async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | N
             dropped = None if stays or chosen.dry_run else entry
             return Action.KEEP if chosen.dry_run else step
         if not kind.strategy.waits(obj):
-            answer = Single(None, obj) if kind.shown_deleted else Document(_gone(kind, entry, metadata))
+            answer = Single(None, obj) if kind.shown_deleted else AnswerDocument(_gone(kind, entry, metadata))
             if chosen.dry_run and held:
                 answer = Single(None, _blank(call))  # a real server has begun an update that it does not make
             return Action.KEEP if chosen.dry_run else Action.DELETE
@@ -91,7 +90,7 @@ async def remove(api: API, call: Call, chosen: DeleteOptions, *, asked: Call | N
             obj = await api.converter.stored(kind, obj)
         return Next(obj)
 
-    written = await storage.update(api, kind, call.key, attempt)
+    written = await storage.update_stored(api, kind, call.key, attempt)
     if dropped is not None and written.entry is not None:
         written = await _drop(api, call, written.entry)
     if isinstance(answer, Single) and answer.obj is not None and written.revision:
@@ -122,20 +121,20 @@ def _ending(obj: Object, period: int, chosen: DeleteOptions) -> tuple[Next | Act
         return Action.KEEP, False  # it can only be made shorter
     period = asked or 0
     if left is not None:
-        began = gotime.instant(metadata["deletionTimestamp"])[0] // 10**9 - left
-        metadata["deletionTimestamp"] = clock.text(began + period)
+        began = gotime.parse_instant(metadata["deletionTimestamp"])[0] // 10**9 - left
+        metadata["deletionTimestamp"] = clock.format_time(began + period)
     metadata["deletionGracePeriodSeconds"] = period
     return Next(obj), not period
 
 
-async def _drop(api: API, call: Call, marked: Entry) -> storage.Written:
+async def _drop(api: API, call: Call, marked: Entry) -> storage.WriteResult:
     """Take the object away after all could see that it is about to go."""
 
     async def attempt(entry: Entry | None) -> Next | Action:
         same = entry is not None and entry.created == marked.created
         return Action.DELETE if same else Action.KEEP
 
-    return await storage.update(api, call.kind, call.key, attempt)
+    return await storage.update_stored(api, call.kind, call.key, attempt)
 
 
 def _check(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) -> None:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from podless.verbs import options
 from podless.verbs.call import API, Call, Many
-from podless.verbs.delete import remove, warn
+from podless.verbs.delete import remove_object, warn_of_dependants
 from podless.verbs.list import list_
 from podless.verbs.runner import parse_body
 
 
 async def delete_collection(api: API, call: Call) -> Many:
     """Delete every selected object; answers them as they were. Raises what delete and list raise."""
-    listed = await options.listed(api, call)
+    listed = await options.read_list_options(api, call)
     await parse_body(api, call)
-    chosen = options.delete(call)
-    warn(call, chosen)
+    chosen = options.read_delete_options(call)
+    warn_of_dependants(call, chosen)
     collection = await api.loaded(call.kind)
     page = await list_(api, call, collection, listed)
     await api.converter.ready(call.kind, call.version, page.entries)
     async for some in api.pace.slices(call.user.name, page.entries):
         for entry in some:
             one = Call(call.kind, call.version, entry.namespace, entry.name)
-            await remove(api, one, chosen, asked=call)
+            await remove_object(api, one, chosen, asked=call)
     return page

@@ -4,41 +4,40 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from podless.fields import managers, scaling, sets, typed
 from podless.fields.managers import Entry
 from podless.fields.merge import Endpoint
 from podless.fields.sets import Fields
-from podless.fields.typed import Misfit, of_schema, of_struct
+from podless.fields.typed import SchemaMisfit, of_schema, of_struct
 from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.structs import restore, structs
 from podless.structs.structfiles import load_struct
 from podless.verbs.call import Call
 
 SCALE = load_struct("autoscaling/v1", "Scale")
 
-Object = dict[str, Any]
 
-_STATUS = sets.of(("f:status",))
-_SPEC = sets.of(("f:spec",))
-_SPEC_AND_LABELS = sets.of(("f:metadata", "f:labels"), ("f:spec",))
-_NOT_STATUS = sets.of(("f:metadata",), ("f:spec",))  # what a custom object's status leaves alone
+_STATUS = sets.make_set(("f:status",))
+_SPEC = sets.make_set(("f:spec",))
+_SPEC_AND_LABELS = sets.make_set(("f:metadata", "f:labels"), ("f:spec",))
+_NOT_STATUS = sets.make_set(("f:metadata",), ("f:spec",))  # what a custom object's status leaves alone
 
 # made at a kind's first write; a changed kind is another one
 
 _SCALE_PLACE = Endpoint(
     version=scaling.SCALE,
     shapes={scaling.SCALE: of_struct(SCALE)}.get,
-    blank={"kind": "Scale", "apiVersion": scaling.SCALE, **structs.decode(SCALE, {})},
+    blank={"kind": "Scale", "apiVersion": scaling.SCALE, **structs.decode_struct(SCALE, {})},
     subresource="scale",
     custom=False,
 )
 
 
-def place(call: Call) -> Endpoint:
+def endpoint_of(call: Call) -> Endpoint:
     """The endpoint that a call writes to."""
     if call.subresource == "scale":
         return _SCALE_PLACE
@@ -53,7 +52,7 @@ def _endpoint(kind: Kind, version: Version, subresource: str) -> Endpoint:
     return kind.made(("endpoint", version.name, subresource), partial(_place, kind, version, subresource))
 
 
-def complete(kind: Kind) -> None:
+def complete_kind(kind: Kind) -> None:
     """Make what is needed of a kind where its objects are written, with the shapes of all that is in them."""
     versions = [version for version in kind.versions if kind.custom or kind.struct_of(version) is not None]
     for version in versions:
@@ -63,8 +62,8 @@ def complete(kind: Kind) -> None:
             for name in {place.version, *(one.api_version(known) for one in kind.views for known in one.by_version)}:
                 shape = place.shapes(name)
                 if shape is not None:
-                    typed.complete(shape)
-    typed.complete(of_struct(SCALE))
+                    typed.complete_shape(shape)
+    typed.complete_shape(of_struct(SCALE))
 
 
 def _place(kind: Kind, version: Version, subresource: str) -> Endpoint:
@@ -82,23 +81,25 @@ def _place(kind: Kind, version: Version, subresource: str) -> Endpoint:
         structures = {name: one.struct_of(known) for name, (one, known) in shown.items()}
         fields = {name: struct for name, struct in structures.items() if struct is not None}
         shapes = {name: of_struct(struct) for name, struct in fields.items()}
-        blank = {**structs.decode(fields[api_version], {}), **head}
+        blank = {**structs.decode_struct(fields[api_version], {}), **head}
         convert = partial(_convert, shown) if len(shapes) > 1 else None
     reset = _reset(kind, version, subresource)
     return Endpoint(api_version, shapes.get, blank, subresource, reset, kind.custom, convert, kind.raws(version))
 
 
 def _convert(shown: dict[str, tuple[Kind, Version]], obj: Object, api_version: str) -> Object:
-    """The object in another version. Raises Misfit where what was merged is none of its kind."""
+    """The object in another version. Raises SchemaMisfit where what was merged is none of its kind."""
     kind, version = shown[api_version]
     try:
         return kind.strategy.convert(kind, version, obj)
     except structs.DecodeError as error:
-        raise Misfit(f"unable to convert unstructured object to {_told(obj)}: {_fault(shown, obj, error)}") from None
+        raise SchemaMisfit(
+            f"unable to convert unstructured object to {_told(obj)}: {_fault(shown, obj, error)}"
+        ) from None
 
 
 def _told(obj: Object) -> str:
-    return managers.described(obj).partition("; ")[2]
+    return managers.describe_object(obj).partition("; ")[2]
 
 
 def _fault(shown: dict[str, tuple[Kind, Version]], obj: Object, error: structs.DecodeError) -> object:
@@ -107,7 +108,7 @@ def _fault(shown: dict[str, tuple[Kind, Version]], obj: Object, error: structs.D
     struct = kind.struct_of(version)
     try:
         if struct is not None:
-            restore.restored(struct, obj)
+            restore.restore_value(struct, obj)
     except restore.Misfit as misfit:
         return misfit
     return error
@@ -121,11 +122,13 @@ def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
         whole = kind.custom or kind.strategy.metadata_kept
         return dict.fromkeys(map(kind.api_version, names), _NOT_STATUS if whole else own)
     if resets := kind.strategy.below(subresource).resets:
-        return {kind.api_version(version.name): sets.of(*(tuple(f"f:{name}" for name in path) for path in resets))}
+        return {
+            kind.api_version(version.name): sets.make_set(*(tuple(f"f:{name}" for name in path) for path in resets))
+        }
     return {kind.api_version(version.name): _STATUS} if version.status and subresource in ("", "finalize") else {}
 
 
-def created(call: Call, obj: Object, manager: str) -> None:
+def fields_of_created(call: Call, obj: Object, manager: str) -> None:
     """Set the managedFields of a new object; it has its defaults, and nothing yet that the server says.
 
     manager: the fieldManager parameter. What the client sent as managedFields is still in the object. Raises
@@ -133,49 +136,51 @@ def created(call: Call, obj: Object, manager: str) -> None:
     """
     given = obj["metadata"].get("managedFields")
     try:
-        entries = managers.update(place(call), None, obj, managers.name(manager, call.agent), clock.now())
+        entries = managers.update_managed_fields(
+            endpoint_of(call), None, obj, managers.manager_name(manager, call.agent), clock.now()
+        )
     except conversion.Unconverted:
         obj["metadata"]["managedFields"] = given
         raise
-    managers.put(obj["metadata"], entries)
+    managers.put_managed_fields(obj["metadata"], entries)
 
 
-def changed(call: Call, old: Object, obj: Object, manager: str) -> None:
-    """Set the managedFields of a changed object; as `created`. old: the object before, in the version of the call.
+def fields_of_changed(call: Call, old: Object, obj: Object, manager: str) -> None:
+    """Set the managedFields of a changed object; as `fields_of_created`. old: the object before, in the call's version.
 
     Raises Unconverted where owners wrote in versions that only a webhook can tell.
     """
-    name, now = managers.name(manager, call.agent), clock.now()
-    entries = managers.update(place(call), old, obj, name, now, settled=settled(call, old))
-    managers.put(obj["metadata"], entries)
+    name, now = managers.manager_name(manager, call.agent), clock.now()
+    entries = managers.update_managed_fields(endpoint_of(call), old, obj, name, now, settled=is_settled(call, old))
+    managers.put_managed_fields(obj["metadata"], entries)
 
 
-def settled(call: Call, old: Object) -> bool:
+def is_settled(call: Call, old: Object) -> bool:
     """Whether what owners have of an object is of the kind's schema: it was written since the kind last changed."""
     return call.kind.custom and int(old["metadata"].get("resourceVersion") or 0) > call.kind.changed
 
 
-def noted(kind: Kind, old: Object, obj: Object, manager: str, subresource: str = "") -> None:
-    """As `changed`, for a write that the server makes by itself, in the storage version."""
+def fields_of_noted(kind: Kind, old: Object, obj: Object, manager: str, subresource: str = "") -> None:
+    """As `fields_of_changed`, for a write that the server makes by itself, in the storage version."""
     version = kind.by_version[kind.storage_version]
-    changed(Call(kind, version, "", "", subresource), old, obj, manager)
+    fields_of_changed(Call(kind, version, "", "", subresource), old, obj, manager)
 
 
-def scaled(call: Call, old: Object, shown: Object, given: Object, manager: str) -> list[Entry]:
+def fields_of_scaled(call: Call, old: Object, shown: Object, given: Object, manager: str) -> list[Entry]:
     """The managedFields of an object whose Scale is changed.
 
     old: the object before. shown, given: the Scale before and as it is to be.
     """
     held = old["metadata"].get("managedFields")
     shown = {**shown, "metadata": {**shown["metadata"]}}
-    managers.put(shown["metadata"], scaling.to_scale(held, _paths(call.kind)))
+    managers.put_managed_fields(shown["metadata"], scaling.to_scale(held, _paths(call.kind)))
     given = {**given, "metadata": {**(given.get("metadata") or {})}}
     now = clock.now()
-    scale = managers.update(_SCALE_PLACE, shown, given, managers.name(manager, call.agent), now)
-    return rescaled(call, old, scale)
+    scale = managers.update_managed_fields(_SCALE_PLACE, shown, given, managers.manager_name(manager, call.agent), now)
+    return fields_of_rescaled(call, old, scale)
 
 
-def rescaled(call: Call, old: Object, scale: list[Entry]) -> list[Entry]:
+def fields_of_rescaled(call: Call, old: Object, scale: list[Entry]) -> list[Entry]:
     """The managedFields of an object whose Scale has these after a write."""
     held = old["metadata"].get("managedFields")
     return scaling.to_object(held, scale, call.api_version, _paths(call.kind), custom=call.kind.custom)

@@ -7,14 +7,14 @@ from typing import Final
 from podless.verbs import options, steps
 from podless.verbs.call import API, Call, Single
 from podless.verbs.runner import PARSE, Stages, Write
-from podless.verbs.update import UPDATE, rewrite
+from podless.verbs.update import UPDATE, rewrite_object
 
 
-async def finalize(api: API, call: Call) -> Single:
+async def finalize_object(api: API, call: Call) -> Single:
     """Replace the finalizers; an object being deleted that nobody holds any longer goes. Raises what update does."""
-    write = Write(call, options.write(call, "UpdateOptions"))
+    write = Write(call, options.read_write_options(call, "UpdateOptions"))
     await READ.run(api, write)
-    return await rewrite(api, write, UPDATE)
+    return await rewrite_object(api, write, UPDATE)
 
 
 def fit_name(write: Write) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from podless.kinds.kind import Kind
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.store import Operation
 
 
-class Ahead(NamedTuple):
+class FollowUpCommits(NamedTuple):
     """What follows from a new object, as far as that is known: commits behind its own, and the object as it is then.
 
     They may come to nothing, where others are quicker: the follow-up sees to it then.
@@ -27,13 +27,13 @@ class FollowUp(Protocol):
     def busy(self) -> bool:
         """Whether there are writes that have not been followed up yet."""
 
-    async def react(self, key: str, made: Object | None = None) -> None:
+    async def after_commit(self, key: str, made: Object | None = None) -> None:
         """Wait until one write is followed up. key: what was written. made: the new object, where that is at hand."""
 
     async def flush(self) -> None:
         """Wait until all writes so far are followed up."""
 
-    def foresee(self, key: str, made: Object) -> Ahead | None:
+    def follow_up_commits(self, key: str, made: Object) -> FollowUpCommits | None:
         """Return what can be committed at once with a new object; None if there is nothing or it is not known yet."""
 
 

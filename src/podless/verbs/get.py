@@ -8,11 +8,11 @@ from podless.verbs import options
 from podless.verbs.call import API, Call, Single
 
 
-def get(api: API, call: Call, collection: WatchCache) -> Single:
+def get_object(api: API, call: Call, collection: WatchCache) -> Single:
     """The object as it is now. Raises NotFound; Internal or Timeout for a bad or future resourceVersion."""
     if call.query:
         options.refuse_export(call)
-    wanted = options.text(call, "resourceVersion") if call.query else ""
+    wanted = options.read_text(call, "resourceVersion") if call.query else ""
     if wanted:
         try:
             revision = options.parse_revision(wanted)

@@ -16,7 +16,7 @@ from podless.structs import structs
 from podless.structs.gotypes import Int, String
 from podless.structs.structs import Field, Struct
 from podless.verbs.call import API, Call, Many
-from podless.verbs.components import components
+from podless.verbs.components import list_components
 from podless.verbs.options import ListOptions, parse_revision, revision_error, too_large
 
 Match = Callable[[Entry], bool]
@@ -37,7 +37,7 @@ _TOKEN_TOO_OLD = (
 )
 
 
-class Token(NamedTuple):
+class ContinueToken(NamedTuple):
     """Where a page ended: the revision that the whole list is read at, and the key to go on with, without the scope.
 
     revision: negative for the state as it is when the token is used.
@@ -47,23 +47,23 @@ class Token(NamedTuple):
     start: str
 
 
-def write_token(token: Token) -> str:
+def write_token(token: ContinueToken) -> str:
     """A continue token."""
-    raw = serializer.encode({"v": _VERSION, "rv": token.revision, "start": token.start})
+    raw = serializer.encode_json({"v": _VERSION, "rv": token.revision, "start": token.start})
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
-def read_token(text: str) -> Token:
+def read_token(text: str) -> ContinueToken:
     """The same read back. Raises BadRequest."""
     try:
         raw = serializer.decode_json(_decode_base64(text))
-        given = structs.decode(_TOKEN, {} if raw is None else raw)
+        given = structs.decode_struct(_TOKEN, {} if raw is None else raw)
         return _sound(given.get("v", ""), given.get("rv", 0), given.get("start", ""))
     except ValueError as error:
         raise BadRequest(f"invalid continue token: continue key is not valid: {error}") from None
 
 
-def _sound(version: str, revision: int, start: str) -> Token:
+def _sound(version: str, revision: int, start: str) -> ContinueToken:
     """Raises ValueError for a token that leads nowhere, or out of what is listed."""
     if version != _VERSION:
         raise ValueError(f"server does not recognize this encoded version {version}")
@@ -74,7 +74,7 @@ def _sound(version: str, revision: int, start: str) -> Token:
     key = start.removeprefix("/")
     if any(part in ("", ".", "..") for part in key.split("/")) and start != "/":
         raise ValueError(start)
-    return Token(revision, key)
+    return ContinueToken(revision, key)
 
 
 def _decode_base64(text: str) -> bytes:
@@ -89,7 +89,7 @@ def _decode_base64(text: str) -> bytes:
     return base64.urlsafe_b64decode(data + b"=" * (-len(data) % 4))
 
 
-def selector(call: Call, options: ListOptions, *, keep: bool = False) -> Match | None:
+def make_selector(call: Call, options: ListOptions, *, keep: bool = False) -> Match | None:
     """What the selectors leave of a list; None where they leave all. keep: whether others will ask the same soon."""
     labels, fields = options.labels, options.fields
     if labels.empty and fields.empty:
@@ -147,9 +147,9 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     if revision < api.store.compacted:
         raise _expired(token)
     start = call.scope + token.start if token is not None else ""
-    match = selector(call, options)
+    match = make_selector(call, options)
     if not call.kind.strategy.revisioned:
-        return Many([entry for entry in await components(api) if match is None or match(entry)], 0)
+        return Many([entry for entry in await list_components(api) if match is None or match(entry)], 0)
     if match is None:
         entries, remaining = await _read(call, collection, revision, start, limit)
         return Many(entries, revision, _next(call, entries, revision) if remaining else "", remaining or None)
@@ -175,17 +175,17 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
 
 def _next(call: Call, entries: Sequence[Entry], revision: int) -> str:
     """The token that goes on behind these entries."""
-    return write_token(Token(revision, entries[-1].key[len(call.scope) :] + "\0"))
+    return write_token(ContinueToken(revision, entries[-1].key[len(call.scope) :] + "\0"))
 
 
-def _expired(token: Token | None) -> Expired:
+def _expired(token: ContinueToken | None) -> Expired:
     """The state is forgotten; where it was a page's, a token that goes on in the present one is part of the answer."""
     if token is None:
         return Expired(_TOO_OLD)
-    return Expired(_TOKEN_TOO_OLD, write_token(Token(-1, token.start)))
+    return Expired(_TOKEN_TOO_OLD, write_token(ContinueToken(-1, token.start)))
 
 
-def _wanted(options: ListOptions, token: Token | None) -> int:
+def _wanted(options: ListOptions, token: ContinueToken | None) -> int:
     """The revision that the client names, 0 for none. Raises BadRequest."""
     if token is not None:
         if options.revision not in ("", "0"):

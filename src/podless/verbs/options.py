@@ -70,13 +70,13 @@ class DeleteOptions:
     given: dict[str, Any] = field_(default_factory=dict)
 
 
-def text(call: Call, name: str) -> str:
+def read_text(call: Call, name: str) -> str:
     """A parameter's first value, or ""."""
     values = call.query.get(name)
     return values[0] if values else ""
 
 
-def truth(call: Call, name: str) -> bool | None:
+def read_boolean(call: Call, name: str) -> bool | None:
     """A boolean parameter as a real server reads it: all but false and 0 is true; None where it is not given."""
     values = call.query.get(name)
     return values[0].lower() not in ("false", "0") if values else None
@@ -90,7 +90,7 @@ def integer(call: Call, name: str) -> int | None:
 
 def refuse_export(call: Call) -> None:
     """Raises BadRequest for a parameter that old clients know."""
-    if truth(call, "export"):
+    if read_boolean(call, "export"):
         raise BadRequest("the export parameter, deprecated since v1.14, is no longer supported")
 
 
@@ -153,7 +153,7 @@ def _manager_errors(manager: str) -> list[FieldError]:
 _VALIDATIONS = ["", "Ignore", "Strict", "Warn"]
 
 
-def write(call: Call, kind: str, *, apply: bool = False) -> WriteOptions:
+def read_write_options(call: Call, kind: str, *, apply: bool = False) -> WriteOptions:
     """Options of a write; kind: CreateOptions, UpdateOptions or PatchOptions. apply: of an apply, which has a manager.
 
     Raises Invalid.
@@ -161,14 +161,14 @@ def write(call: Call, kind: str, *, apply: bool = False) -> WriteOptions:
     if not call.query and not apply:
         return _PLAIN_WRITE
     errors: list[FieldError] = []
-    manager = text(call, "fieldManager")
+    manager = read_text(call, "fieldManager")
     if apply and not manager:
         errors.append(field.required("fieldManager", "is required for apply patch"))
     elif kind == "PatchOptions" and not apply and "force" in call.query:
         errors.append(field.forbidden("force", "may not be specified for non-apply patch"))
     dry_run, unsupported = _dry_run(list(call.query.get("dryRun", ())))
     errors += [*_manager_errors(manager), *unsupported]
-    validation = text(call, "fieldValidation")
+    validation = read_text(call, "fieldValidation")
     errors += field.one_of("fieldValidation", validation, _VALIDATIONS)
     _refuse(kind, errors)
     return WriteOptions(dry_run, validation or "Warn", manager)
@@ -185,23 +185,23 @@ def listing(call: Call, parsed: tuple[LabelSelector, FieldSelector] | None = Non
     if not call.query:
         return _PLAIN_LIST
     timeout, limit = integer(call, "timeoutSeconds"), integer(call, "limit") or 0
-    labels, fields = parsed or _parse(text(call, "labelSelector"), text(call, "fieldSelector"))
-    revision, match, initial = text(call, "resourceVersion"), text(call, "resourceVersionMatch"), None
+    labels, fields = parsed or _parse(read_text(call, "labelSelector"), read_text(call, "fieldSelector"))
+    revision, match, initial = read_text(call, "resourceVersion"), read_text(call, "resourceVersionMatch"), None
     if "sendInitialEvents" in call.query:
-        initial = truth(call, "sendInitialEvents")
+        initial = read_boolean(call, "sendInitialEvents")
     # by the parameter alone: a path that begins with watch/ is judged as a list is
-    watch = bool(truth(call, "watch"))
+    watch = bool(read_boolean(call, "watch"))
     if watch and initial is None and not match and revision in ("", "0"):
         initial, match = True, _NOT_OLDER
     options = ListOptions(
         labels=labels,
         fields=fields,
         limit=max(limit, 0),
-        token=text(call, "continue"),
+        token=read_text(call, "continue"),
         revision=revision,
         match=match,
         timeout=timeout,
-        bookmarks=bool(truth(call, "allowWatchBookmarks")),
+        bookmarks=bool(read_boolean(call, "allowWatchBookmarks")),
         initial=initial,
     )
     _refuse("ListOptions", _watch_errors(options) if watch else _list_errors(options))
@@ -218,9 +218,11 @@ def _parse(labels: str, fields: str) -> tuple[LabelSelector, FieldSelector]:
     return parsed
 
 
-async def listed(api: API, call: Call, parsed: tuple[LabelSelector, FieldSelector] | None = None) -> ListOptions:
+async def read_list_options(
+    api: API, call: Call, parsed: tuple[LabelSelector, FieldSelector] | None = None
+) -> ListOptions:
     """The same, beside the loop where the selectors are long. Raises what `listing` does, and TooManyRequests."""
-    size = 0 if parsed else len(text(call, "labelSelector")) + len(text(call, "fieldSelector"))
+    size = 0 if parsed else len(read_text(call, "labelSelector")) + len(read_text(call, "fieldSelector"))
     return await api.off_loop.make(size * _SELECTOR, listing, call) if size else listing(call, parsed)
 
 
@@ -275,7 +277,7 @@ def _watch_errors(options: ListOptions) -> list[FieldError]:
 _POLICIES = ["Foreground", "Background", "Orphan", "nil"]
 
 
-def delete(call: Call) -> DeleteOptions:
+def read_delete_options(call: Call) -> DeleteOptions:
     """Options of a delete, from the body where there is one, else from the query. Raises BadRequest or Invalid."""
     return of_delete(_delete_body(call) if call.body else _delete_query(call))
 
@@ -300,10 +302,11 @@ def of_delete(given: dict[str, Any]) -> DeleteOptions:
 def _delete_query(call: Call) -> dict[str, Any]:
     given: dict[str, Any] = {
         "gracePeriodSeconds": integer(call, "gracePeriodSeconds"),
-        "orphanDependents": truth(call, "orphanDependents"),
-        "propagationPolicy": text(call, "propagationPolicy") if "propagationPolicy" in call.query else None,
+        "orphanDependents": read_boolean(call, "orphanDependents"),
+        "propagationPolicy": read_text(call, "propagationPolicy") if "propagationPolicy" in call.query else None,
         "dryRun": list(call.query.get("dryRun", ())) or None,
-        "preconditions": {name: found for name in ("uid", "resourceVersion") if (found := text(call, name))} or None,
+        "preconditions": {name: found for name in ("uid", "resourceVersion") if (found := read_text(call, name))}
+        or None,
     }
     return {name: value for name, value in given.items() if value is not None}
 
@@ -328,7 +331,7 @@ def _delete_body(call: Call) -> dict[str, Any]:
             raise BadRequest(explain_unregistered(kind, version, RELEASE.schemes.options))
         raise BadRequest("decoded object cannot be converted to DeleteOptions")
     try:
-        given = structs.decode(DELETE_OPTIONS, raw)
+        given = structs.decode_struct(DELETE_OPTIONS, raw)
         check_literals(call, DELETE_OPTIONS)
     except structs.DecodeError as error:
         raise BadRequest(_literal(call.body, error)) from None
@@ -338,7 +341,7 @@ def _delete_body(call: Call) -> dict[str, Any]:
 def _literal(body: bytes, error: structs.DecodeError) -> str:
     """What is wrong with options, with a number that does not fit as it was sent."""
     try:
-        structs.decode(DELETE_OPTIONS, sentfloats.as_written(body))
+        structs.decode_struct(DELETE_OPTIONS, sentfloats.as_written(body))
     except structs.DecodeError as exact:
         return str(exact)
     except (ValueError, RecursionError):  # YAML
@@ -355,23 +358,23 @@ def check_literals(call: Call, struct: Struct) -> None:
     except (ValueError, RecursionError):
         return
     if isinstance(given, dict):
-        structs.decode(struct, given)
+        structs.decode_struct(struct, given)
 
 
 def document(call: Call, struct: Struct) -> dict[str, Any]:
     """A body that is no object of the call's kind, decoded but not checked. Raises BadRequest."""
     try:
-        raw = decode(call, struct)
+        raw = decode_options(call, struct)
         typemeta.interpret(raw)
     except ValueError as error:
         raise BadRequest(str(error)) from None
     return raw or {}
 
 
-def decode(call: Call, struct: Struct, repeated: list[str] | None = None) -> Any:
+def decode_options(call: Call, struct: Struct, repeated: list[str] | None = None) -> Any:
     """The value in a body. repeated: takes repeated fields. Raises ValueError with the text of a real server."""
     if call.content_type.startswith(protobuf.MEDIA):
-        return protobuf.read(call.body, struct)
+        return protobuf.read_object(call.body, struct)
     try:
         yaml = "yaml" in call.content_type
         return serializer.decode_yaml(call.body, repeated) if yaml else serializer.decode_json(call.body, repeated)

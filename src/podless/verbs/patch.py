@@ -13,16 +13,15 @@ from podless.fields.patches import Patch, Sent
 from podless.kinds import bodies, typemeta
 from podless.meta.errors import Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
+from podless.runtime.jsonobject import Object
 from podless.structs import gotypes, restore, structs
 from podless.verbs import admit, fieldmanager, options, steps
-from podless.verbs.apply import apply
+from podless.verbs.apply import apply_object
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
 from podless.verbs.ready import merged_lists
 from podless.verbs.runner import PARSE, Stages, Write
-from podless.verbs.update import changing, load, rewrite
-
-Object = dict[str, Any]
+from podless.verbs.update import change_stages, load_object, rewrite_object
 
 
 def media_type(call: Call) -> str:
@@ -52,12 +51,12 @@ class PatchWrite(Write):
         self.media = media
 
 
-async def patch(api: API, call: Call) -> Single:
+async def patch_object(api: API, call: Call) -> Single:
     """Change the object, or its status, as the patch says. Raises what `rewrite` does, and BadRequest."""
     media = media_type(call)
     if media == patches.APPLY.media:
-        return await apply(api, call)
-    write = PatchWrite(call, options.write(call, "PatchOptions"), media)
+        return await apply_object(api, call)
+    write = PatchWrite(call, options.read_write_options(call, "PatchOptions"), media)
     collection = api.collection(call.kind)
     if not (collection.loaded and api.cache.fresh):
         await api.loaded(call.kind)
@@ -65,13 +64,13 @@ async def patch(api: API, call: Call) -> Single:
     if write.entry is None:
         raise call.not_found()
     await READ.run(api, write)
-    return await rewrite(api, write, PATCH)
+    return await rewrite_object(api, write, PATCH)
 
 
 def read_patch(write: PatchWrite) -> None:
     """Read the patch in the body. Raises BadRequest."""
     write.repeated = []
-    write.patch = prepare(write.call, write.media, write.options, write.repeated)
+    write.patch = prepare_patch(write.call, write.media, write.options, write.repeated)
     write.given = write.patch.document or {}
 
 
@@ -79,24 +78,24 @@ def apply_patch(write: PatchWrite) -> None:
     """Apply the patch to the object as it is now. Raises BadRequest, Invalid, Internal and Unconverted."""
     call, chosen, made = write.call, write.options, write.patch
     del call.warnings[write.warned :]
-    before = load(write)  # a patch shares with what it is applied to
+    before = load_object(write)  # a patch shares with what it is applied to
     patched = made.apply(before)
     if patched is before:  # nothing was to be done; the checks write to the new state
         patched = before.copy()
-    shown = partial(again, call, write.media, chosen, before)
-    obj = read(call, chosen, made, patched, write.repeated, before["metadata"], shown)
+    shown = partial(read_again, call, write.media, chosen, before)
+    obj = read_patched(call, chosen, made, patched, write.repeated, before["metadata"], shown)
     steps.fit_namespace(call, obj["metadata"])
     steps.fit_name(call, obj["metadata"])
     _check_version(obj)
-    fieldmanager.changed(call, before, obj, chosen.manager)
+    fieldmanager.fields_of_changed(call, before, obj, chosen.manager)
     write.obj = obj
 
 
 READ: Final = Stages[PatchWrite](PARSE, read_patch)
-PATCH: Final = changing(apply_patch, admit.MUTATE)
+PATCH: Final = change_stages(apply_patch, admit.MUTATE)
 
 
-def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *, shown: bool = False) -> Patch:
+def prepare_patch(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *, shown: bool = False) -> Patch:
     """The patch, ready to be applied; repeated collects its repeated fields. Raises BadRequest.
 
     shown: what it makes is only to be shown.
@@ -114,15 +113,15 @@ def prepare(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *
     return patches.READERS[media](sent)
 
 
-def again(call: Call, media: str, chosen: WriteOptions, old: Object) -> Any:
+def read_again(call: Call, media: str, chosen: WriteOptions, old: Object) -> Any:
     """The patched document anew, to be shown as it was before it was read and pruned."""
     floats = len(call.floats)
-    made = prepare(call, media, chosen, [], shown=True)
+    made = prepare_patch(call, media, chosen, [], shown=True)
     del call.floats[floats:]
     return made.apply(old)
 
 
-def read(
+def read_patched(
     call: Call,
     chosen: WriteOptions,
     made: Patch,
@@ -144,14 +143,14 @@ def read(
             obj = _decode_custom(call, patched, unknown, known)
         else:
             if call.floats:  # an integer is written without a point
-                settled, patched = patched, sentfloats.copied(patched, call.floats)
+                settled, patched = patched, sentfloats.copy_as_sent(patched, call.floats)
                 _decode_builtin(call, patched, [])
                 patched = settled
             obj = _decode_builtin(call, patched, unknown)
     except (ValueError, schema.Malformed) as error:
-        raise unfit(call, made, again() if again else patched, str(error)) from None
+        raise raise_unfit(call, made, again() if again else patched, str(error)) from None
     findings = [*repeated, *bodies.untold(call.kind, dict.fromkeys(unknown))]
-    judge(call, made, chosen, again or (lambda: patched), findings)
+    judge_fields(call, made, chosen, again or (lambda: patched), findings)
     return obj
 
 
@@ -161,8 +160,8 @@ def _restore(call: Call, patched: Any, unknown: list[str]) -> Object:
     assert struct is not None
     head = {"kind": call.kind.kind, "apiVersion": call.api_version}
     for name in head:
-        restore.restored(_TYPE, {name: patched.get(name)})
-    patched = restore.restored(struct, patched)
+        restore.restore_value(_TYPE, {name: patched.get(name)})
+    patched = restore.restore_value(struct, patched)
     obj = call.kind.strategy.decode(call.kind, call.version, {**patched, **head}, unknown)
     unknown.sort()
     return obj
@@ -207,23 +206,25 @@ def _check_version(obj: Object) -> None:
         raise refusal
 
 
-def judge(call: Call, made: Patch, chosen: WriteOptions, patched: Callable[[], Any], findings: list[str]) -> None:
+def judge_fields(
+    call: Call, made: Patch, chosen: WriteOptions, patched: Callable[[], Any], findings: list[str]
+) -> None:
     """Unknown and repeated fields are refused, warned of or passed over. Raises Invalid.
 
     patched: gives the document, to be shown.
     """
     if findings and chosen.validation == "Strict":
-        raise unfit(call, made, patched(), f"strict decoding error: {serializer.strict_text(findings)}")
+        raise raise_unfit(call, made, patched(), f"strict decoding error: {serializer.strict_text(findings)}")
     if chosen.validation != "Ignore":
         call.warnings += findings
 
 
-def unfit(call: Call, made: Patch, patched: Any, why: str) -> Invalid:
+def raise_unfit(call: Call, made: Patch, patched: Any, why: str) -> Invalid:
     """The patch does not make an object; it is shown what was made, of a strategic one what was read of it."""
-    shown = _text(call, patched) if made.strategic is None else gotext.plain(made.strategic)
+    shown = _text(call, patched) if made.strategic is None else gotext.format_plain(made.strategic)
     return Invalid("", "", "", [invalid("patch", shown, why)])
 
 
 def _text(call: Call, patched: Any) -> str:
-    encode = serializer.encode_sorted if call.kind.custom else serializer.encode
-    return gotext.escaped(encode(patched).decode())
+    encode = serializer.encode_sorted if call.kind.custom else serializer.encode_json
+    return gotext.escape_json(encode(patched).decode())

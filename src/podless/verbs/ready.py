@@ -42,7 +42,7 @@ def _look(done: asyncio.Future[None]) -> None:
 
 
 def _complete(kind: Kind) -> Callable[[], None]:
-    return kind.complete(kind.strategy.load, lambda: fieldmanager.complete(kind), lambda: _merge_tables(kind))
+    return kind.complete(kind.strategy.load, lambda: fieldmanager.complete_kind(kind), lambda: _merge_tables(kind))
 
 
 def _merge_tables(kind: Kind) -> None:
@@ -55,4 +55,4 @@ def merged_lists(kind: Kind, version: Version) -> strategic.Table:
     """Return the lists of a built-in kind that a strategic merge patch merges."""
     struct = kind.struct_of(version)
     assert struct is not None, f"{kind.kind} is not a built-in kind"
-    return kind.made(("merged", version.name), lambda: strategic.table(struct))
+    return kind.made(("merged", version.name), lambda: strategic.make_merge_table(struct))

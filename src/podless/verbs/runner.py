@@ -11,19 +11,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 from podless.admission import Along
 from podless.cache.entry import Entry
 from podless.codec import yamlasjson
 from podless.kinds.conversion import Unconverted
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.store import Stored
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
 from podless.verbs.ready import make_ready
-
-Object = dict[str, Any]
 
 # bytes of a text that is parsed on the event loop; other threads wait while JSON is parsed
 _MOST_YAML = 64 * 1024
@@ -84,7 +83,7 @@ async def parse_body(api: API, call: Call) -> None:
     elif len(body) > _MOST_JSON:
         call.body = await worker.applied(body)
     else:
-        read = await api.off_loop.run(len(body), yamlasjson.read, body)
+        read = await api.off_loop.run(len(body), yamlasjson.read_yaml_as_json, body)
         call.body = read if read is not None else await worker.yaml(body)
 
 

@@ -21,22 +21,22 @@ from podless.kinds.kind import Scale
 from podless.kinds.scheme import explain_unregistered
 from podless.meta import selectors
 from podless.meta.errors import BadRequest, Internal, Invalid
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 from podless.verbs import admit, body, fieldmanager, options, patch, steps
 from podless.verbs.apply import apply_scale
-from podless.verbs.call import API, Call, Document, Single
-from podless.verbs.get import get
+from podless.verbs.call import API, AnswerDocument, Call, Single
+from podless.verbs.get import get_object
 from podless.verbs.options import WriteOptions
-from podless.verbs.patch import judge, media_type, prepare, unfit
+from podless.verbs.patch import judge_fields, media_type, prepare_patch, raise_unfit
 from podless.verbs.runner import PARSE, Stages, Wait, Write
-from podless.verbs.update import changing, rewrite
+from podless.verbs.update import change_stages, rewrite_object
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 SCALE = load_struct("autoscaling/v1", "Scale")
 
-Object = dict[str, Any]
 
 _UNREADABLE = f'no kind is registered for the type v1.Scale in scheme "{RELEASE.schemes.scale}"'
 _UNSET = -(1 << 31)  # replicas of an object that has none, for those who change its Scale
@@ -119,29 +119,29 @@ class ScaleWrite(Write):
         self.shown = partial(read, paths=paths, required=False)
 
 
-async def scale(api: API, call: Call, verb: str) -> Document:
+async def scale_object(api: API, call: Call, verb: str) -> AnswerDocument:
     """get, update or patch of the Scale of an object. Raises what these verbs raise."""
     paths = call.version.scale
     if paths is None:
         raise call.not_found()
     collection = await api.loaded(call.kind)
     if verb == "get":
-        entry = get(api, call, collection).entry
+        entry = get_object(api, call, collection).entry
         assert entry is not None
         await api.converter.ready(call.kind, call.version, [entry])
-        return Document(read(view.load(call.kind, call.version, entry), paths))
+        return AnswerDocument(read(view.load(call.kind, call.version, entry), paths))
     if verb == "patch" and media_type(call) == APPLY.media:
         shown = partial(read, paths=paths, required=False)
         return await apply_scale(api, call, shown, None if call.kind.custom else partial(_with_replicas, paths))
-    chosen = options.write(call, "UpdateOptions" if verb == "update" else "PatchOptions")
+    chosen = options.read_write_options(call, "UpdateOptions" if verb == "update" else "PatchOptions")
     if verb == "patch" and collection.get(call.key) is None:  # a patch is read when there is something to be patched
         raise call.not_found()
     write = ScaleWrite(call, chosen, verb, paths)
     await READ.run(api, write)
     if collection.get(call.key) is None:
         raise call.not_found()
-    written = await rewrite(api, write, RESCALE)
-    return Document(read(await _object(api, call, written), paths, required=False))
+    written = await rewrite_object(api, write, RESCALE)
+    return AnswerDocument(read(await _object(api, call, written), paths, required=False))
 
 
 def _with_replicas(paths: Scale, old: Object, given: Object) -> Object:
@@ -175,7 +175,7 @@ def make_scale(write: ScaleWrite) -> None:
 
 
 async def _mutate(api: API, write: ScaleWrite) -> None:
-    write.wanted = await admit.mutate(api, write, write.wanted, write.before)
+    write.wanted = await admit.mutate_object(api, write, write.wanted, write.before)
 
 
 def put_scale(write: ScaleWrite) -> None:
@@ -188,14 +188,16 @@ def put_scale(write: ScaleWrite) -> None:
         raise Invalid("Scale", "autoscaling", call.name, found)
     obj = _with_replicas(paths, old, wanted)
     call.kind.strategy.fill(call.kind, call.version, obj)
-    managers.put(obj["metadata"], fieldmanager.scaled(call, old, write.before, wanted, write.options.manager))
+    managers.put_managed_fields(
+        obj["metadata"], fieldmanager.fields_of_scaled(call, old, write.before, wanted, write.options.manager)
+    )
     if revision := wanted["metadata"].get("resourceVersion"):
         obj["metadata"]["resourceVersion"] = revision
     write.obj = obj
 
 
 READ: Final = Stages[ScaleWrite](PARSE, read_scale)
-RESCALE: Final = changing(make_scale, Wait[ScaleWrite](_mutate, admit.mutates), put_scale)
+RESCALE: Final = change_stages(make_scale, Wait[ScaleWrite](_mutate, admit.mutates_object), put_scale)
 
 
 def _fit(call: Call, given: Object) -> None:
@@ -222,7 +224,7 @@ def _decode(raw: Any, findings: list[str]) -> Object:
     if (api_version, kind) != ("autoscaling/v1", "Scale"):
         raise ValueError(explain_unregistered(kind, api_version, RELEASE.schemes.scale))
     unknown: list[str] = []
-    scale = structs.decode(SCALE, raw or {}, unknown)
+    scale = structs.decode_struct(SCALE, raw or {}, unknown)
     findings += [f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown)]
     return scale
 
@@ -231,7 +233,7 @@ def _replacement(call: Call, chosen: WriteOptions) -> Change:
     """Raises BadRequest: a real server has one text for all that is no Scale."""
     checked, findings = chosen.validation != "Ignore", list[str]()
     try:
-        given = _decode(options.decode(call, SCALE, findings if checked else None), findings)
+        given = _decode(options.decode_options(call, SCALE, findings if checked else None), findings)
         options.check_literals(call, SCALE)
     except ValueError:
         raise BadRequest(_UNREADABLE) from None
@@ -245,7 +247,7 @@ def _replacement(call: Call, chosen: WriteOptions) -> Change:
 def _patched(call: Call, chosen: WriteOptions) -> Change:
     """Raises BadRequest for what is no patch, Invalid for one that makes no Scale."""
     repeated: list[str] = []
-    made = prepare(call, media_type(call), chosen, repeated)
+    made = prepare_patch(call, media_type(call), chosen, repeated)
 
     inner = _inner(call)
 
@@ -257,8 +259,8 @@ def _patched(call: Call, chosen: WriteOptions) -> Change:
         try:
             given = _decode(made.apply(before), findings)
         except ValueError as error:
-            raise unfit(inner, made, shown(), str(error)) from None
-        judge(inner, made, chosen, shown, findings)
+            raise raise_unfit(inner, made, shown(), str(error)) from None
+        judge_fields(inner, made, chosen, shown, findings)
         return given
 
     return change
@@ -274,7 +276,7 @@ def _inner(call: Call) -> Call:
 
 def _body(call: Call, chosen: WriteOptions) -> Change:
     """Raises BadRequest."""
-    given = body.read(_inner(call), chosen)
+    given = body.read_body(_inner(call), chosen)
     _fit(call, given)
     return lambda before, old: given
 
@@ -283,13 +285,13 @@ def _change(call: Call, chosen: WriteOptions) -> Change:
     """Raises BadRequest for what is no patch, Invalid for one that makes no Scale."""
     inner, repeated = _inner(call), list[str]()
     media = media_type(call)
-    made = prepare(inner, media, chosen, repeated)
+    made = prepare_patch(inner, media, chosen, repeated)
 
     def change(before: Object, old: Object) -> Object:
         def again() -> Any:
-            return patch.again(inner, media, chosen, _owned(call, before, old))
+            return patch.read_again(inner, media, chosen, _owned(call, before, old))
 
-        return patch.read(inner, chosen, made, made.apply(before), repeated, again=again)
+        return patch.read_patched(inner, chosen, made, made.apply(before), repeated, again=again)
 
     return change
 
@@ -297,4 +299,4 @@ def _change(call: Call, chosen: WriteOptions) -> Change:
 def _owned(call: Call, scale: Object, obj: Object) -> Object:
     """The Scale of an object as errors show it: with the owners of its fields, and in its own order."""
     metadata = {**scale["metadata"], "managedFields": fieldmanager.scale_entries(call, obj)}
-    return {**scale, "metadata": structs.decode(OBJECT_META, metadata)}
+    return {**scale, "metadata": structs.decode_struct(OBJECT_META, metadata)}

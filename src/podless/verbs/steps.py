@@ -17,12 +17,11 @@ from podless.meta import errors, objectmeta, uids
 from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
 from podless.meta.field import FieldError, forbidden, invalid
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.verbs import body, storage
 from podless.verbs import options as options_
 from podless.verbs.call import API, Call
 from podless.verbs.runner import Wait, Write
-
-Object = dict[str, Any]
 
 _SERVERS = frozenset({"uid", "creationTimestamp", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"})
 _NOT_PLACED = "not allowed on this type"
@@ -73,9 +72,9 @@ def strip_server_fields(metadata: Object) -> None:
         del metadata[name]
 
 
-def identify(kind: Kind, metadata: Object) -> None:
+def identify_object(kind: Kind, metadata: Object) -> None:
     """Set what the server alone says about a new object."""
-    metadata["uid"] = uids.make()
+    metadata["uid"] = uids.make_uid()
     metadata["creationTimestamp"] = clock.now()
     if kind.strategy.generation:
         metadata["generation"] = 1
@@ -92,7 +91,7 @@ def check_new_revision(write: Write) -> None:
         raise Internal("resourceVersion should not be set on objects to be created")
 
 
-def keep(metadata: Object, old: Object) -> None:
+def keep_metadata(metadata: Object, old: Object) -> None:
     """Restore what an update may leave out or may not change."""
     metadata["resourceVersion"] = old["resourceVersion"]
     metadata["creationTimestamp"] = old.get("creationTimestamp")  # null where others than servers wrote it to etcd
@@ -155,7 +154,7 @@ def refuse(kind: Kind, obj: Object, found: Sequence[FieldError]) -> None:
 
 def read_body(write: Write) -> None:
     """Read the object in the body. Raises BadRequest."""
-    write.given = write.obj = body.read(write.call, write.options)
+    write.given = write.obj = body.read_body(write.call, write.options)
 
 
 def drop_repeated_owners(write: Write, *, by_admission: bool = False) -> None:
@@ -198,7 +197,7 @@ def validate_changed(write: Write) -> None:
     if strategy.generation and call.subresource != "status" and _is_changed(call, strategy, obj, old):
         metadata["generation"] = metadata.get("generation", 0) + 1
     else:
-        managers.settle(obj, old)
+        managers.settle_times(obj, old)
     _validate_type(call, obj, old)
     below = call.subresource
     found = judgement.of_change(call.kind, call.version, obj, old, call.warnings, call.floats, subresource=below)
@@ -239,7 +238,7 @@ def _encode(write: Write) -> None:
     kind = write.call.kind
     if kind.webhook is None:
         write.obj = kind.strategy.store(kind, write.obj)
-    write.stored = storage.encode(kind, write.obj)
+    write.stored = storage.encode_stored(kind, write.obj)
 
 
 # from the object in the version of the request to what is stored

@@ -19,12 +19,12 @@ from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
-from podless.kinds.strategy import Object
 from podless.meta.errors import Unavailable
+from podless.runtime.jsonobject import Object
 from podless.store import Conflicted, Operation, Oversized, Record, Stored, StoreError
 from podless.structs import protobuf
 from podless.verbs.call import API
-from podless.verbs.followup import Ahead, FollowUp
+from podless.verbs.followup import FollowUp, FollowUpCommits
 from podless.verbs.ready import make_ready
 
 T = TypeVar("T")
@@ -60,7 +60,7 @@ class Next(NamedTuple):
     stored: Stored | None = None
 
 
-class Written(NamedTuple):
+class WriteResult(NamedTuple):
     """The object as it is now, None where it is gone. revision: of the commit, 0 where nothing was written."""
 
     entry: Entry | None
@@ -78,15 +78,15 @@ class _Present(NamedTuple):
 Attempt = Callable[[Entry | None], Coroutine[Any, Any, Next | Action]]
 
 
-async def create(api: API, kind: Kind, key: str, obj: Object) -> Entry:
+async def store_new(api: API, kind: Kind, key: str, obj: Object) -> Entry:
     """Store a new object. Raises Conflicted where the key is in use."""
-    return await put(api, kind, key, encode(kind, obj), None, obj)
+    return await put_object(api, kind, key, encode_stored(kind, obj), None, obj)
 
 
-async def put(
+async def put_object(
     api: API, kind: Kind, key: str, stored: Stored, along: Along | None = None, obj: Object | None = None
 ) -> Entry:
-    """As `create`, of an object that is encoded. obj: the same decoded, where what follows is to be told of it.
+    """As `store_new`, of an object that is encoded. obj: the same decoded, where what follows is to be told of it.
 
     Raises Conflicted, Overtaken, or what refuses what goes along.
     """
@@ -98,8 +98,8 @@ async def put(
     return await _repeat(api, write, new=key)
 
 
-async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: bool = True) -> Written:
-    """Have an object changed, made or deleted. react: False for who is himself what follows from such writes.
+async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hooks: bool = True) -> WriteResult:
+    """Have an object changed, made or deleted. hooks: False where the caller is what follows from such writes.
 
     Raises what `attempt` raises, or Unavailable where it is overtaken again and again.
     """
@@ -108,13 +108,13 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
         await api.loaded(kind)
     entry = collection.get(key)
 
-    async def write(present: _Present | None) -> Written:
+    async def write(present: _Present | None) -> WriteResult:
         nonlocal entry
         if present is not None and present.key == key:
             entry = api.written(kind, present.record) if present.record is not None else None
         wanted = await api.off_loop.slices.drive(attempt(entry))  # which decodes the object, by whatever schema
         if wanted is Action.KEEP or (wanted is Action.DELETE and entry is None):
-            return Written(entry)
+            return WriteResult(entry)
         stored, along = None, None
         if isinstance(wanted, Next):
             along, stored = wanted.along, wanted.stored
@@ -122,15 +122,15 @@ async def update(api: API, kind: Kind, key: str, attempt: Attempt, *, react: boo
                 size = len(entry.body) if entry is not None else 0
                 if api.off_loop.is_long(size):
                     await make_ready(api, kind)
-                stored = await api.off_loop.run(size, encode, kind, wanted.obj)
+                stored = await api.off_loop.run(size, encode_stored, kind, wanted.obj)
         if stored is not None and entry is not None and stored.at(entry.revision) == entry.body:
-            return Written(entry)  # nothing changes, so nobody is told
+            return WriteResult(entry)  # nothing changes, so nobody is told
         expect, created = (entry.revision, entry.created) if entry is not None else (0, 0)
         operation = Operation(key, stored, expect, _frees(wanted))
-        revision = await _write(api, kind, operation, along, react=react)
+        revision = await _write(api, kind, operation, along, hooks=hooks)
         if stored is None:
-            return Written(None, revision)
-        return Written(api.written(kind, Record(key, stored, revision, created or revision)), revision)
+            return WriteResult(None, revision)
+        return WriteResult(api.written(kind, Record(key, stored, revision, created or revision)), revision)
 
     return await _repeat(api, write)
 
@@ -140,18 +140,18 @@ def _frees(wanted: Next | Action) -> bool:
     return wanted is Action.DELETE or (isinstance(wanted, Next) and "deletionTimestamp" in wanted.obj["metadata"])
 
 
-def encode(kind: Kind, obj: Object) -> Stored:
+def encode_stored(kind: Kind, obj: Object) -> Stored:
     """The object as it is stored. Raises Oversized."""
     stored = view.encode(kind, obj)
     if len(stored.data) > _MOST:
         struct = kind.struct
         # a real server stores built-in kinds as protobuf, in which long texts take less
-        if struct is None or len(protobuf.write(struct, obj)) > _MOST:
+        if struct is None or len(protobuf.write_object(struct, obj)) > _MOST:
             raise Oversized
     return stored
 
 
-async def together(api: API, plan: Callable[[], Awaitable[Sequence[Operation]]]) -> int:
+async def commit_together(api: API, plan: Callable[[], Awaitable[Sequence[Operation]]]) -> int:
     """Commit what is planned on what is stored now, all of it at once; nothing follows from it.
 
     The plan is made again where it has been overtaken. Returns the revision, 0 where nothing was planned. Raises
@@ -160,12 +160,12 @@ async def together(api: API, plan: Callable[[], Awaitable[Sequence[Operation]]])
 
     async def write(_: _Present | None) -> int:
         operations = await plan()
-        return await commit(api, operations) if operations else 0
+        return await commit_operations(api, operations) if operations else 0
 
     return await _repeat(api, write)
 
 
-async def once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
+async def keep_once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
     """Return a value that the server keeps for itself: the one that is there, or the one that is made and there first.
 
     make: called again where the key was written and deleted in between.
@@ -178,17 +178,17 @@ async def once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
             if record.key == key:
                 return record.stored.data
         made = make()
-        await commit(api, [Operation(key, Stored(made), 0)])
+        await commit_operations(api, [Operation(key, Stored(made), 0)])
         return made
 
     return await _repeat(api, write)
 
 
-async def commit(api: State, operations: Sequence[Operation]) -> int:
+async def commit_operations(api: State, operations: Sequence[Operation]) -> int:
     """Commit once, with the condition in GUARD, and return the revision when the cache shows it; nothing follows.
 
-    For those who do something else where others were quicker; all others leave that to `put`, `update` or `together`.
-    Raises Conflicted, Deposed where the condition no longer holds.
+    For those who do something else where others were quicker; all others leave that to `put_object`, `update_stored` or
+    `commit_together`. Raises Conflicted, Deposed where the condition no longer holds.
     """
     guard = GUARD.get()
     if guard is None:
@@ -228,26 +228,26 @@ async def _repeat(api: State, attempt: Callable[[_Present | None], Awaitable[T]]
 
 
 def _write(
-    api: API, kind: Kind, operation: Operation, along: Along | None, obj: Object | None = None, *, react: bool = True
+    api: API, kind: Kind, operation: Operation, along: Along | None, obj: Object | None = None, *, hooks: bool = True
 ) -> Coroutine[Any, Any, int]:
-    """Commit, and have happen what follows. obj: what is written, decoded. Raises Conflicted."""
-    follow_up = api.follow_ups.of(kind) if react else None
+    """Commit, then run the kind's after-commit hook. obj: what is written, decoded. Raises Conflicted."""
+    follow_up = api.follow_ups.of(kind) if hooks else None
     if follow_up is not None and obj is not None and along is None:
-        ahead = _ahead(api, follow_up, operation, obj)
-        if ahead is not None:
-            return _shielded(_foreseen(api, operation, follow_up, obj, ahead))
-    written = commit(api, (operation,)) if along is None else _commit_along(api, operation, along)
+        planned = _follow_up_commits(api, follow_up, operation, obj)
+        if planned is not None:
+            return _shielded(_commit_chain(api, operation, follow_up, obj, planned))
+    written = commit_operations(api, (operation,)) if along is None else _commit_along(api, operation, along)
     return written if follow_up is None else _shielded(_followed(written, follow_up, operation.key, obj))
 
 
 async def _shielded(work: Coroutine[Any, Any, int]) -> int:
-    # what follows must follow, also where the client does not wait for it
+    # the hooks run to their end even if the client does not wait for them
     return await asyncio.shield(asyncio.get_running_loop().create_task(work))
 
 
 async def _followed(written: Awaitable[int], follow_up: FollowUp, key: str, obj: Object | None) -> int:
     revision = await written
-    await follow_up.react(key, obj and _at(obj, revision))
+    await follow_up.after_commit(key, obj and _at(obj, revision))
     return revision
 
 
@@ -255,19 +255,21 @@ def _at(obj: Object, revision: int) -> Object:
     return {**obj, "metadata": {**obj["metadata"], "resourceVersion": str(revision)}}
 
 
-def _ahead(api: API, follow_up: FollowUp, operation: Operation, obj: Object) -> Ahead | None:
+def _follow_up_commits(api: API, follow_up: FollowUp, operation: Operation, obj: Object) -> FollowUpCommits | None:
     stored = operation.stored
     if stored is None or api.off_loop.is_long(len(stored.data)) or GUARD.get() is not None:
         return None
-    return follow_up.foresee(operation.key, obj)
+    return follow_up.follow_up_commits(operation.key, obj)
 
 
-async def _foreseen(api: API, operation: Operation, follow_up: FollowUp, obj: Object, ahead: Ahead) -> int:
+async def _commit_chain(
+    api: API, operation: Operation, follow_up: FollowUp, obj: Object, planned: FollowUpCommits
+) -> int:
     """As `_followed`, with what follows in commits of the same chain."""
-    first, *later = await api.store.chain(((operation,), *ahead.commits))
+    first, *later = await api.store.chain(((operation,), *planned.commits))
     await api.cache.reach(later[-1] if later else first)
-    made = _at(ahead.obj, later[-1]) if len(later) == len(ahead.commits) else _at(obj, first)
-    await follow_up.react(operation.key, made)
+    made = _at(planned.obj, later[-1]) if len(later) == len(planned.commits) else _at(obj, first)
+    await follow_up.after_commit(operation.key, made)
     return first
 
 
@@ -275,7 +277,7 @@ async def _commit_along(api: API, operation: Operation, along: Along) -> int:
     async with AsyncExitStack() as held:
         for lock in along.locks:
             await held.enter_async_context(lock)
-        return await commit(api, (operation, *along.operations()))
+        return await commit_operations(api, (operation, *along.operations()))
 
 
 async def _catch_up(api: State, conflict: Conflicted) -> None:

@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from podless.cache.entry import Entry
 from podless.kinds import view
+from podless.runtime.jsonobject import Object
 from podless.structs import protobuf
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
-from podless.verbs.create import make
+from podless.verbs.create import make_object
 from podless.verbs.runner import PARSE, Checks, Stages, Wait, Work, Write
 from podless.verbs.storage import Action, Next
 
-Object = dict[str, Any]
 W = TypeVar("W", bound=Write)
 
 
-async def update(api: API, call: Call) -> Single:
-    """Replace the object, or its status, by what the body says. Raises what `rewrite` does, and BadRequest."""
-    write = Write(call, options.write(call, "UpdateOptions"))
+async def update_object(api: API, call: Call) -> Single:
+    """Replace the object, or its status, by what the body says. Raises what `rewrite_object` does, and BadRequest."""
+    write = Write(call, options.read_write_options(call, "UpdateOptions"))
     await READ.run(api, write)
     if not await _makes(api, call):
-        return await rewrite(api, write, UPDATE)
+        return await rewrite_object(api, write, UPDATE)
     metadata = write.obj["metadata"]
     steps.may_create(api, call)
     steps.read_revision(metadata)
     steps.check_uid(call, metadata, "", dry_run=write.options.dry_run)
     if not write.options.dry_run:
         metadata.pop("resourceVersion", None)
-    return await make(api, write)
+    return await make_object(api, write)
 
 
 async def _makes(api: API, call: Call) -> bool:
@@ -45,18 +45,20 @@ async def _makes(api: API, call: Call) -> bool:
     return (await api.loaded(call.kind)).get(call.key) is None
 
 
-async def rewrite(api: API, write: W, change: Stages[W]) -> Single:
+async def rewrite_object(api: API, write: W, change: Stages[W]) -> Single:
     """Take the object through the stages of a change and store it; again where another write came in between.
 
     Raises NotFound, Conflict, Invalid, or what a stage raises.
     """
     write.warned = len(write.call.warnings)
-    written = await storage.update(api, write.call.kind, write.call.key, partial(attempt, api, write, change))
+    written = await storage.update_stored(
+        api, write.call.kind, write.call.key, partial(attempt_update, api, write, change)
+    )
     return write.answer or Single(written.entry)
 
 
-async def attempt(api: API, write: W, change: Stages[W], entry: Entry | None) -> Next | Action:
-    """What becomes of the object that is in this state. Raises what `rewrite` does."""
+async def attempt_update(api: API, write: W, change: Stages[W], entry: Entry | None) -> Next | Action:
+    """What becomes of the object that is in this state. Raises what `rewrite_object` does."""
     call = write.call
     if entry is None:
         raise call.not_found()
@@ -79,7 +81,7 @@ async def _convert(api: API, write: Write) -> None:
         await api.converter.ready(write.call.kind, write.call.version, [write.entry])
 
 
-def load(write: Write) -> Object:
+def load_object(write: Write) -> Object:
     """The object as it is now, decoded anew. Raises what view.load does."""
     assert write.entry is not None
     return view.load(write.call.kind, write.call.version, write.entry)
@@ -87,7 +89,7 @@ def load(write: Write) -> Object:
 
 def load_old(write: Write) -> None:
     """Decode the object as it is now: the checks compare the new state with it, and it stays untouched."""
-    write.old = load(write)
+    write.old = load_object(write)
 
 
 def replace(write: Write) -> None:
@@ -98,7 +100,7 @@ def replace(write: Write) -> None:
     if call.kind.strategy.literal and not call.content_type.startswith((protobuf.MEDIA, "application/yaml")):
         call.kind.strategy.written(obj, call.body)
     steps.check_uid(call, obj["metadata"], old["metadata"].get("uid", ""), dry_run=write.options.dry_run)
-    fieldmanager.changed(call, old, obj, write.options.manager)
+    fieldmanager.fields_of_changed(call, old, obj, write.options.manager)
     write.obj = obj
 
 
@@ -113,7 +115,7 @@ def keep_server_fields(write: Write) -> None:
     call, obj, old = write.call, write.obj, write.old
     assert old is not None
     strategy = call.kind.strategy.below(call.subresource)
-    steps.keep(obj["metadata"], old["metadata"])
+    steps.keep_metadata(obj["metadata"], old["metadata"])
     if call.subresource == "status":
         strategy.prepare_status(call.version, obj, old)
     elif call.subresource == "finalize":
@@ -122,7 +124,7 @@ def keep_server_fields(write: Write) -> None:
         strategy.prepare_update(call.version, obj, old)
 
 
-def changing(*change: Work[W] | Wait[W]) -> Stages[W]:
+def change_stages(*change: Work[W] | Wait[W]) -> Stages[W]:
     """The stages of a change of an object that is there. change: those that only one verb has."""
     return Stages[W](
         Wait(_convert, steps.needs_webhook),
@@ -138,7 +140,7 @@ def changing(*change: Work[W] | Wait[W]) -> Stages[W]:
 
 
 READ: Final = Stages[Write](PARSE, steps.read_body, steps.fit_to_path, steps.drop_repeated_owners)
-UPDATE: Final = changing(replace, admit.MUTATE)
+UPDATE: Final = change_stages(replace, admit.MUTATE)
 STORED: Final = Stages[Write](*steps.STORED)
 
 

@@ -15,7 +15,7 @@ from podless.kinds import conversion, view
 from podless.meta.errors import APIError, Expired, Internal
 from podless.store import Compacted
 from podless.verbs.call import API, Call
-from podless.verbs.list import Match, looks_inside, selector
+from podless.verbs.list import Match, looks_inside, make_selector
 from podless.verbs.options import ListOptions, parse_revision, revision_error
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
@@ -72,7 +72,7 @@ class Watch:
         self.begun = 0
         self._api = api
         self._collection = collection
-        self._match = selector(call, options, keep=True)
+        self._match = make_selector(call, options, keep=True)
         self._shown = 0  # the revision of what has been handed over last
         self._early: list[Event] | None = []
         self._receive: Receive | None = None
@@ -110,7 +110,7 @@ class Watch:
         if options.initial is not False and (options.initial or not wanted):
             entries = self._collection.under(self._scope)[0]
             await self._convert(entries)
-            self.initial = self._chosen(entries, selector(self.call, options))
+            self.initial = self._chosen(entries, make_selector(self.call, options))
             self.bookmark_after = bool(options.initial) and options.bookmarks
             return
         if not wanted:

@@ -6,7 +6,6 @@ Source: Kubernetes' pkg/registry/core/pod/storage.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from podless.apis.catalog import BINDINGS, DISRUPTION_BUDGETS
 from podless.cache.entry import Entry
@@ -15,13 +14,12 @@ from podless.kinds import view
 from podless.meta import field, selectors
 from podless.meta.errors import APIError, BadRequest, Conflict, Forbidden, Internal, Invalid, TooManyRequests
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.verbs import delete as deleting
 from podless.verbs import options, storage
 from podless.verbs.call import API, Call
 from podless.verbs.options import DeleteOptions
 from podless.verbs.storage import Action, Next
-
-Object = dict[str, Any]
 
 _OTHER = "name in URL does not match name in {} object"
 _UNREADABLE = "ignoreStoreReadErrorWithClusterBreakingPotential"
@@ -34,7 +32,7 @@ _BEHIND = 10  # seconds to wait for a budget that is not up to date
 _MOST_DISRUPTED = 2000
 
 
-async def bind(api: API, call: Call, obj: Object) -> Object:
+async def bind_pod(api: API, call: Call, obj: Object) -> Object:
     """Say on which node a pod runs. Raises BadRequest, Internal, NotFound or Conflict."""
     metadata, target = obj["metadata"], obj.get("target") or {}
     if call.kind == BINDINGS:  # the older endpoint, whose bindings name the pod
@@ -49,8 +47,8 @@ async def bind(api: API, call: Call, obj: Object) -> Object:
     if not target.get("name"):
         errors.append(field.required("target.name"))
     if errors:
-        raise Internal(field.join(errors))
-    dry_run = options.write(call, "CreateOptions").dry_run
+        raise Internal(field.join_errors(errors))
+    dry_run = options.read_write_options(call, "CreateOptions").dry_run
 
     async def attempt(entry: Entry | None) -> Next | Action:
         if entry is None:
@@ -66,7 +64,7 @@ async def bind(api: API, call: Call, obj: Object) -> Object:
         condition(pod["status"], {"type": "PodScheduled", "status": "True"})
         return Action.KEEP if dry_run else Next(pod)
 
-    await storage.update(api, call.kind, call.key, attempt)
+    await storage.update_stored(api, call.kind, call.key, attempt)
     return dict(_DONE)
 
 
@@ -100,7 +98,7 @@ def condition(status: Object, given: Object) -> None:
         conditions[conditions.index(before)] = head | rest
 
 
-async def evict(api: API, call: Call, obj: Object) -> Object:
+async def evict_pod(api: API, call: Call, obj: Object) -> Object:
     """Delete a pod if its budget allows. Raises BadRequest, NotFound, TooManyRequests, Forbidden or Conflict."""
     if obj["metadata"].get("name", "") != call.name:
         raise BadRequest(_OTHER.format("Eviction"))
@@ -117,7 +115,7 @@ async def evict(api: API, call: Call, obj: Object) -> Object:
     await _condemn(api, call, chosen)
     chosen = options.of_delete(chosen.given)  # which a real server looks at where it deletes
     below = replace(call, subresource="", body=b"")
-    if await deleting.remove(api, below, chosen, asked=below) is None:
+    if await deleting.remove_object(api, below, chosen, asked=below) is None:
         raise call.not_found()
     return dict(_DONE)
 
@@ -125,9 +123,9 @@ async def evict(api: API, call: Call, obj: Object) -> Object:
 def _options(call: Call, obj: Object) -> DeleteOptions:
     given = obj.get("deleteOptions") or {}
     asked, wanted = list(call.query.get("dryRun") or ()), given.get("dryRun") or []
-    dry_run = options.write(call, "CreateOptions").dry_run or bool(wanted)
+    dry_run = options.read_write_options(call, "CreateOptions").dry_run or bool(wanted)
     if asked and wanted and asked != wanted:
-        shown = [gotext.plain(one) for one in (asked, wanted)]
+        shown = [gotext.format_plain(one) for one in (asked, wanted)]
         raise Internal(f"Non-matching dry-run options in request and content: {shown[0]} and {shown[1]}")
     conditions = given.get("preconditions") or {}
     policy = given.get("propagationPolicy") or ""
@@ -156,7 +154,7 @@ async def _spend(api: API, pod: Object, dry_run: bool) -> None:
         _take(budget, pod["metadata"]["name"])
         return Action.KEEP if dry_run else Next(budget)
 
-    await storage.update(api, kind, key, attempt)
+    await storage.update_stored(api, kind, key, attempt)
 
 
 def _about(selector: Object | None, labels: dict[str, str]) -> bool:
@@ -256,4 +254,4 @@ async def _condemn(api: API, call: Call, chosen: DeleteOptions) -> None:
         )
         return Next(pod)
 
-    await storage.update(api, call.kind, call.key, attempt)
+    await storage.update_stored(api, call.kind, call.key, attempt)

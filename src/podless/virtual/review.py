@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from podless.apis import catalog
 from podless.apis.authorization import reviews
@@ -19,17 +19,17 @@ from podless.meta import field, labelselector
 from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 from podless.verbs import admit, body, fieldmanager, options, steps
-from podless.verbs.call import API, Call, Document
+from podless.verbs.call import API, AnswerDocument, Call
 from podless.verbs.runner import PARSE, Stages, Write
 from podless.virtual import pods, tokens, unread
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
-Object = dict[str, Any]
 
 _RULE = 64  # bytes of a rule, about
 _ONE = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
@@ -43,11 +43,11 @@ class Review(Write):
     subject: User | None = None
 
     def __init__(self, call: Call, question: Call) -> None:
-        super().__init__(call, options.write(call, "CreateOptions"))
+        super().__init__(call, options.read_write_options(call, "CreateOptions"))
         self.question = question
 
 
-async def review(api: API, call: Call) -> Document:
+async def answer_review(api: API, call: Call) -> AnswerDocument:
     """Answer the question in the body. Raises BadRequest, Invalid, NotFound, Conflict, and what admission raises."""
     known = call.kind.subresource(call.subresource)
     asked = call
@@ -56,18 +56,18 @@ async def review(api: API, call: Call) -> Document:
     write = Review(call, asked)
     await REVIEW.run(api, write)
     if write.subject is not None:
-        return Document(await api.off_loop.slice(_decided, api, write.obj, write.subject), 201)
-    return Document(await _ANSWERS[asked.kind](api, call, write.obj), 201)
+        return AnswerDocument(await api.off_loop.slice(_decided, api, write.obj, write.subject), 201)
+    return AnswerDocument(await _ANSWERS[asked.kind](api, call, write.obj), 201)
 
 
 def read_question(write: Review) -> None:
     """Read the question in the body. Raises BadRequest."""
     asked = write.question
-    write.obj = body.read(asked, write.options)
+    write.obj = body.read_body(asked, write.options)
     if not write.call.subresource:
         steps.strip_server_fields(write.obj["metadata"])
     steps.fit_namespace(asked, write.obj["metadata"])
-    fieldmanager.created(asked, write.obj, write.options.manager)
+    fieldmanager.fields_of_created(asked, write.obj, write.options.manager)
 
 
 def check_access(write: Review) -> None:
@@ -183,7 +183,7 @@ def _metadata_errors(obj: Object, *allowed: str) -> list[FieldError]:
     metadata = {name: value for name, value in obj["metadata"].items() if name not in ("managedFields", *allowed)}
     if not metadata:
         return []
-    shown = structs.arrange(OBJECT_META, obj["metadata"])
+    shown = structs.arrange_fields(OBJECT_META, obj["metadata"])
     return [field.invalid("metadata", shown, "must be empty except for namespace" if allowed else "must be empty")]
 
 
@@ -218,7 +218,7 @@ def _decided(api: API, obj: Object, user: User) -> Object:
         status["reason"] = decision.reason
     errors = [decision.error] if decision.error else []
     if resource is not None:
-        errors += unread.told(resource)
+        errors += unread.unread_warnings(resource)
     if errors:
         status["evaluationError"] = "; ".join(errors)
     return obj | {"status": status}
@@ -232,7 +232,7 @@ async def _rules(api: API, call: Call, obj: Object) -> Object:
     found, errors = await api.off_loop.slice(api.authorizer.rules, call.user, namespace)
     status = await api.off_loop.run(len(found) * _RULE, _listed, found)
     if errors:
-        status["evaluationError"] = rules.joined(errors)
+        status["evaluationError"] = rules.join_errors(errors)
     return _head(obj) | {"metadata": {}, "spec": {}, "status": status}
 
 
@@ -253,9 +253,9 @@ _ANSWERS: dict[Kind, Callable[[API, Call, Object], Awaitable[Object]]] = {
     reviews.SELF_SUBJECT_REVIEWS: _self,
     reviews.TOKEN_REVIEWS: _token,
     reviews.SELF_SUBJECT_RULES_REVIEWS: _rules,
-    reviews.TOKEN_REQUESTS: tokens.request,
-    catalog.BINDINGS: pods.bind,
-    catalog.EVICTIONS: pods.evict,
+    reviews.TOKEN_REQUESTS: tokens.request_token,
+    catalog.BINDINGS: pods.bind_pod,
+    catalog.EVICTIONS: pods.evict_pod,
 }
 
 # whose rights an access review is about; raises Invalid

@@ -5,19 +5,16 @@ Source: the TokenRequest API, kubernetes/pkg/registry/core/serviceaccount/storag
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.apis.authorization import reviews
-from podless.auth.accounts import Bound
+from podless.auth.accounts import BoundObject
 from podless.auth.authenticate import AUDIENCE
 from podless.cache.entry import Entry
 from podless.codec import gotext
 from podless.meta import field
 from podless.meta.errors import BadRequest, Conflict, Invalid, NotFound, NotServed
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API, Call
-
-Object = dict[str, Any]
 
 _LEAST, _MOST = 600, 1 << 32  # seconds
 _UNDER_LEAST = "may not specify a duration less than 10 minutes"
@@ -26,7 +23,7 @@ _BINDABLE = {"Node": "nodes", "Pod": "pods", "Secret": "secrets"}
 _OTHER = "must match the service account name if specified"
 
 
-async def request(api: API, call: Call, obj: Object) -> Object:
+async def request_token(api: API, call: Call, obj: Object) -> Object:
     """The request with the token in its status. Raises NotFound, Invalid, BadRequest or Conflict."""
     account = (await api.loaded(call.kind)).get(call.key)
     if account is None:
@@ -46,9 +43,9 @@ async def request(api: API, call: Call, obj: Object) -> Object:
     shown = {"name": account.name, "namespace": account.namespace, "uid": metadata.get("uid") or uid}
     managed = {"managedFields": metadata["managedFields"]} if "managedFields" in metadata else {}
     return obj | {
-        "metadata": shown | {"creationTimestamp": clock.text(now)} | managed,
+        "metadata": shown | {"creationTimestamp": clock.format_time(now)} | managed,
         "spec": spec | {"audiences": audiences},
-        "status": {"token": token, "expirationTimestamp": clock.text(now + seconds)},
+        "status": {"token": token, "expirationTimestamp": clock.format_time(now + seconds)},
     }
 
 
@@ -68,7 +65,7 @@ def _check(call: Call, obj: Object, account: Entry) -> None:
         raise Invalid("TokenRequest", reviews.AUTHENTICATION, "", errors)
 
 
-async def _bound(api: API, call: Call, ref: Object | None) -> dict[str, Bound]:
+async def _bound(api: API, call: Call, ref: Object | None) -> dict[str, BoundObject]:
     """What the token is to be bound to, as claims of it name that."""
     if ref is None:
         return {}
@@ -90,10 +87,10 @@ async def _bound(api: API, call: Call, ref: Object | None) -> dict[str, Bound]:
             "The object might have been deleted and then recreated"
         )
         raise Conflict(kind, "", name, why)
-    found = {kind.lower(): Bound(name, uid)}
+    found = {kind.lower(): BoundObject(name, uid)}
     if kind == "Pod" and (on := spec.get("nodeName")):
         node = await _read(api, "nodes", "", on)
-        found["node"] = Bound(on, node["metadata"].get("uid", "") if node is not None else "")
+        found["node"] = BoundObject(on, node["metadata"].get("uid", "") if node is not None else "")
     return found
 
 

@@ -5,18 +5,15 @@ Source: kube-apiserver's pkg/registry/authorization/util.
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.meta import selectors
 from podless.meta.errors import BadRequest
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _LABELS, _FIELDS = "labelSelector", "fieldSelector"
 _PLACE = "spec.resourceAttributes"
 
 
-def told(resource: Object) -> list[str]:
+def unread_warnings(resource: Object) -> list[str]:
     """One text for each selector of which something is left out."""
     found = []
     for name in (_FIELDS, _LABELS):

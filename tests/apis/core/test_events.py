@@ -51,7 +51,7 @@ def complete(name: str, **fields: Any) -> dict[str, Any]:
 
 @given(EVENT)
 def test_nothing_is_lost_between_the_groups(event: dict[str, Any]) -> None:
-    stored = structs.decode(load_struct("core/v1", "Event"), event) | {"kind": "Event", "apiVersion": "v1"}
+    stored = structs.decode_struct(load_struct("core/v1", "Event"), event) | {"kind": "Event", "apiVersion": "v1"}
     shown = NEW_EVENTS.strategy.read(NEW_EVENTS, NEW_VERSION, dict(stored))
     assert shown["apiVersion"] == "events.k8s.io/v1"
     assert NEW_EVENTS.strategy.store(NEW_EVENTS, shown) == stored

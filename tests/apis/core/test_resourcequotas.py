@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from podless.apis.core.resourcequotas import QUOTAS
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from tests.conftest import Client
 from tests.cost import assert_linear
 

@@ -6,7 +6,7 @@ import pytest
 
 from podless.apis.podspec import amounts, default_pod, default_pod_template, images
 from podless.codec import quantity
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.structs import defaults
 from podless.structs.structfiles import load_struct
 
@@ -43,7 +43,7 @@ def test_latest(image: str, latest: bool) -> None:
 
 def test_template_gets_what_every_spec_gets() -> None:
     template = {"spec": {"containers": [{"name": "c", "image": "nginx"}]}}
-    defaults.fill(POD_TEMPLATE_SPEC, template)
+    defaults.fill_defaults(POD_TEMPLATE_SPEC, template)
     default_pod_template(template)
     assert template["spec"] == {
         "containers": [
@@ -64,7 +64,7 @@ def test_template_gets_what_every_spec_gets() -> None:
 
 
 def _fill(pod: Object) -> None:
-    defaults.fill(POD, pod)
+    defaults.fill_defaults(POD, pod)
     default_pod(pod)
 
 
@@ -83,7 +83,7 @@ def test_ports_of_the_host_network_are_the_hosts() -> None:
 
 def test_amounts_are_rounded_to_thousandths() -> None:
     found = {"cpu": "100u", "memory": "1Gi", "a": "1500u"}
-    quantity.rounded(found)
+    quantity.round_quantities(found)
     assert found == {"cpu": "1m", "memory": "1Gi", "a": "2m"}
 
 

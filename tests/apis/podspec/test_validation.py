@@ -7,7 +7,7 @@ import pytest
 from podless.apis.podspec import default_pod, default_pod_template, validate_pod_template
 from podless.apis.podspec.overlaps import overlaps
 from podless.apis.podspec.template import validate_new_pod, validate_pod
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.structs import defaults, structs
 from podless.structs.structfiles import load_struct
 from tests.cost import assert_linear
@@ -20,8 +20,8 @@ _LABEL = "a lowercase RFC 1123 label must consist of lower case alphanumeric cha
 
 def _pod(container: Object | None = None, **spec: object) -> Object:
     whole = {"containers": [{"name": "c", "image": "i", **(container or {})}], **spec}
-    obj = structs.decode(POD, {"metadata": {"name": "p"}, "spec": whole})
-    defaults.fill(POD, obj)
+    obj = structs.decode_struct(POD, {"metadata": {"name": "p"}, "spec": whole})
+    defaults.fill_defaults(POD, obj)
     default_pod(obj)
     return obj
 
@@ -161,7 +161,7 @@ def test_templates_need_no_references_of_images_and_allow_spaces() -> None:
         "volumes": [{"name": "v", "image": {"reference": ""}}],
     }
     template: Object = {"spec": spec}
-    defaults.fill(POD_TEMPLATE_SPEC, template)
+    defaults.fill_defaults(POD_TEMPLATE_SPEC, template)
     default_pod_template(template)
     assert validate_pod_template(template, "spec.template") == []
     pod = _pod({"image": " i"}, volumes=spec["volumes"])

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from podless.apis.catalog import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
+from podless.runtime.jsonobject import Object
 from tests.apis.late import changed, decoded, faults, reported
 
-Object = dict[str, Any]
 WANTED: Object = {"deviceClassName": "gpu"}
 SPEC: Object = {
     "devices": {

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from podless.apis.catalog import RESOURCE_SLICES
+from podless.runtime.jsonobject import Object
 from tests.apis.late import changed, decoded, faults, made
 
-Object = dict[str, Any]
 POOL: Object = {"name": "node-1", "generation": 1, "resourceSliceCount": 1}
 SPEC: Object = {"driver": "gpu.example.com", "pool": POOL, "nodeName": "node-1"}
 _ONE = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required"

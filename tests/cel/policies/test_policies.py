@@ -10,16 +10,16 @@ from podless.cel.policies import (
     BOOL,
     JSON_PATCHES,
     OBJECT,
+    AccessQuestion,
     Activation,
     Answer,
-    Authorizer,
+    AuthorizerValue,
     Environment,
-    Failure,
+    ExpressionFailure,
     OutOfBudget,
-    Question,
     TypeMismatch,
-    applied,
-    operations,
+    apply_message,
+    patch_operations,
 )
 
 
@@ -35,31 +35,31 @@ def test_objects_are_plain_json() -> None:
 
 
 def test_an_error_names_its_expression() -> None:
-    with pytest.raises(Failure, match=r"expression 'object.a > 1' resulted in error: no such key: a"):
+    with pytest.raises(ExpressionFailure, match=r"expression 'object.a > 1' resulted in error: no such key: a"):
         value("object.a > 1", object={})
 
 
 def test_an_object_is_made_of_messages() -> None:
     source = "Object{spec: Object.spec{n: object.n + 1, tags: ['a']}, metadata: Object.metadata{labels: {'a': 'b'}}}"
-    made = applied(value(source, OBJECT, patches=True, object={"n": 1}), ())
+    made = apply_message(value(source, OBJECT, patches=True, object={"n": 1}), ())
     assert made == {"spec": {"n": 2, "tags": ["a"]}, "metadata": {"labels": {"a": "b"}}}
 
 
 def test_a_field_that_is_absent_is_not_set() -> None:
     source = "Object{spec: Object.spec{?color: object.?color, ?size: object.?size}}"
-    assert applied(value(source, OBJECT, patches=True, object={"size": 3}), ()) == {"spec": {"size": 3}}
+    assert apply_message(value(source, OBJECT, patches=True, object={"size": 3}), ()) == {"spec": {"size": 3}}
 
 
 def test_a_message_stands_where_its_name_says() -> None:
     made = value("Object{spec: Object.spec{inner: Object.spec.other{}}}", OBJECT, patches=True)
     with pytest.raises(TypeMismatch, match=r'unexpected type name "Object.spec.other", expected "Object.spec.inner"'):
-        applied(made, ())
+        apply_message(made, ())
 
 
 def test_patches_are_made_of_values_of_the_object() -> None:
     source = "[JSONPatch{op: 'add', path: '/metadata/labels/' + jsonpatch.escapeKey('a/b~c'), value: object.color}]"
     made = value(source, JSON_PATCHES, patches=True, object={"color": "red"})
-    assert operations(made) == [{"op": "add", "path": "/metadata/labels/a~1b~0c", "value": "red"}]
+    assert patch_operations(made) == [{"op": "add", "path": "/metadata/labels/a~1b~0c", "value": "red"}]
 
 
 def composed(*variables: tuple[str, str]) -> Environment:
@@ -85,7 +85,7 @@ def test_an_error_in_a_variable_is_one_of_its_user() -> None:
     made = environment.compile("variables.bad == 1", BOOL)
     activation = Activation({"object": {}}, environment.variables)
     said = 'composited variable "bad" fails to evaluate: no such key: nothing'
-    with pytest.raises(Failure, match=said):
+    with pytest.raises(ExpressionFailure, match=said):
         activation.evaluate(made)
     either = environment.compile("true || variables.bad == 1", BOOL)
     assert activation.evaluate(either) is True
@@ -101,9 +101,9 @@ def test_the_budget_ends() -> None:
 
 class Asked:
     def __init__(self) -> None:
-        self.questions: list[Question] = []
+        self.questions: list[AccessQuestion] = []
 
-    def __call__(self, question: Question) -> Answer:
+    def __call__(self, question: AccessQuestion) -> Answer:
         self.questions.append(question)
         return Answer(question.verb == "get", f"{question.verb} it is")
 
@@ -113,27 +113,30 @@ def test_the_authorizer_is_asked_what_the_steps_say() -> None:
     source = (
         "authorizer.group('apps').resource('deployments').subresource('scale').namespace('n').name('x').check('get')"
     )
-    assert value(f"{source}.allowed() && {source}.reason() == 'get it is'", authorizer=Authorizer(asked))
-    assert asked.questions[0] == Question("get", "", "apps", "deployments", "scale", "n", "x")
-    assert not value("authorizer.path('/healthz').check('post').allowed()", authorizer=Authorizer(asked))
-    assert asked.questions[-1] == Question("post", path="/healthz")
+    assert value(f"{source}.allowed() && {source}.reason() == 'get it is'", authorizer=AuthorizerValue(asked))
+    assert asked.questions[0] == AccessQuestion("get", "", "apps", "deployments", "scale", "n", "x")
+    assert not value("authorizer.path('/healthz').check('post').allowed()", authorizer=AuthorizerValue(asked))
+    assert asked.questions[-1] == AccessQuestion("post", path="/healthz")
 
 
 def test_a_service_account_may_be_asked_for() -> None:
     asked = Asked()
     value("authorizer.serviceAccount('ns', 'sa').group('').resource('pods').check('get').allowed()",
-          authorizer=Authorizer(asked))  # fmt: skip
+          authorizer=AuthorizerValue(asked))  # fmt: skip
     assert asked.questions[0].account == ("ns", "sa")
-    with pytest.raises(Failure, match="Invalid service account name"):
-        value("authorizer.serviceAccount('ns', 'S A').path('/x').check('get').allowed()", authorizer=Authorizer(asked))
+    with pytest.raises(ExpressionFailure, match="Invalid service account name"):
+        value(
+            "authorizer.serviceAccount('ns', 'S A').path('/x').check('get').allowed()",
+            authorizer=AuthorizerValue(asked),
+        )
 
 
 def test_the_requested_resource_is_ready_to_be_asked_about() -> None:
     asked = Asked()
-    about = Authorizer(asked).about("a.io", "things", "", "n", "x")
+    about = AuthorizerValue(asked).about("a.io", "things", "", "n", "x")
     made = Environment().compile("authorizer.requestResource.check('get').allowed()", BOOL)
     assert Activation({"authorizer.requestResource": about}).evaluate(made) is True
-    assert asked.questions[0] == Question("get", "", "a.io", "things", "", "n", "x")
+    assert asked.questions[0] == AccessQuestion("get", "", "a.io", "things", "", "n", "x")
 
 
 def test_what_a_patch_says_can_be_asked() -> None:
@@ -142,7 +145,9 @@ def test_what_a_patch_says_can_be_asked() -> None:
 
 def test_an_expression_that_no_longer_compiles_fails_when_it_is_needed() -> None:
     made = Environment().compile("nothing.at == all", BOOL)
-    with pytest.raises(Failure, match="compilation error: compilation failed: ERROR: <input>:1:1: undeclared"):
+    with pytest.raises(
+        ExpressionFailure, match="compilation error: compilation failed: ERROR: <input>:1:1: undeclared"
+    ):
         Activation({}).evaluate(made)
 
 
@@ -158,7 +163,7 @@ def test_an_expression_that_no_longer_compiles_fails_when_it_is_needed() -> None
     ],
 )
 def test_what_is_null_or_plain_has_no_fields(source: str, said: str) -> None:
-    with pytest.raises(Failure, match=f"resulted in error: {said}"):
+    with pytest.raises(ExpressionFailure, match=f"resulted in error: {said}"):
         value(source, object={"name": "text", "list": [1]})
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from podless.cel.rules import Rules, check
+from podless.cel.rules import NodeRules, check
+from podless.runtime.jsonobject import Object
 
-Object = dict[str, Any]
 INT: Object = {"type": "integer"}
 
 
@@ -26,7 +26,7 @@ def obj(**properties: Object) -> Object:
 
 
 def broken(schema: Object, value: Any, old: Any = None, **more: Any) -> list[str]:
-    return [str(error) for error in Rules.compile(schema).validate(value, old, **more)]
+    return [str(error) for error in NodeRules.compile(schema).validate(value, old, **more)]
 
 
 def refused(schema: Object) -> list[str]:
@@ -34,7 +34,7 @@ def refused(schema: Object) -> list[str]:
 
 
 def test_nothing_is_done_without_rules() -> None:
-    rules = Rules.compile(obj(a=INT))
+    rules = NodeRules.compile(obj(a=INT))
     assert not rules
     assert rules.validate({"a": 1}) == []
 
@@ -200,9 +200,9 @@ def test_a_float_in_the_place_of_an_integer_cannot_be_read() -> None:
         obj(n=INT, f={"type": "number"}, x={"x-kubernetes-int-or-string": True}), "self.n != 7", "self.f > 0"
     )
     schema = ruled(schema, *schema["x-kubernetes-validations"], "self.x != 'a'")
-    errors = Rules.compile(schema, doubtful=True).validate({"n": 1.0, "f": 1, "x": 1.0})
+    errors = NodeRules.compile(schema, doubtful=True).validate({"n": 1.0, "f": 1, "x": 1.0})
     assert [error.detail for error in errors] == [
         "invalid data, expected int, got float64 evaluating rule: self.n != 7",
         "invalid data, expected XIntOrString value to be either a string or integer evaluating rule: self.x != 'a'",
     ]
-    assert Rules.compile(schema, doubtful=True).validate({"n": 1, "f": 1.0, "x": 1}) == []
+    assert NodeRules.compile(schema, doubtful=True).validate({"n": 1, "f": 1.0, "x": 1}) == []

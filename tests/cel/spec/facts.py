@@ -13,9 +13,9 @@ from podless.cel import gotimes, library, types, values
 from podless.cel.decls import Declarations, Function, Library, Overload
 from podless.cel.types import Type
 from podless.codec import gotime
+from podless.runtime.jsonobject import Object
 
 HERE = pathlib.Path(__file__).parent
-Object = dict[str, Any]
 _PRIMITIVES = {
     "BOOL": types.BOOL, "BYTES": types.BYTES, "DOUBLE": types.DOUBLE,
     "INT64": types.INT, "STRING": types.STRING, "UINT64": types.UINT,
@@ -28,7 +28,7 @@ _WRAPPERS = {
 }  # fmt: skip
 _JSON = {"Value": types.DYN, "ListValue": types.LIST_DYN, "Struct": types.MAP_STRING_DYN}
 _MESSAGE_TYPES = {
-    **{f"google.protobuf.{name}": types.wrapper(kind) for name, kind in _WRAPPERS.items()},
+    **{f"google.protobuf.{name}": types.wrapper_type(kind) for name, kind in _WRAPPERS.items()},
     **{f"google.protobuf.{name}": kind for name, kind in _JSON.items()},
     "google.protobuf.Duration": types.DURATION,
     "google.protobuf.Timestamp": types.TIMESTAMP,
@@ -65,9 +65,9 @@ class Fact:
         """All functions, and those that the fact declares."""
         given = self.given.get("functions")
         if not given:
-            return library.every()
+            return library.all_libraries()
         own = tuple(Function(name, "", (), tuple(_overload(each) for each in forms)) for name, forms in given.items())
-        return Declarations((*library.every().libraries, Library("own", own)))
+        return Declarations((*library.all_libraries().libraries, Library("own", own)))
 
     @property
     def bindings(self) -> Object:
@@ -87,7 +87,7 @@ def type_of(given: Object) -> Type:
     if key == "primitive":
         return _PRIMITIVES[content]
     if key == "wrapper":
-        return types.wrapper(_PRIMITIVES[content])
+        return types.wrapper_type(_PRIMITIVES[content])
     if key == "wellKnown" and content in _WELL_KNOWN:
         return _WELL_KNOWN[content]
     if key == "messageType" and content in _MESSAGE_TYPES:
@@ -131,7 +131,7 @@ def message(given: Object) -> Any:
     """A well-known message that stands for a plain value."""
     name, content = given["@type"].rpartition("/")[2], given["value"]
     if name == "google.protobuf.Duration":
-        return values.Duration(gotime.duration(content))
+        return values.Duration(gotime.parse_duration(content))
     if name == "google.protobuf.Timestamp":
         return gotimes.parse_timestamp(content)
     if name in ("google.protobuf.Value", "google.protobuf.ListValue", "google.protobuf.Struct"):

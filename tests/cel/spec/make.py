@@ -15,10 +15,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from typing import Any
+
+from podless.runtime.jsonobject import Object
 
 HERE = pathlib.Path(__file__).parent
-Object = dict[str, Any]
 # why tests are left out -> what they have in them
 SKIPS = {
     "messages, enums and extensions of a protobuf file, which neither Kubernetes nor podless has": re.compile(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from podless.cli.transfer.documents import BadDocument, Documents, Folder, Sink, Stream, objects
+from podless.cli.transfer.documents import BadDocument, Documents, DocumentStream, ExportSink, Folder, read_objects
 
 MAP = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"%s"}}'
 
@@ -28,11 +28,11 @@ def test_forms(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> No
     file.write_text(text)
     with Documents([str(file)]) as documents:
         for _ in range(2):
-            found = [obj["metadata"]["name"] for each in documents for obj in objects(*each)]
+            found = [obj["metadata"]["name"] for each in documents for obj in read_objects(*each)]
             assert found == ["a", "b"]
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     with Documents(["-"]) as documents:
-        assert [obj["metadata"]["name"] for each in documents for obj in objects(*each)] == ["a", "b"]
+        assert [obj["metadata"]["name"] for each in documents for obj in read_objects(*each)] == ["a", "b"]
 
 
 def test_what_is_wrong_is_told_with_its_place(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path: Path) -> None:
     told = []
     for each in Documents([str(tmp_path)]):
         with pytest.raises(BadDocument) as caught:
-            objects(*each)
+            read_objects(*each)
         told.append(str(caught.value).removeprefix(f"{file}:"))
     assert told[0] == told[2].replace("4:", "1:") == "1: an object has an apiVersion, a kind and a name"
     assert told[1].startswith("2: ")
@@ -58,13 +58,13 @@ def test_what_is_written_is_read(tmp_path: Path, form: str) -> None:
         for name in ("a", "b")
     ]
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}
-    sinks: list[Sink] = [Stream(str(tmp_path / "file"), form), Folder(tmp_path / "folder", form)]
+    sinks: list[ExportSink] = [DocumentStream(str(tmp_path / "file"), form), Folder(tmp_path / "folder", form)]
     for number, sink in enumerate(sinks):
         with sink:
             for obj in made:
                 sink.put(obj, "configmaps")
             sink.put(space, "namespaces", needed=True)
-        found = [obj for each in Documents([str(tmp_path / ("file", "folder")[number])]) for obj in objects(*each)]
+        found = [obj for each in Documents([str(tmp_path / ("file", "folder")[number])]) for obj in read_objects(*each)]
         assert found == [space, *made]
     assert (tmp_path / "folder" / "namespaces" / "n" / "configmaps" / f"a.{form}").exists()
 
@@ -74,7 +74,7 @@ def test_an_export_that_failed_leaves_nothing(tmp_path: Path) -> None:
     file.write_text("old")
 
     def fail() -> None:
-        with Stream(str(file), "json") as sink:
+        with DocumentStream(str(file), "json") as sink:
             sink.put({"metadata": {"name": "a"}}, "things")
             raise ValueError("x")
 

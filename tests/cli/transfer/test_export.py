@@ -9,10 +9,10 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from podless.cli.transfer import export as module
-from podless.cli.transfer.documents import Sink
+from podless.cli.transfer.documents import ExportSink
 from podless.cli.transfer.export import Choice, Export
 from podless.cli.transfer.resources import Resource
-from podless.remote.cluster import Cluster
+from podless.remote.cluster import RemoteCluster
 
 _MAPS = Resource("", "v1", "configmaps", "ConfigMap", True)
 
@@ -52,10 +52,14 @@ async def test_a_page_has_few_bytes(sizes: list[int], monkeypatch: pytest.Monkey
     async def found(cluster: object, refuse: object) -> list[Resource]:
         return [_MAPS]
 
-    monkeypatch.setattr(module, "discover", found)
+    monkeypatch.setattr(module, "discover_resources", found)
     server, sink = Server(sizes), Kept()
     made = Export(
-        cast(Cluster, server), Choice(only=True), cast(Sink, sink), lambda text: None, lambda text: pytest.fail(text)
+        cast(RemoteCluster, server),
+        Choice(only=True),
+        cast(ExportSink, sink),
+        lambda text: None,
+        lambda text: pytest.fail(text),
     )
     await made.run()
     assert sink.names == [f"m{number}" for number in range(len(sizes))]

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from podless.cli.transfer.documents import Documents
 from podless.cli.transfer.order import Filter, Order
 from podless.meta.selectors import parse_labels
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 
 def written(folder: Path, objects: list[Object], *, together: int = 1) -> Documents:

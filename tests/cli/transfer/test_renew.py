@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from podless.cli.transfer import own, renew
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 
 def obj(api: str, kind: str, name: str = "a", namespace: str = "n", **rest: Any) -> Object:
@@ -20,21 +19,21 @@ def test_a_job_gets_a_selector_of_its_own() -> None:
     labels = {"controller-uid": "1", "batch.kubernetes.io/job-name": "a", "app": "x"}
     spec = {"selector": {"matchLabels": {"controller-uid": "1"}}, "template": {"metadata": {"labels": labels}}}
     job = obj("batch/v1", "Job", spec=spec)
-    assert renew.renewed(job, {})["spec"] == {"template": {"metadata": {"labels": {"app": "x"}}}}
+    assert renew.renew_object(job, {})["spec"] == {"template": {"metadata": {"labels": {"app": "x"}}}}
     assert job["spec"] == spec
     manual = obj("batch/v1", "Job", spec={**spec, "manualSelector": True})
-    assert renew.renewed(manual, {})["spec"] == manual["spec"]
+    assert renew.renew_object(manual, {})["spec"] == manual["spec"]
     pod = obj("v1", "Pod", metadata={"labels": labels})
-    assert renew.renewed(pod, {"1": "2"})["metadata"]["labels"]["controller-uid"] == "2"
+    assert renew.renew_object(pod, {"1": "2"})["metadata"]["labels"]["controller-uid"] == "2"
 
 
 def test_addresses_and_claims_are_the_other_servers() -> None:
     service = obj("v1", "Service", spec={"clusterIP": "10.0.0.7", "clusterIPs": ["10.0.0.7"], "type": "ClusterIP"})
-    assert renew.renewed(service, {})["spec"] == {"type": "ClusterIP"}
+    assert renew.renew_object(service, {})["spec"] == {"type": "ClusterIP"}
     headless = obj("v1", "Service", spec={"clusterIP": "None", "clusterIPs": ["None"]})
-    assert renew.renewed(headless, {})["spec"] == headless["spec"]
+    assert renew.renew_object(headless, {})["spec"] == headless["spec"]
     volume = obj("v1", "PersistentVolume", spec={"claimRef": {"name": "c", "uid": "1", "resourceVersion": "2"}})
-    assert renew.renewed(volume, {})["spec"] == {"claimRef": {"name": "c"}}
+    assert renew.renew_object(volume, {})["spec"] == {"claimRef": {"name": "c"}}
 
 
 @pytest.mark.parametrize(
@@ -53,7 +52,7 @@ def test_addresses_and_claims_are_the_other_servers() -> None:
     ],
 )
 def test_what_is_alike(there: Any, wanted: Any, alike: bool) -> None:
-    assert renew.says(there, wanted) is alike
+    assert renew.has_all(there, wanted) is alike
 
 
 RBAC = {"labels": {"kubernetes.io/bootstrapping": "rbac-defaults"}}
@@ -86,9 +85,9 @@ def test_what_every_server_makes_by_itself(given: Object, made: bool) -> None:
 def test_who_has_seen_the_object_has_seen_the_new_one() -> None:
     seen = {"observedGeneration": 7, "conditions": [{"type": "A", "observedGeneration": 7}, {"type": "B"}]}
     given = obj("example.com/v1", "A", metadata={"generation": 7}, status=seen)
-    assert renew.status(given, 1) == {
+    assert renew.renew_status(given, 1) == {
         "observedGeneration": 1,
         "conditions": [{"type": "A", "observedGeneration": 1}, {"type": "B"}],
     }
     late = {**given, "status": {"observedGeneration": 6}}
-    assert renew.status(late, 1) == {"observedGeneration": 6}
+    assert renew.renew_status(late, 1) == {"observedGeneration": 6}

@@ -11,11 +11,11 @@ import pytest
 
 from podless import Server
 from podless.cli import main
+from podless.runtime.jsonobject import Object
 from tests.conftest import CRDS, Client, definition, gadget
 
 pytestmark = pytest.mark.slow
 
-Object = dict[str, Any]
 
 MAPS = "/api/v1/namespaces/{}/configmaps"
 

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 GROUP, PLURAL, KIND = "clients.example.com", "widgets", "Widget"
 API = f"{GROUP}/v1"

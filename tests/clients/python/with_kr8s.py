@@ -9,7 +9,8 @@ import httpx
 import kr8s.asyncio
 from kr8s.asyncio.objects import CustomResourceDefinition, Namespace, new_class
 
-from tests.clients.python.steps import API, GROUP, KIND, PLURAL, Library, Object, Refused, main
+from podless.runtime.jsonobject import Object
+from tests.clients.python.steps import API, GROUP, KIND, PLURAL, Library, Refused, main
 
 WIDGET: Any = new_class(kind=KIND, version=API, namespaced=True, plural=PLURAL)
 

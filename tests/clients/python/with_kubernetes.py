@@ -8,7 +8,8 @@ from typing import Any
 
 from kubernetes import client, config, dynamic, watch
 
-from tests.clients.python.steps import API, GROUP, KIND, PLURAL, Library, Object, Refused, in_thread, main
+from podless.runtime.jsonobject import Object
+from tests.clients.python.steps import API, GROUP, KIND, PLURAL, Library, Refused, in_thread, main
 
 
 class Kubernetes(Library):

@@ -7,7 +7,8 @@ from typing import Any
 
 from kubernetes_asyncio import client, config, watch
 
-from tests.clients.python.steps import GROUP, PLURAL, Library, Object, Refused, main
+from podless.runtime.jsonobject import Object
+from tests.clients.python.steps import GROUP, PLURAL, Library, Refused, main
 
 
 class KubernetesAsyncio(Library):

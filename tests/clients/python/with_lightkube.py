@@ -12,7 +12,8 @@ from lightkube.generic_resource import create_namespaced_resource
 from lightkube.resources.apiextensions_v1 import CustomResourceDefinition
 from lightkube.types import OnErrorAction, OnErrorResult
 
-from tests.clients.python.steps import GROUP, KIND, PLURAL, Library, Object, Refused, main
+from podless.runtime.jsonobject import Object
+from tests.clients.python.steps import GROUP, KIND, PLURAL, Library, Refused, main
 
 WIDGET: Any = create_namespaced_resource(GROUP, "v1", KIND, PLURAL)
 

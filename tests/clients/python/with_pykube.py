@@ -9,7 +9,8 @@ from typing import Any
 
 import pykube
 
-from tests.clients.python.steps import API, GROUP, KIND, PLURAL, Library, Object, Refused, in_thread, main
+from podless.runtime.jsonobject import Object
+from tests.clients.python.steps import API, GROUP, KIND, PLURAL, Library, Refused, in_thread, main
 
 
 class Widget(pykube.objects.NamespacedAPIObject):  # type: ignore[misc]

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from podless import Server
+from podless.runtime.jsonobject import Object
 from tests.conftest import Client
 from tests.controllers.test_teardown import until
 
-Object = dict[str, Any]
 POD: Object = {"containers": [{"name": "c", "image": "i", "ports": [{"name": "web", "containerPort": 8080}]}]}
 TEMPLATE: Object = {"metadata": {"labels": {"app": "web"}}, "spec": POD}
 SELECTOR: Object = {"matchLabels": {"app": "web"}}

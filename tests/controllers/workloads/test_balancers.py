@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.controllers.workloads.conftest import Namespace, Object
+from podless.runtime.jsonobject import Object
+from tests.controllers.workloads.conftest import Namespace
 
 PORTS: Object = {"ports": [{"port": 80}]}
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from podless.runtime.jsonobject import Object
 from tests.controllers.test_teardown import until
-from tests.controllers.workloads.conftest import SELECTOR, TEMPLATE, Namespace, Object
+from tests.controllers.workloads.conftest import SELECTOR, TEMPLATE, Namespace
 
 
 def node(home: Namespace, name: str) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from podless.runtime.jsonobject import Object
 from tests.controllers.test_teardown import until
-from tests.controllers.workloads.conftest import POD, Namespace, Object
+from tests.controllers.workloads.conftest import POD, Namespace
 
 
 def _ready(pod: Object) -> bool:

@@ -9,11 +9,11 @@ from podless.controllers import workloads
 
 
 def test_names() -> None:
-    assert workloads.parse("ready,deployment,ready") == ("deployment", "ready")
-    assert workloads.parse("*") == workloads.NAMES
-    assert workloads.parse("") == ()
+    assert workloads.parse_names("ready,deployment,ready") == ("deployment", "ready")
+    assert workloads.parse_names("*") == workloads.NAMES
+    assert workloads.parse_names("") == ()
     with pytest.raises(ValueError, match="unknown controller 'x': there are daemonset, deployment, "):
-        workloads.parse("x")
+        workloads.parse_names("x")
 
 
 def test_a_server_says_so_at_once() -> None:

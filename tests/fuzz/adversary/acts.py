@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
+from podless.runtime.jsonobject import Object
 from tests.fuzz.adversary.fields import names
 from tests.fuzz.adversary.stored import (
     APPLY,
@@ -19,7 +20,6 @@ from tests.fuzz.adversary.stored import (
     TABLE,
     YAML,
     Ask,
-    Object,
     Place,
     config,
     named,

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, NamedTuple
 
-Schema = dict[str, Any]
+from podless.runtime.jsonobject import Schema
+
 TEXT: Schema = {"type": "string"}
 NUMBER: Schema = {"type": "integer"}
 ANY: Schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}

@@ -7,14 +7,13 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any
 
+from podless.runtime.jsonobject import Object
 from tests.fuzz.adversary import stored
 from tests.fuzz.adversary.acts import ACTS, FITTING
 from tests.fuzz.adversary.fields import FORMS, of
 from tests.fuzz.adversary.stored import GROUP, MORE, Ask, Place
 
-Object = dict[str, Any]
 _SMALL, _LARGE = 8, 3000  # of which a form makes a set-up or a body
 _BYTES = 2_500_000  # of a body; the server takes no more than 3 MiB
 _PARTS = ("fields", "more", "asked")

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, NamedTuple
 
+from podless.runtime.jsonobject import Object
 from tests.fuzz.adversary.fields import RULES, names
 
-Object = dict[str, Any]
 GROUP = "adversary.example.com"
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 RBAC = "/apis/rbac.authorization.k8s.io/v1"

@@ -10,7 +10,7 @@ import pytest
 from podless.auth.attributes import Attributes
 from podless.auth.user import User
 from podless.http.audit import policy
-from podless.http.audit.policy import BadPolicy, read
+from podless.http.audit.policy import BadPolicy, read_policy
 
 ANN = User("ann", "", ("devs", "system:authenticated"))
 PODS = Attributes("get", "", "v1", "pods", "", "one", "a")
@@ -19,7 +19,7 @@ NODES = Attributes("list", "", "v1", "nodes")
 HEALTH = Attributes("get", path="/healthz/ping")
 
 
-def parsed(*rules: dict[str, Any], **more: Any) -> policy.Policy:
+def parsed(*rules: dict[str, Any], **more: Any) -> policy.AuditPolicy:
     return policy.parse({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": list(rules), **more})
 
 
@@ -84,8 +84,8 @@ def test_bodies_of_secrets_are_told_only_where_a_rule_names_them(asked: Attribut
         ({"resources": [{"group": asked.group, "resources": ["*"]}]}, False),
         ({"resources": [{"group": asked.group, "resources": [whole]}]}, True),
     ):
-        assert policy.bodies(parsed({"level": "Request", **rule}).rule(ANN, asked), asked) is told
-    assert policy.bodies(parsed({"level": "Request"}).rule(ANN, PODS), PODS)
+        assert policy.tells_bodies(parsed({"level": "Request", **rule}).rule(ANN, asked), asked) is told
+    assert policy.tells_bodies(parsed({"level": "Request"}).rule(ANN, PODS), PODS)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_bad_files_are_refused_in_one_line(tmp_path: Path, text: str, message: s
     file = tmp_path / "policy.yaml"
     file.write_text(text)
     with pytest.raises(BadPolicy) as caught:
-        read(file)
+        read_policy(file)
     assert str(caught.value).startswith(f"{file}: ")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -119,4 +119,4 @@ def test_bad_files_are_refused_in_one_line(tmp_path: Path, text: str, message: s
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadPolicy, match="no such file"):
-        read(tmp_path / "none")
+        read_policy(tmp_path / "none")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from podless import Server
-from podless.http.faults import BadFault, Fault
+from podless.http.faults import BadFault, InjectedFault
 from tests.conftest import Client
 
 PATH = "/api/v1/namespaces/default/configmaps"
@@ -206,7 +206,7 @@ def test_what_cannot_be_says_so(bench: Server, wrong: dict[str, Any]) -> None:
     with pytest.raises(BadFault):
         bench.faults.add(**wrong)
     with pytest.raises(BadFault):
-        Fault.of("x", wrong)
+        InjectedFault.of("x", wrong)
 
 
 def test_webhooks_run_out_of_time(bench: Server, client: Client) -> None:

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.apis import offline
-from podless.http.faults import BadFault, Fault
-from podless.http.faults.definition import definition, kind
+from podless.http.faults import BadFault, InjectedFault
+from podless.http.faults.definition import definition, fault_kind
 from podless.http.faults.fault import TERMS, Term
 
-KIND = kind()
+KIND = fault_kind()
 
 
 def test_the_definition_is_one_that_a_server_takes() -> None:
@@ -47,7 +47,7 @@ def test_an_object_is_good_where_python_takes_the_same(spec: dict[str, Any]) -> 
     checked = offline.check(KIND, KIND.versions[0], json.dumps(obj).encode())
     assert not checked.findings
     try:
-        Fault.of("x", spec)
+        InjectedFault.of("x", spec)
     except BadFault as error:
         refused = str(error)
     else:

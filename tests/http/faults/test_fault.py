@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.http.faults import GROUP, BadFault, Fault, Faults
+from podless.http.faults import GROUP, BadFault, Faults, InjectedFault
 from podless.http.info import request_info
 from podless.http.message import Request
 
@@ -52,22 +52,22 @@ STATUS = request("PUT", "/apis/example.com/v1/namespaces/blue/widgets/one/status
     ],
 )
 def test_a_request_fits_or_not(said: dict[str, Any], fits: tuple[bool, bool]) -> None:
-    fault = Fault(status=500, **said)
+    fault = InjectedFault(status=500, **said)
     assert (fault.fits(WIDGET, kinds), fault.fits(STATUS, kinds)) == fits
 
 
 def test_what_is_no_resource_fits_by_its_path_alone() -> None:
-    ready, everything = request("GET", "/readyz"), Fault(status=500)
+    ready, everything = request("GET", "/readyz"), InjectedFault(status=500)
     assert not everything.fits(ready, kinds)
-    assert Fault(status=500, path="/ready").fits(ready, kinds)
-    assert not Fault(status=500, path="/apis").fits(ready, kinds)
+    assert InjectedFault(status=500, path="/ready").fits(ready, kinds)
+    assert not InjectedFault(status=500, path="/apis").fits(ready, kinds)
 
 
 def test_watches_and_lists_alone_fit_what_happens_to_them() -> None:
     path = "/apis/example.com/v1/widgets"
     listing, watch = request("GET", path), request("GET", path, "watch=true")
-    assert [Fault(older=1).fits(one, kinds) for one in (listing, watch, WIDGET)] == [True, False, False]
-    assert [Fault(duplicate=2).fits(one, kinds) for one in (listing, watch, WIDGET)] == [False, True, False]
+    assert [InjectedFault(older=1).fits(one, kinds) for one in (listing, watch, WIDGET)] == [True, False, False]
+    assert [InjectedFault(duplicate=2).fits(one, kinds) for one in (listing, watch, WIDGET)] == [False, True, False]
 
 
 @pytest.mark.parametrize(
@@ -112,12 +112,12 @@ def test_unknown_fields_are_told() -> None:
     with pytest.raises(BadFault, match="nothing"):
         Faults().add(nothing=1)
     with pytest.raises(BadFault, match="unknown field 'retry_after'"):
-        Fault.of("x", {"status": 500, "retry_after": 1})
-    assert Fault.of("x", {"status": 500, "retryAfter": 1}).retry_after == 1
+        InjectedFault.of("x", {"status": 500, "retry_after": 1})
+    assert InjectedFault.of("x", {"status": 500, "retryAfter": 1}).retry_after == 1
 
 
 def test_the_nth_and_the_first_n() -> None:
-    third, two = Fault(status=500, nth=3), Fault(status=500, times=2)
+    third, two = InjectedFault(status=500, nth=3), InjectedFault(status=500, times=2)
     assert [third.happens("x") for _ in range(5)] == [False, False, True, False, False]
     assert [two.happens("x") for _ in range(4)] == [True, True, False, False]
     assert (third.matched, third.injected, two.matched, two.injected) == (5, 1, 4, 2)
@@ -128,12 +128,12 @@ def test_the_nth_and_the_first_n() -> None:
 
 @given(st.integers(0, 1 << 40), st.lists(st.sampled_from(["update a", "get b", "list c"]), max_size=60))
 def test_the_same_seed_decides_the_same_for_each_sort(seed: int, sorts: list[str]) -> None:
-    mixed = Fault(status=500, probability=0.4, seed=seed)
+    mixed = InjectedFault(status=500, probability=0.4, seed=seed)
     found: dict[str, list[bool]] = {}
     for sort in sorts:
         found.setdefault(sort, []).append(mixed.happens(sort))
     for sort, happened in found.items():
-        alone = Fault(status=500, probability=0.4, seed=seed)
+        alone = InjectedFault(status=500, probability=0.4, seed=seed)
         assert [alone.happens(sort) for _ in happened] == happened
 
 
@@ -141,14 +141,14 @@ def test_the_same_seed_decides_the_same_for_each_sort(seed: int, sorts: list[str
     ("probability", "least", "most"), [(0.0, 0, 0), (0.1, 60, 140), (0.5, 430, 570), (1.0, 1000, 1000)]
 )
 def test_a_probability_is_one(probability: float, least: int, most: int) -> None:
-    fault = Fault(status=500, probability=probability, seed=3)
+    fault = InjectedFault(status=500, probability=probability, seed=3)
     assert least <= sum(fault.happens("x") for _ in range(1000)) <= most
 
 
 def test_the_first_that_happens_is_carried_out_and_own_requests_are_spared() -> None:
     faults = Faults()
-    faults.put("b", Fault(label="b", status=502))
-    faults.put("a", Fault(label="a", status=501, times=1))
+    faults.put("b", InjectedFault(label="b", status=502))
+    faults.put("a", InjectedFault(label="a", status=501, times=1))
     added = faults.add(status=500, times=1)
     picked = [faults.pick(WIDGET) for _ in range(3)]
     assert [fault.status for fault in picked if fault is not None] == [500, 501, 502]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.http.faults.framing import JSON_LINES, PROTOBUF_FRAMES, Frames, compressed
+from podless.http.faults.framing import JSON_LINES, PROTOBUF_FRAMES, Frames, compress_events
 from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
 
@@ -29,7 +29,7 @@ def frame(told: Told) -> bytes:
     type_, uid, revision = told
     metadata = {"name": "n" * 200, "uid": uid, "resourceVersion": str(revision)}
     obj = {"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": metadata}
-    return protobuf.frame(type_, protobuf.write(PARTIAL_OBJECT_METADATA, obj))
+    return protobuf.frame_event(type_, protobuf.write_object(PARTIAL_OBJECT_METADATA, obj))
 
 
 FORMS = pytest.mark.parametrize(("frames", "write"), [(JSON_LINES, line), (PROTOBUF_FRAMES, frame)])
@@ -65,12 +65,12 @@ def test_of_each_object_only_what_its_events_come_to_is_told(
     def events(text: str) -> list[bytes]:
         return [write((types[one[0]], "u", int(one[1:]))) for one in text.split()]
 
-    assert list(compressed(events(told), frames)) == events(left)
+    assert list(compress_events(events(told), frames)) == events(left)
 
 
 def test_objects_do_not_hide_each_other() -> None:
     told = [line(("MODIFIED", uid, 1)) for uid in ("a", "b", "", "")]
-    assert list(compressed(told, JSON_LINES)) == told
+    assert list(compress_events(told, JSON_LINES)) == told
 
 
 def test_the_object_of_a_row_is_told_apart() -> None:

@@ -85,7 +85,7 @@ OBJECT = {
     ],
 )
 def test_what_a_path_leads_to(path: str, found: list[Any]) -> None:
-    compiled = jsonpath.parse(path)
+    compiled = jsonpath.parse_path(path)
     assert compiled.find(OBJECT) == found
     assert compiled.first(OBJECT, "none") == (found[0] if found else "none")
 
@@ -111,7 +111,7 @@ def test_what_a_path_leads_to(path: str, found: list[Any]) -> None:
 )
 def test_malformed_paths(path: str, message: str) -> None:
     with pytest.raises(ValueError) as caught:
-        jsonpath.parse(path)
+        jsonpath.parse_path(path)
     assert str(caught.value) == message
 
 
@@ -126,7 +126,7 @@ def test_malformed_paths(path: str, message: str) -> None:
 )
 def test_hostile_paths_raise_only_value_errors(path: str, obj: Any) -> None:
     try:
-        compiled = jsonpath.parse(path)
+        compiled = jsonpath.parse_path(path)
     except ValueError:
         return
     compiled.find(obj)
@@ -137,20 +137,20 @@ def test_values_do_not_multiply_without_end() -> None:
     for _ in range(40):
         deep = [deep, deep]
     assert (
-        jsonpath.parse(".a" + "[0,1]" * 10).find({"a": deep})
-        == [jsonpath.parse(".a" + "[0]" * 10).first({"a": deep})] * 1024
+        jsonpath.parse_path(".a" + "[0,1]" * 10).find({"a": deep})
+        == [jsonpath.parse_path(".a" + "[0]" * 10).first({"a": deep})] * 1024
     )
-    assert jsonpath.parse(".a" + "[0,1]" * 40).find({"a": deep}) == []
-    assert jsonpath.parse(".a[*]").find({"a": [0] * 300_000}) == [0] * 300_000
+    assert jsonpath.parse_path(".a" + "[0,1]" * 40).find({"a": deep}) == []
+    assert jsonpath.parse_path(".a[*]").find({"a": [0] * 300_000}) == [0] * 300_000
 
 
 def test_paths_are_compiled_once() -> None:
-    assert jsonpath.parse(".spec.once") is jsonpath.parse(".spec.once")
+    assert jsonpath.parse_path(".spec.once") is jsonpath.parse_path(".spec.once")
 
 
 @given(st.recursive(st.none() | st.integers(), lambda inner: st.dictionaries(st.sampled_from("ab"), inner)))
 def test_a_path_of_names_finds_what_its_steps_find(obj: Any) -> None:
-    assert jsonpath.parse(".a.b").find(obj) == jsonpath.parse("['a']['b']").find(obj)
+    assert jsonpath.parse_path(".a.b").find(obj) == jsonpath.parse_path("['a']['b']").find(obj)
 
 
 DEEP = {"spec": {"l": [{"a": place, "b": [{"c": place}]} for place in range(2000)]}}
@@ -161,8 +161,8 @@ DEEP = {"spec": {"l": [{"a": place, "b": [{"c": place}]} for place in range(2000
 )
 def test_what_several_paths_look_through_together_is_what_each_finds(text: str) -> None:
     searched = jsonpath.Searched(DEEP)
-    path = jsonpath.parse(text)
-    jsonpath.parse("..a").find(searched)
+    path = jsonpath.parse_path(text)
+    jsonpath.parse_path("..a").find(searched)
     assert path.find(searched) == path.find(DEEP)
     assert path.find(searched) == path.find(searched)
 
@@ -171,11 +171,13 @@ def test_an_object_is_looked_through_once_for_many_paths() -> None:
     def find(count: int) -> None:
         searched = jsonpath.Searched(DEEP)
         for place in range(count):
-            jsonpath.parse(f"..missing{place}").find(searched)
+            jsonpath.parse_path(f"..missing{place}").find(searched)
 
     one, many = cost.lines(find, 1), cost.lines(find, 60)
     assert many < one * 1.5
 
 
 def test_a_search_is_charged_as_it_goes() -> None:
-    cost.assert_linear(jsonpath.parse("..a").find, lambda size: {"l": [{"a": [place]} for place in range(size)]}, 1000)
+    cost.assert_linear(
+        jsonpath.parse_path("..a").find, lambda size: {"l": [{"a": [place]} for place in range(size)]}, 1000
+    )

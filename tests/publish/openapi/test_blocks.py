@@ -35,7 +35,7 @@ SHOWN = [
 
 @pytest.mark.parametrize(("value", "shown"), SHOWN)
 def test_blocks(value: Any, shown: str) -> None:
-    assert blocks.text(json.dumps(value)) == shown
+    assert blocks.block_text(json.dumps(value)) == shown
 
 
 TEXTS = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=120).filter(
@@ -53,13 +53,13 @@ VALUES = st.recursive(
 
 @given(VALUES)
 def test_what_is_written_is_read_again(value: Any) -> None:
-    assert yaml.load(blocks.text(json.dumps(value)), yaml.CSafeLoader) == value
+    assert yaml.load(blocks.block_text(json.dumps(value)), yaml.CSafeLoader) == value
 
 
 def test_what_is_nested_very_deep_stays_json() -> None:
     deep = "[" * 200 + "]" * 200
-    assert blocks.text(deep) in (deep + "\n", "- " * 199 + "[]\n")
+    assert blocks.block_text(deep) in (deep + "\n", "- " * 199 + "[]\n")
 
 
 def test_anything_is_a_text_in_field_2() -> None:
-    assert wire.anything(36, ["a"]) == b"\xa2\x02\x06\x12\x04- a\n"
+    assert wire.write_any(36, ["a"]) == b"\xa2\x02\x06\x12\x04- a\n"

@@ -10,7 +10,7 @@ import pytest
 from podless.apis.builtin import ALL
 from podless.http.nonresource import version
 from podless.publish.openapi import pages, v2, v3, v3pb
-from podless.publish.openapi.serve import Library, Request, complete
+from podless.publish.openapi.serve import DocumentLibrary, DocumentRequest, complete_answer
 from podless.publish.openapi.standard import META, REF
 from tests.conftest import Client
 
@@ -19,7 +19,7 @@ RELEASE = "io.k8s.apimachinery.pkg.version.Info"
 
 
 def operation(name: str) -> tuple[str, dict[str, Any]]:
-    document = v3.page(pages.pages(GROUPS)[name])
+    document = v3.page_document(pages.list_pages(GROUPS)[name])
     ((path, item),) = document["paths"].items()
     return path, item["get"]
 
@@ -49,7 +49,7 @@ def test_a_list_of_versions_or_groups(name: str, tag: str, identity: str, schema
 
 
 def test_a_page_has_the_components_that_it_leads_to() -> None:
-    schemas = v3.page(pages.pages()["apis"])["components"]["schemas"]
+    schemas = v3.page_document(pages.list_pages()["apis"])["components"]["schemas"]
     nouns = ["APIGroup", "APIGroupList", "GroupVersionForDiscovery", "ServerAddressByClientCIDR"]
     assert list(schemas) == [META + noun for noun in nouns]
     group = schemas[META + "APIGroup"]
@@ -59,7 +59,7 @@ def test_a_page_has_the_components_that_it_leads_to() -> None:
 
 
 def test_keys_are_a_text_of_a_type_of_their_own() -> None:
-    document = v3.page(pages.pages()["openid/v1/jwks"])
+    document = v3.page_document(pages.list_pages()["openid/v1/jwks"])
     content = document["paths"]["/openid/v1/jwks/"]["get"]["responses"]["200"]["content"]
     assert content == {"application/jwk-set+json": {"schema": {"type": "string"}}}
     assert list(document["components"]) == ["securitySchemes"]
@@ -67,7 +67,7 @@ def test_keys_are_a_text_of_a_type_of_their_own() -> None:
 
 
 def test_the_release_is_described_whole() -> None:
-    schema = v3.page(pages.pages()["version"])["components"]["schemas"][RELEASE]
+    schema = v3.page_document(pages.list_pages()["version"])["components"]["schemas"][RELEASE]
     assert set(schema["properties"]) == set(version())
     assert set(version()) - set(schema["required"]) == {
         "emulationMajor",
@@ -82,7 +82,7 @@ def test_the_release_is_described_whole() -> None:
 def test_version_2_has_them_all() -> None:
     paths = v2.document(ALL)["paths"]
     groups = {kind.group for kind in ALL}
-    assert {f"/{name}/" for name in pages.pages(groups)} <= set(paths)
+    assert {f"/{name}/" for name in pages.list_pages(groups)} <= set(paths)
     assert paths["/version/"]["get"]["consumes"] == ["application/json"]
 
 
@@ -105,19 +105,19 @@ def test_options_of_what_leads_on_are_shared_in_version_2() -> None:
 
 def test_pages_are_in_the_index_with_hashes_of_their_own() -> None:
     apps = [kind for kind in ALL if kind.group == "apps"][:1]
-    library = Library(lambda: apps)
-    index = json.loads(bytes(complete(library.index).body))["paths"]
+    library = DocumentLibrary(lambda: apps)
+    index = json.loads(bytes(complete_answer(library.index).body))["paths"]
     assert {"api", "apis", "apis/apps", "apis/apps/v1", "version"} <= index.keys()
     hashes = {name: entry["serverRelativeURL"].partition("?hash=")[2] for name, entry in index.items()}
     assert len(set(hashes.values())) == len(hashes)
-    asked = Request("apis/apps", hash=hashes["apis/apps"])
-    got = complete(lambda: library.document(asked))
+    asked = DocumentRequest("apis/apps", hash=hashes["apis/apps"])
+    got = complete_answer(lambda: library.document(asked))
     assert (got.status, got.headers["Cache-Control"]) == (200, "public, immutable")
-    moved = library.document(Request("apis/apps", hash="OLD"))
+    moved = library.document(DocumentRequest("apis/apps", hash="OLD"))
     assert (moved.status, moved.headers["Location"]) == (301, index["apis/apps"]["serverRelativeURL"])
-    assert library.document(Request("apis/apps", if_none_match=got.headers["Etag"])).status == 304
-    assert library.document(Request("apis/batch")).status == 404
-    assert v3pb.document(v3.page(pages.pages()["version"]))
+    assert library.document(DocumentRequest("apis/apps", if_none_match=got.headers["Etag"])).status == 304
+    assert library.document(DocumentRequest("apis/batch")).status == 404
+    assert v3pb.encode_document(v3.page_document(pages.list_pages()["version"]))
 
 
 def test_a_group_of_definitions_has_no_page(client: Client) -> None:

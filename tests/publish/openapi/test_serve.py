@@ -14,8 +14,17 @@ import pytest
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Scale, Version
 from podless.publish.openapi import serve, v2, v2pb, v3, v3pb
-from podless.publish.openapi.pieces import Body
-from podless.publish.openapi.serve import JSON, V2_PROTOBUF, V3_FORMS, V3_PROTOBUF, Reply, Request, accepted, complete
+from podless.publish.openapi.pieces import DocumentBody
+from podless.publish.openapi.serve import (
+    JSON,
+    V2_PROTOBUF,
+    V3_FORMS,
+    V3_PROTOBUF,
+    DocumentRequest,
+    Reply,
+    accepted,
+    complete_answer,
+)
 
 NO_RULES: Any = None
 SCHEMA = {"type": "object", "properties": {"spec": {"type": "object"}}}
@@ -28,21 +37,21 @@ def kind(plural: str = "things", **more: Any) -> Kind:
     return Kind("g.example.com", plural, noun, noun.lower(), f"{noun}List", True, versions, "v1", NO_RULES, **more)
 
 
-class Library(serve.Library):
+class Library(serve.DocumentLibrary):
     """One that makes what is missing at once, and answers whole bodies."""
 
     def index(self) -> Reply:
         return self.full(super().index)
 
-    def document(self, request: Request) -> Reply:
+    def document(self, request: DocumentRequest) -> Reply:
         return self.full(partial(super().document, request))
 
-    def swagger(self, request: Request) -> Reply:
+    def swagger(self, request: DocumentRequest) -> Reply:
         return self.full(partial(super().swagger, request))
 
     def full(self, work: Callable[[], Reply]) -> Reply:
-        reply = complete(work)
-        assert len(bytes(reply.body)) == (reply.body.size if isinstance(reply.body, Body) else len(reply.body))
+        reply = complete_answer(work)
+        assert len(bytes(reply.body)) == (reply.body.size if isinstance(reply.body, DocumentBody) else len(reply.body))
         return replace(reply, body=bytes(reply.body))
 
 
@@ -57,7 +66,7 @@ def library(kinds: list[Kind]) -> Library:
 
 
 def etag(library: Library) -> str:
-    return library.document(Request(PATH)).headers["Etag"].strip('"')
+    return library.document(DocumentRequest(PATH)).headers["Etag"].strip('"')
 
 
 def test_index(library: Library) -> None:
@@ -68,28 +77,28 @@ def test_index(library: Library) -> None:
 
 
 def test_plain(library: Library) -> None:
-    reply = library.document(Request(PATH))
+    reply = library.document(DocumentRequest(PATH))
     assert (reply.status, reply.headers["Content-Type"], reply.headers["Vary"]) == (200, JSON, "Accept")
     assert "Cache-Control" not in reply.headers
     assert json.loads(bytes(reply.body))["info"]["title"] == "Kubernetes CRD Swagger"
 
 
 def test_with_its_hash(library: Library) -> None:
-    reply = library.document(Request(PATH, hash=etag(library)))
+    reply = library.document(DocumentRequest(PATH, hash=etag(library)))
     assert reply.status == 200
     assert reply.headers["Cache-Control"] == "public, immutable"
     assert reply.headers["Expires"] == "Sat, 02 Jan 2027 03:04:05 UTC"
 
 
 def test_with_an_old_hash(library: Library) -> None:
-    reply = library.document(Request(PATH, hash="0000"))
+    reply = library.document(DocumentRequest(PATH, hash="0000"))
     assert (reply.status, reply.headers["Content-Type"], reply.body) == (301, JSON, b"")
     assert reply.headers["Location"] == f"/openapi/v3/{PATH}?hash={etag(library)}"
 
 
 @pytest.mark.parametrize(("given", "status"), [("*", 304), ('W/"{}"', 304), ('"x", "{}"', 304), ('"x"', 200)])
 def test_conditions(library: Library, given: str, status: int) -> None:
-    reply = library.document(Request(PATH, if_none_match=given.replace("{}", etag(library))))
+    reply = library.document(DocumentRequest(PATH, if_none_match=given.replace("{}", etag(library))))
     assert reply.status == status
     assert ("Content-Type" in reply.headers) == bool(reply.body) == (status == 200)
     assert reply.headers["Etag"] == f'"{etag(library)}"'
@@ -97,14 +106,14 @@ def test_conditions(library: Library, given: str, status: int) -> None:
 
 @pytest.mark.parametrize("path", ["apis/g.example.com/v9", "apis/g.example.com", "apis/other/v1", "api/v1", "x", ""])
 def test_not_found(library: Library, path: str) -> None:
-    reply = library.document(Request(path, accept="application/yaml"))
+    reply = library.document(DocumentRequest(path, accept="application/yaml"))
     assert (reply.status, reply.headers, reply.body) == (404, {}, b"")
 
 
 def test_not_acceptable(library: Library) -> None:
-    reply = library.document(Request(PATH, accept="application/yaml"))
+    reply = library.document(DocumentRequest(PATH, accept="application/yaml"))
     assert (reply.status, "Content-Type" in reply.headers, reply.body) == (406, False, b"")
-    assert library.swagger(Request(accept="text/html")).status == 406
+    assert library.swagger(DocumentRequest(accept="text/html")).status == 406
 
 
 @pytest.mark.parametrize(
@@ -125,7 +134,7 @@ def test_accepted(accept: str, form: str | None) -> None:
 
 
 def test_protobuf(library: Library) -> None:
-    reply = library.document(Request(PATH, accept=V3_PROTOBUF))
+    reply = library.document(DocumentRequest(PATH, accept=V3_PROTOBUF))
     assert reply.headers["Content-Type"] == V3_PROTOBUF
     assert reply.headers["Etag"].strip('"') == etag(library)
     assert bytes(reply.body).startswith(b"\x0a\x053.0.0\x12\x20\x0a\x16Kubernetes CRD Swagger2\x06v0.1.0")
@@ -178,7 +187,7 @@ def test_the_index_is_made_once_a_generation(kinds: list[Kind]) -> None:
 
 
 def test_swagger_in_protobuf(kinds: list[Kind], library: Library) -> None:
-    reply = library.swagger(Request(accept="application/com.github.proto-openapi.spec.v2@v1.0+protobuf"))
+    reply = library.swagger(DocumentRequest(accept="application/com.github.proto-openapi.spec.v2@v1.0+protobuf"))
     assert reply.headers["Content-Type"] == V2_PROTOBUF
     assert bytes(reply.body).startswith(b"\x0a\x032.0\x12")
     assert b"com.example.g.v1.Thing" in reply.body
@@ -204,31 +213,31 @@ def test_the_same_definition_has_the_same_hash() -> None:
 def test_versions_that_are_not_served_are_not_shown() -> None:
     one = kind()
     one = replace(one, unserved=(replace(one.versions[0], name="v2"),))
-    assert v3.document("g.example.com", "v2", [one])["paths"] == {}
+    assert v3.group_version_document("g.example.com", "v2", [one])["paths"] == {}
 
 
 def test_numbers_past_64_bits(kinds: list[Kind], library: Library) -> None:
     wide = {"type": "number", "maximum": 1e20, "default": 1e20, "minimum": 9223372036854775807}
     kinds[0] = kind(versions=(Version("v1", {"type": "object", "properties": {"spec": wide}}),))
-    text = library.document(Request(PATH)).body
+    text = library.document(DocumentRequest(PATH)).body
     assert b'"default":100000000000000000000,"maximum":100000000000000000000,"minimum":9223372036854776000' in text
-    assert library.swagger(Request()).status == 200
-    assert library.document(Request(PATH, accept=V3_PROTOBUF)).status == 200
+    assert library.swagger(DocumentRequest()).status == 200
+    assert library.document(DocumentRequest(PATH, accept=V3_PROTOBUF)).status == 200
 
 
 def test_swagger_is_put_together_once(kinds: list[Kind]) -> None:
-    library = serve.Library(lambda: kinds)
-    first = complete(lambda: library.swagger(Request()))
+    library = serve.DocumentLibrary(lambda: kinds)
+    first = complete_answer(lambda: library.swagger(DocumentRequest()))
     assert first.status == 200
-    assert library.swagger(Request()).body is first.body
-    assert library.swagger(Request(if_none_match=first.headers["Etag"])).status == 304
+    assert library.swagger(DocumentRequest()).body is first.body
+    assert library.swagger(DocumentRequest(if_none_match=first.headers["Etag"])).status == 304
     kinds.append(kind("others"))
-    assert b"/others" in bytes(complete(lambda: library.swagger(Request())).body)
+    assert b"/others" in bytes(complete_answer(lambda: library.swagger(DocumentRequest())).body)
 
 
 def test_only_what_has_changed_is_made_again(kinds: list[Kind]) -> None:
     kinds += [kind("others"), kind("more")]
-    library = serve.Library(lambda: kinds)
+    library = serve.DocumentLibrary(lambda: kinds)
     made: list[str] = []
 
     def make(work: Callable[[], Reply]) -> None:
@@ -237,17 +246,17 @@ def test_only_what_has_changed_is_made_again(kinds: list[Kind]) -> None:
             try:
                 work()
                 return
-            except serve.Missing as missing:
+            except serve.MissingParts as missing:
                 for step in missing.steps:
                     made.append(str(step.make))
                     step.keep(step.make())
 
-    for work in (partial(library.swagger, Request()), partial(library.document, Request(PATH))):
+    for work in (partial(library.swagger, DocumentRequest()), partial(library.document, DocumentRequest(PATH))):
         make(work)
         make(work)
         assert not made
     kinds[1] = kind("others", generation=2)
-    for work in (partial(library.swagger, Request()), partial(library.document, Request(PATH))):
+    for work in (partial(library.swagger, DocumentRequest()), partial(library.document, DocumentRequest(PATH))):
         make(work)
         assert all("'others'" in step for step in made), made
 
@@ -269,14 +278,14 @@ def test_documents_are_what_they_are_as_a_whole(group: str) -> None:
     library = Library(lambda: KINDS)
     for version in ("v1", "v1beta1") if group == "g.example.com" else ("v1",):
         chosen = [one for one in KINDS if any(known.name == version for known in one.versions)]
-        whole = v3.document(group, version, chosen)
+        whole = v3.group_version_document(group, version, chosen)
         path = f"apis/{group}/{version}"
-        assert library.document(Request(path)).body == serializer.encode(whole)
-        assert library.document(Request(path, accept=V3_PROTOBUF)).body == v3pb.document(whole)
+        assert library.document(DocumentRequest(path)).body == serializer.encode_json(whole)
+        assert library.document(DocumentRequest(path, accept=V3_PROTOBUF)).body == v3pb.encode_document(whole)
 
 
 def test_version_2_is_what_it_is_as_a_whole() -> None:
     library = Library(lambda: KINDS)
     whole = v2.document(KINDS)
-    assert library.swagger(Request()).body == serializer.encode(whole)
-    assert library.swagger(Request(accept=V2_PROTOBUF)).body == v2pb.document(whole)
+    assert library.swagger(DocumentRequest()).body == serializer.encode_json(whole)
+    assert library.swagger(DocumentRequest(accept=V2_PROTOBUF)).body == v2pb.document(whole)

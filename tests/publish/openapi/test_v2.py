@@ -62,14 +62,14 @@ def test_losses(given: dict[str, Any], want: dict[str, Any]) -> None:
 
 def test_a_root_that_keeps_unknown_fields_says_nothing_of_fields() -> None:
     given = {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "properties": {"a": {"type": "string"}}}
-    assert schema.root(given, v2=True) == {"type": "object"}
-    assert schema.root(None, v2=True) == {"type": "object"}
+    assert schema.root_component(given, v2=True) == {"type": "object"}
+    assert schema.root_component(None, v2=True) == {"type": "object"}
 
 
 def test_an_embedded_object_that_keeps_unknown_fields_gets_no_metadata() -> None:
     inner = {"type": "object", "x-kubernetes-embedded-resource": True}
     given = {"type": "object", "properties": {"a": inner, "b": inner | {"x-kubernetes-preserve-unknown-fields": True}}}
-    shown = schema.root(given, v2=True)["properties"]
+    shown = schema.root_component(given, v2=True)["properties"]
     assert set(shown["a"]["properties"]) == {"apiVersion", "kind", "metadata"}
     assert shown["a"]["required"] == ["kind", "apiVersion"]
     assert "properties" not in shown["b"]
@@ -93,7 +93,7 @@ def test_whole() -> None:
         assert name in document[area]
     assert "default" not in json.dumps(document["definitions"][META + "Status"]["properties"]["metadata"])
     names = [op["operationId"] for path in document["paths"].values() for op in path.values() if isinstance(op, dict)]
-    assert len(names) == len(set(names)) == 22 + len(pages.pages())
+    assert len(names) == len(set(names)) == 22 + len(pages.list_pages())
     read = document["paths"]["/apis/g.example.com/v1/namespaces/{namespace}/things/{name}"]
     assert read["parameters"][1:] == [
         {"$ref": "#/parameters/namespace-vgWSWtn3"},

@@ -67,14 +67,16 @@ def test_column_definitions() -> None:
     name, size, plain = table.columns(version)
     assert list(name) == ["name", "type", "format", "description", "priority"]
     assert (name["name"], name["type"], name["format"], name["priority"]) == ("Name", "string", "name", 0)
-    assert name["description"] == texts.text(texts.META, "ObjectMeta", "name")
+    assert name["description"] == texts.field_text(texts.META, "ObjectMeta", "name")
     assert list(size.values()) == ["Size", "integer", "int32", "how big", 1]
     assert plain["description"] == "Custom resource definition column (in JSONPath format): .s"
 
 
 def test_default_columns_and_malformed_paths() -> None:
     assert [column["name"] for column in table.columns(Version("v1"))] == ["Name", "Age"]
-    assert table.columns(Version("v1"))[1]["description"] == texts.text(texts.META, "ObjectMeta", "creationTimestamp")
+    assert table.columns(Version("v1"))[1]["description"] == texts.field_text(
+        texts.META, "ObjectMeta", "creationTimestamp"
+    )
     given = (Column("A", "string", ".a"), Column("B", "string", ".b["), Column("C", "string", ".c"))
     assert [column["name"] for column in table.columns(Version("v1", columns=given))] == ["Name", "A"]
 
@@ -209,15 +211,15 @@ METADATA = {
 
 def test_partial_metadata_has_the_order_of_a_real_server() -> None:
     wanted = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1beta1", "metadata": METADATA}
-    assert json.dumps(table.partial(OBJECT, "v1beta1")) == json.dumps(wanted)
-    assert table.partial({"metadata": {"name": ""}})["metadata"] == {}
+    assert json.dumps(table.make_partial(OBJECT, "v1beta1")) == json.dumps(wanted)
+    assert table.make_partial({"metadata": {"name": ""}})["metadata"] == {}
 
 
 @pytest.mark.parametrize("include", ["None", "Metadata", "Object"])
 def test_tables(include: str) -> None:
     layout = table.custom([Column("Size", "integer", ".spec.size")])
-    shown = table.table(layout, [OBJECT], {"resourceVersion": "9", "continue": "", "other": 1}, include, now=NOW)
-    included = {"None": None, "Metadata": table.partial(OBJECT), "Object": OBJECT}[include]
+    shown = table.make_table(layout, [OBJECT], {"resourceVersion": "9", "continue": "", "other": 1}, include, now=NOW)
+    included = {"None": None, "Metadata": table.make_partial(OBJECT), "Object": OBJECT}[include]
     assert shown == {
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",
@@ -225,15 +227,15 @@ def test_tables(include: str) -> None:
         "columnDefinitions": layout.definitions,
         "rows": [{"cells": ["x", 3], "object": included}],
     }
-    row = table.encode_row(layout, OBJECT, include, body=serializer.encode(OBJECT), now=NOW)
-    assert table.encode_table(layout, [row], {"resourceVersion": "9"}) == serializer.encode(shown)
+    row = table.encode_row(layout, OBJECT, include, body=serializer.encode_json(OBJECT), now=NOW)
+    assert table.encode_table(layout, [row], {"resourceVersion": "9"}) == serializer.encode_json(shown)
     assert table.encode_row(layout, OBJECT, include, now=NOW) == row
 
 
 def test_later_tables_of_a_watch_have_no_headers() -> None:
-    shown = table.table(table.AGED, [], {}, headed=False)
+    shown = table.make_table(table.AGED, [], {}, headed=False)
     assert shown["columnDefinitions"] is None
-    assert table.encode_table(table.AGED, [], {}, headed=False) == serializer.encode(shown)
+    assert table.encode_table(table.AGED, [], {}, headed=False) == serializer.encode_json(shown)
 
 
 def test_include_object() -> None:
@@ -259,7 +261,7 @@ def test_any_value_has_a_cell(value: Any) -> None:
     layout = table.custom([Column(name, name, ".v") for name in TYPES])
     cells = layout.cells({"metadata": {"name": "x"}, "v": value}, NOW)
     assert isinstance(cells[1], str)
-    assert serializer.encode(cells)
+    assert serializer.encode_json(cells)
 
 
 def test_a_kept_row_is_the_row_anew_at_every_later_moment() -> None:
@@ -269,8 +271,8 @@ def test_a_kept_row_is_the_row_anew_at_every_later_moment() -> None:
     for obj in ({"metadata": {"name": "x"}, "since": CREATED, "n": 1}, {"metadata": {}, "since": "?", "no": CREATED}):
         row = table.make_row(layout, obj)
         for moment in (NOW, NOW + 100, NOW + 10**6):
-            assert table.Clock(moment).fill(row) == serializer.encode(
-                table.table(layout, [obj], {}, now=moment)["rows"][0]
+            assert table.AgeFiller(moment).fill(row) == serializer.encode_json(
+                table.make_table(layout, [obj], {}, now=moment)["rows"][0]
             )
 
 

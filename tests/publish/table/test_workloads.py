@@ -9,7 +9,7 @@ import pytest
 
 from podless.publish import columns
 from podless.publish.columns.workload import cut, selected
-from podless.publish.table.layout import Layout
+from podless.publish.table.layout import TableLayout
 from podless.publish.table.rows import encode_row
 
 NOW = 1_700_000_000.0
@@ -17,7 +17,7 @@ HOUR_AGO = "2023-11-14T21:13:20Z"
 
 
 def cells(group: str, plural: str, obj: dict[str, Any]) -> dict[str, Any]:
-    layout = Layout(columns.columns(group, plural))
+    layout = TableLayout(columns.columns(group, plural))
     found = layout.cells(obj, NOW)
     row = encode_row(layout, obj, "None", now=NOW)
 

@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 
 from podless.store.etcd import channel as rpc
-from podless.store.etcd.channel import Channel, Refused
-from podless.store.etcd.hpack import encode
+from podless.store.etcd.channel import Channel, ChannelError
+from podless.store.etcd.hpack import encode_headers
 
 PREFACE = 24
 DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
-HEAD = encode([(":status", "200"), ("content-type", "application/grpc")])
-END = encode([("grpc-status", "0"), ("grpc-message", "")])
+HEAD = encode_headers([(":status", "200"), ("content-type", "application/grpc")])
+END = encode_headers([("grpc-status", "0"), ("grpc-message", "")])
 
 
 def frame(kind: int, flags: int, number: int, body: bytes = b"") -> bytes:
@@ -113,8 +113,12 @@ async def test_an_answer_in_pieces_is_put_together(connect: Connect) -> None:
 async def test_a_refusal_has_the_peers_words(connect: Connect) -> None:
     channel, peer = await greeted(connect)
     call = channel.call("/a", b"")
-    peer.say(frame(HEADERS, 5, 1, encode([(":status", "200"), ("grpc-status", "14"), ("grpc-message", "no%20leader")])))
-    with pytest.raises(Refused, match="no leader") as refused:
+    peer.say(
+        frame(
+            HEADERS, 5, 1, encode_headers([(":status", "200"), ("grpc-status", "14"), ("grpc-message", "no%20leader")])
+        )
+    )
+    with pytest.raises(ChannelError, match="no leader") as refused:
         await asyncio.wait_for(call.done, 60)
     assert refused.value.code == rpc.UNAVAILABLE
     assert not refused.value.unsent
@@ -165,10 +169,10 @@ async def test_a_peer_that_goes_is_told_no_more_and_says_what_it_has_not_begun(c
     channel, peer = await greeted(connect)
     first, second = channel.call("/a", b""), channel.call("/a", b"")
     peer.say(frame(GOAWAY, 0, 0, struct.pack(">II", 1, 0)))
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ChannelError) as refused:
         await asyncio.wait_for(second.done, 60)
     assert refused.value.unsent
-    with pytest.raises(Refused):
+    with pytest.raises(ChannelError):
         channel.call("/a", b"")
     peer.answer(1, b"still")
     assert await asyncio.wait_for(first.done, 60) == b"still"
@@ -179,7 +183,7 @@ async def test_calls_end_with_the_connection(connect: Connect) -> None:
     channel, peer = await greeted(connect)
     call = channel.call("/a", b"")
     peer.leave()
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ChannelError) as refused:
         await asyncio.wait_for(call.done, 60)
     assert not refused.value.unsent
     assert not channel.usable
@@ -187,10 +191,10 @@ async def test_calls_end_with_the_connection(connect: Connect) -> None:
 
 async def test_a_peer_that_never_greets_is_no_peer(connect: Connect) -> None:
     channel, peer = await connect()
-    with pytest.raises(Refused):
+    with pytest.raises(ChannelError):
         channel.call("/a", b"")
     peer.leave()
-    with pytest.raises(Refused):
+    with pytest.raises(ChannelError):
         await asyncio.wait_for(channel.ready, 60)
 
 
@@ -200,7 +204,7 @@ async def test_a_peer_that_hangs_is_given_up(connect: Connect, monkeypatch: pyte
     channel, peer = await greeted(connect)
     call = channel.call("/a", b"")
     assert (await peer.hear(PING))[1] == 0
-    with pytest.raises(Refused, match="does not answer"):
+    with pytest.raises(ChannelError, match="does not answer"):
         await asyncio.wait_for(call.done, 60)
     await asyncio.wait_for(channel.closed, 60)
 
@@ -238,7 +242,7 @@ async def test_what_is_no_http2_ends_the_connection(connect: Connect, sent: byte
     channel, peer = await greeted(connect)
     call = channel.call("/a", b"")
     peer.say(sent)
-    with pytest.raises(Refused, match="HTTP/2"):
+    with pytest.raises(ChannelError, match="HTTP/2"):
         await asyncio.wait_for(call.done, 60)
 
 
@@ -246,9 +250,9 @@ async def test_a_call_ends_when_its_time_is_over(connect: Connect, monkeypatch: 
     monkeypatch.setattr(rpc, "_LOOK", 0.02)
     channel, peer = await greeted(connect)
     call, other = channel.call("/a", b""), channel.call("/a", b"")
-    told: list[bytes | Refused] = []
+    told: list[bytes | ChannelError] = []
     call.told, call.until = told.append, channel.loop.time()
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ChannelError) as refused:
         await asyncio.wait_for(call.done, 60)
     assert refused.value.code == rpc.DEADLINE
     assert told == [refused.value]
@@ -260,7 +264,7 @@ async def test_a_call_ends_when_its_time_is_over(connect: Connect, monkeypatch: 
 async def test_who_has_asked_is_told_the_answer_at_once(connect: Connect) -> None:
     channel, peer = await greeted(connect)
     call = channel.call("/a", b"")
-    told: list[bytes | Refused] = []
+    told: list[bytes | ChannelError] = []
     call.told = told.append
     peer.answer(1, b"one")
     assert await asyncio.wait_for(call.done, 60) == b"one"

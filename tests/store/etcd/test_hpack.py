@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.store.etcd.hpack import Decoder, encode
+from podless.store.etcd.hpack import HeaderDecoder, encode_headers
 
 # appendix C.6: three answers on one connection, with a table of 256 bytes; C.4: three requests
 ANSWERS = [
@@ -23,13 +23,13 @@ REQUESTS = [
 
 
 def test_the_requests_of_the_rfc() -> None:
-    decoder = Decoder()
+    decoder = HeaderDecoder()
     for block, fields in REQUESTS:
         assert decoder.fields(bytes.fromhex(block)).items() >= fields.items()
 
 
 def test_the_answers_of_the_rfc() -> None:
-    decoder = Decoder()
+    decoder = HeaderDecoder()
     first = decoder.fields(b"\x3f\xe1\x01" + bytes.fromhex(ANSWERS[0]))
     assert first == {
         b":status": b"302",
@@ -42,14 +42,14 @@ def test_the_answers_of_the_rfc() -> None:
 
 @given(st.lists(st.tuples(st.text(min_size=1), st.text(max_size=300)), max_size=5))
 def test_what_is_encoded_is_decoded(fields: list[tuple[str, str]]) -> None:
-    decoder = Decoder()
+    decoder = HeaderDecoder()
     for _ in range(2):
-        assert decoder.fields(encode(fields)) == {name.encode(): value.encode() for name, value in fields}
+        assert decoder.fields(encode_headers(fields)) == {name.encode(): value.encode() for name, value in fields}
 
 
 @given(st.binary())
 def test_nothing_else_is_raised_for_what_is_no_block(block: bytes) -> None:
-    decoder = Decoder()
+    decoder = HeaderDecoder()
     with suppress(ValueError):
         decoder.fields(block)
 
@@ -57,4 +57,4 @@ def test_nothing_else_is_raised_for_what_is_no_block(block: bytes) -> None:
 @pytest.mark.parametrize("block", ["80", "be", "3fe1ff0f", "0085ffffffffff00", "00", "7fffffffffff7f", "0081ff00"])
 def test_what_no_peer_may_send_is_refused(block: str) -> None:
     with pytest.raises(ValueError, match=r"field|table|text|early|large|long"):
-        Decoder().fields(bytes.fromhex(block))
+        HeaderDecoder().fields(bytes.fromhex(block))

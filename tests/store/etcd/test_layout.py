@@ -13,10 +13,10 @@ import pytest
 from podless import Server
 from podless.apis import builtin
 from podless.store.etcd import messages as m
-from podless.store.etcd.client import Client as Etcd
+from podless.store.etcd.client import EtcdClient as Etcd
 from podless.store.etcd.settings import Etcd as Settings
 from podless.structs import protobuf
-from podless.structs.wire import varint
+from podless.structs.wire import encode_varint
 from tests.conftest import CRDS, Client, definition, gadget
 
 GROUP = "layout.example.com"
@@ -71,14 +71,14 @@ def text(number: int, value: str) -> bytes:
 
 
 def message(number: int, value: bytes) -> bytes:
-    return varint(number << 3 | 2) + varint(len(value)) + value
+    return encode_varint(number << 3 | 2) + encode_varint(len(value)) + value
 
 
 def namespace(name: str, uid: str) -> bytes:
     """A Namespace as Go's own encoder writes it: what is no pointer is there even where it is empty."""
     head = text(1, "v1") + text(2, "Namespace")
     label = message(11, text(1, "team") + text(2, "blue"))
-    created = message(8, b"\x08" + varint(1_700_000_000) + b"\x10\x00")
+    created = message(8, b"\x08" + encode_varint(1_700_000_000) + b"\x10\x00")
     meta = b"".join(text(number, value) for number, value in enumerate((name, "", "", "", uid, ""), 1))
     meta += b"\x38\x00" + created + label
     obj = message(1, meta) + message(2, text(1, "kubernetes")) + message(3, text(1, "Active"))
@@ -108,7 +108,7 @@ def test_built_in_kinds_are_read_in_protobuf(raw: Raw, client: Client) -> None:
         "spec": spec,
         "status": {"replicas": 2},
     }
-    raw.put("deployments/blue/web", protobuf.write(kind.struct, deployment))
+    raw.put("deployments/blue/web", protobuf.write_object(kind.struct, deployment))
     path = "/apis/apps/v1/namespaces/blue/deployments"
     (listed,) = client.get(f"{path}?labelSelector=").body["items"]
     assert (listed["metadata"]["uid"], listed["spec"]["template"]["spec"]["containers"][0]["image"]) == ("33", "i")
@@ -138,7 +138,7 @@ def test_other_versions_and_json_are_read_as_what_is_stored_here(raw: Raw, clien
     struct = kind.struct_of(kind.by_version["v1"])
     assert struct is not None
     one, two = ({**old, "metadata": {**head, "name": name}} for name in ("one", "two"))
-    raw.put("horizontalpodautoscalers/default/one", protobuf.write(struct, one))
+    raw.put("horizontalpodautoscalers/default/one", protobuf.write_object(struct, one))
     raw.put("horizontalpodautoscalers/default/two", json.dumps(two).encode() + b"\n")
     path = "/apis/autoscaling/{}/namespaces/default/horizontalpodautoscalers"
     for found in client.get(path.format("v2")).body["items"]:

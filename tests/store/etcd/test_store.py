@@ -12,8 +12,8 @@ import pytest
 from podless.store import Operation, Overdue, Oversized, Store, Stored, Unreachable
 from podless.store.etcd import channel as rpc
 from podless.store.etcd import client
-from podless.store.etcd.channel import Refused
-from podless.store.etcd.layout import Layout
+from podless.store.etcd.channel import ChannelError
+from podless.store.etcd.layout import KeyLayout
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore
 from tests.store.contract import Contract, Follower, put
@@ -56,11 +56,11 @@ async def test_writes_elsewhere_in_the_cluster_are_caught_up_with(etcd: str, sto
     await other.close()
 
 
-@pytest.mark.parametrize("answer", [Refused(rpc.UNAVAILABLE, "away"), b"no message", b""])
+@pytest.mark.parametrize("answer", [ChannelError(rpc.UNAVAILABLE, "away"), b"no message", b""])
 async def test_a_question_without_a_fit_answer_is_asked_again(
-    store: EtcdStore, answer: Refused | bytes, monkeypatch: pytest.MonkeyPatch
+    store: EtcdStore, answer: ChannelError | bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def begin(name: str, message: bytes, told: Callable[[bytes | Refused], None]) -> bool:
+    def begin(name: str, message: bytes, told: Callable[[bytes | ChannelError], None]) -> bool:
         told(answer)
         return True
 
@@ -72,8 +72,8 @@ async def test_a_question_without_a_fit_answer_is_asked_again(
 async def test_a_question_that_is_asked_again_has_no_more_time(
     store: EtcdStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def begin(name: str, message: bytes, told: Callable[[bytes | Refused], None]) -> bool:
-        asyncio.get_running_loop().call_later(0.05, told, Refused(rpc.DEADLINE, "late"))
+    def begin(name: str, message: bytes, told: Callable[[bytes | ChannelError], None]) -> bool:
+        asyncio.get_running_loop().call_later(0.05, told, ChannelError(rpc.DEADLINE, "late"))
         return True
 
     monkeypatch.setattr(store._client, "begin", begin)
@@ -85,8 +85,8 @@ async def test_a_question_that_is_asked_again_has_no_more_time(
 async def test_a_question_that_is_asked_again_for_somebody_who_is_gone(
     store: EtcdStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def begin(name: str, message: bytes, told: Callable[[bytes | Refused], None]) -> bool:
-        told(Refused(rpc.UNAVAILABLE, "away"))
+    def begin(name: str, message: bytes, told: Callable[[bytes | ChannelError], None]) -> bool:
+        told(ChannelError(rpc.UNAVAILABLE, "away"))
         return True
 
     wrong: list[object] = []
@@ -189,7 +189,7 @@ async def test_a_cluster_that_is_not_there_is_said_so() -> None:
 
 
 class TestLayout:
-    LAYOUT = Layout("/registry", {"/core/pods/": "pods", "/core/services/": "services/specs"})
+    LAYOUT = KeyLayout("/registry", {"/core/pods/": "pods", "/core/services/": "services/specs"})
 
     @pytest.mark.parametrize(
         ("here", "there"),

@@ -15,14 +15,14 @@ _KEYS, _NUMBERS = st.binary(max_size=300), st.integers(0, (1 << 63) - 1)
 def test_parts_are_read_as_the_message(parts: list[tuple[bytes, int, bytes, int, bool]]) -> None:
     made, wanted = b"", m.TxnRequest()
     for key, revision, value, lease, goes in parts:
-        made += transaction.compare(key, revision, below=goes) + transaction.otherwise(key)
+        made += transaction.compare_revision(key, revision, below=goes) + transaction.read_otherwise(key)
         result = m.LESS if goes else m.EQUAL
         wanted.compare.add(result=result, target=m.MOD, key=key, mod_revision=revision)
         wanted.failure.add(request_range=m.RangeRequest(key=key))
         if goes:
-            made += transaction.delete(key)
+            made += transaction.delete_key(key)
             wanted.success.add(request_delete_range=m.DeleteRequest(key=key))
         else:
-            made += transaction.put(key, value, lease)
+            made += transaction.put_key(key, value, lease)
             wanted.success.add(request_put=m.PutRequest(key=key, value=value, lease=lease))
     assert m.TxnRequest.FromString(made) == wanted

@@ -8,7 +8,8 @@ from podless.apis.shared.declared import declare
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
+from podless.runtime.jsonobject import Object
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
 

@@ -6,7 +6,8 @@ from podless.apis.admissionregistration import validation
 from podless.apis.shared.declared import declare
 from podless.apis.shared.literal import LiteralStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
+from podless.runtime.jsonobject import Object
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
 

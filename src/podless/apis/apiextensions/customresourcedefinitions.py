@@ -10,8 +10,9 @@ from podless.apis.shared.declared import VERBS
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.schema.empties import keep_empty
 from podless.structs.structfiles import load_struct
 
@@ -85,16 +86,16 @@ class DefinitionStrategy(TypedStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """All rules of a new definition."""
-        from podless.cel.rules import Definitions  # takes its time, and is needed with the first definition only
+        from podless.cel.rules import DefinitionRules  # takes its time, and is needed with the first definition only
 
-        return rules.validate_create(obj, Definitions(), legacy=version.name == beta.VERSION)
+        return rules.validate_create(obj, DefinitionRules(), legacy=version.name == beta.VERSION)
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """All rules of a changed one."""
-        from podless.cel.rules import Definitions
+        from podless.cel.rules import DefinitionRules
 
         legacy = version.name == beta.VERSION
-        return rules.validate_update(obj, old, Definitions(schemas(old["spec"])), legacy=legacy)
+        return rules.validate_update(obj, old, DefinitionRules(schemas(old["spec"])), legacy=legacy)
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What a status must obey."""

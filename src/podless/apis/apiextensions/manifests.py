@@ -66,7 +66,7 @@ def convert(obj: Object, *, prune: bool = False) -> Converted:
 def _decoded(struct: structs.Struct, obj: Object, notes: list[Note]) -> Object:
     unknown: list[str] = []
     try:
-        read = structs.decode(struct, obj, unknown)
+        read = structs.decode_struct(struct, obj, unknown)
     except structs.DecodeError as error:
         raise BadManifest(str(error)) from None
     notes += [Note(path, "was dropped: unknown field") for path in unknown]
@@ -136,7 +136,7 @@ def _schema(version: Object, path: str, preserve: bool) -> tuple[Object, list[No
         why = "there is none: every field is kept" if preserve else "there is none: every field is dropped"
         made = dict(_ANY) if preserve else {"type": "object"}
         return made, [Note(path, why, lost=not preserve)]
-    malformed = shape.check(given, path)
+    malformed = shape.check_shape(given, path)
     if malformed:
         raise BadManifest(str(malformed[0]))
     status = "status" in (version.get("subresources") or {})
@@ -165,11 +165,11 @@ def _approve(made: Object, notes: list[Note]) -> None:
 
 def _check(made: Object, notes: list[Note]) -> None:
     """Raises BadManifest for what a server would refuse."""
-    from podless.cel.rules import Definitions
+    from podless.cel.rules import DefinitionRules
 
-    whole = structs.decode(CUSTOM_RESOURCE_DEFINITION, made)
+    whole = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, made)
     rules.defaults(whole)
     rules.prepare_create(whole)
-    errors: list[FieldError] = list(rules.validate_create(whole, Definitions()))
+    errors: list[FieldError] = list(rules.validate_create(whole, DefinitionRules()))
     if errors:
         raise BadManifest("; ".join(map(str, errors)))

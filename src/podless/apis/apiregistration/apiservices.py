@@ -10,10 +10,11 @@ from podless.apis.shared.declared import declare
 from podless.apis.shared.typed import StatusStrategy
 from podless.codec import gotext
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs.structfiles import load_struct
 
@@ -88,7 +89,7 @@ def _group_version(spec: Object) -> list[FieldError]:
     if not group and version != "v1":
         errors.append(field.required("spec.group", "only v1 may have an empty group and it better be legacy kube"))
     if group:
-        errors += field.invalids("spec.group", group, names.subdomain(group))
+        errors += field.invalids("spec.group", group, names.check_subdomain(group))
     errors += field.invalids("spec.version", version, names.label_1035(version))
     for name, most in (("groupPriorityMinimum", _MOST_GROUP), ("versionPriority", _MOST_VERSION)):
         if not 0 < spec[name] <= most:

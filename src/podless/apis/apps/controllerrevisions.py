@@ -10,8 +10,9 @@ from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gotext, jsontext
 from podless.codec.positions import TOKEN
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field
+from podless.runtime.jsonobject import Object
 
 
 class _Spaced(dict[str, Any]):
@@ -31,7 +32,7 @@ class ControllerRevisionStrategy(TypedStrategy):
     def written(self, obj: Object, raw: bytes) -> None:
         """Whether the state is written as it would be stored."""
         data = obj.get("data")
-        if isinstance(data, dict) and not _as_stored(jsontext.utf8(raw)):
+        if isinstance(data, dict) and not _as_stored(jsontext.decode_utf8(raw)):
             obj["data"] = _Spaced(data)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
@@ -59,7 +60,7 @@ def _as_stored(text: str) -> bool:
         token = match[0]
         depth -= token in "]}"
         if place >= 0:
-            sound = sound and match.start() == place and gotext.escaped(token) == token
+            sound = sound and match.start() == place and gotext.escape_json(token) == token
             place = -1 if depth == 1 and token not in "[{" else match.end()
         elif depth == 1 and token == ":" and last == '"data"':
             begun = jsontext.BLANKS.match(text, match.end())

@@ -9,9 +9,10 @@ from podless.apis.shared import checks, shares, template
 from podless.apis.shared.speced import ReplicasStrategy
 from podless.codec import gonumber
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, labelselector
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import by_name
 from podless.structs.structs import DecodeError
@@ -69,7 +70,7 @@ class DaemonSetStrategy(ReplicasStrategy):
     def check(self, spec: Object, old: Object | None) -> list[FieldError]:
         """Selector, template and strategy."""
         selector, given = spec.get("selector"), spec["template"]
-        errors = labelselector.errors(selector or {}, "spec.selector")
+        errors = labelselector.validate_selector(selector or {}, "spec.selector")
         found = template.parsed(selector)
         if found is not None and not found.matches(template.labels(given)):
             errors.append(template.mismatch(given, "spec.template"))

@@ -6,9 +6,10 @@ from podless.apis.apps import statuses
 from podless.apis.shared import checks, shares, template
 from podless.apis.shared.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 
 _SHARE = "25%"
 _COUNTS = (

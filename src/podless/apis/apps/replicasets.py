@@ -8,8 +8,9 @@ from podless.apis.apps import statuses
 from podless.apis.shared import checks, template
 from podless.apis.shared.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 
 COUNTS = (
     "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration",

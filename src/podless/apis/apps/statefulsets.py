@@ -10,9 +10,10 @@ from podless.apis.apps import statuses
 from podless.apis.shared import checks, shares, template
 from podless.apis.shared.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _COUNTS = (
@@ -76,7 +77,7 @@ class StatefulSetStrategy(ReplicasStrategy):
         errors += checks.nonnegative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
         service = spec.get("serviceName")
         if old is None and service:  # it stays as it is, and so do claims
-            errors += field.invalids("spec.serviceName", service, names.label(service))
+            errors += field.invalids("spec.serviceName", service, names.check_label_name(service))
         found, selector = template.select(spec, "", "empty selector is invalid for statefulset")
         errors += found
         if selector is not None:

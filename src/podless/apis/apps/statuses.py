@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from podless.apis.shared import checks
-from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 
 
 def check(status: Object, fields: Iterable[str], parts: Iterable[str], ready: str = "") -> list[FieldError]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.codec import serializer
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gotypes, structs
 from podless.structs.gotypes import INT32, QUANTITY, STRING, TIME, ListOf
@@ -33,7 +33,7 @@ def _source(*fields: Field) -> Struct:
     return Struct("MetricSource", fields)
 
 
-def _optional(name: str, kind: gotypes.Type) -> Field:
+def _optional(name: str, kind: gotypes.GoType) -> Field:
     return Field(name, kind, pointer=True)
 
 
@@ -205,23 +205,23 @@ def _each(metric: Object, change: _Change) -> Object:
 
 def write_metrics(metrics: list[Object]) -> str:
     """What is wanted of metrics, as v1 says it."""
-    return _text([structs.decode(_METRIC_SPEC, _each(metric, _spec_to_v1)) for metric in each(metrics)])
+    return _text([structs.decode_struct(_METRIC_SPEC, _each(metric, _spec_to_v1)) for metric in each(metrics)])
 
 
 def write_statuses(metrics: list[Object]) -> str:
     """What metrics are, as v1 says it."""
-    return _text([structs.decode(_METRIC_STATUS, _each(metric, _status_to_v1)) for metric in each(metrics)])
+    return _text([structs.decode_struct(_METRIC_STATUS, _each(metric, _status_to_v1)) for metric in each(metrics)])
 
 
 def write_conditions(conditions: list[Object]) -> str:
     """Conditions, as v1 says them."""
-    return _text([structs.decode(_CONDITION, condition) for condition in each(conditions)])
+    return _text([structs.decode_struct(_CONDITION, condition) for condition in each(conditions)])
 
 
 def write_behavior(behavior: Object) -> str:
     """How quickly replicas come and go: under the names of Go's fields."""
     named: Object = _renamed(behavior, str.upper)
-    return _text(structs.decode(_BEHAVIOR, named))
+    return _text(structs.decode_struct(_BEHAVIOR, named))
 
 
 def read_metrics(text: str) -> list[Object] | None:
@@ -256,10 +256,10 @@ def _renamed(value: Any, case: Callable[[str], str]) -> Any:
 
 
 def _text(value: Any) -> str:
-    return serializer.encode(value).decode()
+    return serializer.encode_json(value).decode()
 
 
-def _read(kind: gotypes.Type, text: str) -> Any:
+def _read(kind: gotypes.GoType, text: str) -> Any:
     try:
         value = serializer.decode_json(text.encode())
         return [] if value is None else kind.read(value, [])

@@ -10,9 +10,10 @@ from podless.apis.shared import checks
 from podless.apis.shared.typed import SpecStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _BLANK: dict[str, Object] = {
@@ -128,7 +129,7 @@ def _rules(rules: Object, path: str) -> Iterator[FieldError]:
     for place, policy in enumerate(each(policies or ())):
         yield from _policy(policy, f"{path}.policies[{place}]")
     tolerance: Any = rules.get("tolerance")
-    if tolerance is not None and quantity.parse(tolerance) < 0:
+    if tolerance is not None and quantity.parse_quantity(tolerance) < 0:
         yield field.invalid(f"{path}.tolerance", tolerance, "must be greater than or equal to 0")
 
 

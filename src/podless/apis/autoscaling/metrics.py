@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from podless.apis.podspec import resources
 from podless.apis.shared import checks
 from podless.codec import quantity
-from podless.kinds.strategy import Object
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _SOURCES = {
@@ -76,7 +76,7 @@ def _target(target: Object, path: str) -> Iterator[FieldError]:
         yield field.invalid(f"{path}.type", kind, "must be either Utilization, Value, or AverageValue")
     for name in ("value", "averageValue"):
         amount = target.get(name)
-        if amount is not None and quantity.parse(amount) <= 0:
+        if amount is not None and quantity.parse_quantity(amount) <= 0:
             yield field.invalid(f"{path}.{name}", amount, "must be positive")
     if use is not None and use < 1:
         yield field.invalid(f"{path}.averageUtilization", use, "must be greater than 0")

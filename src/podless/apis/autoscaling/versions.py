@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.apis.autoscaling import annotated
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import by_name
 

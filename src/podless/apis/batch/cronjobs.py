@@ -6,9 +6,10 @@ from podless.apis.batch import jobspecs, schedules
 from podless.apis.shared import checks, template
 from podless.apis.shared.speced import TemplateStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 
 _JOB = "spec.jobTemplate.spec"
 _POLICIES = ("Allow", "Forbid", "Replace")

@@ -7,9 +7,9 @@ from typing import Any
 
 from podless.apis.shared import checks
 from podless.codec import gotext
-from podless.kinds.strategy import Object
 from podless.meta import field, names
 from podless.meta.field import FieldError, Literal
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")

@@ -11,9 +11,10 @@ from podless.apis.shared.immutable import immutable, stays
 from podless.apis.shared.speced import TemplateStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import by_name
 from podless.structs import gostructs
@@ -148,7 +149,7 @@ def _check(spec: Object, old: Object | None) -> list[FieldError]:
     if selector is None:
         errors.append(field.required("spec.selector"))
     else:
-        errors += labelselector.errors(selector, "spec.selector")
+        errors += labelselector.validate_selector(selector, "spec.selector")
     found = template.parsed(selector)
     if found is not None and not found.matches(template.labels(given)):
         errors.append(template.mismatch(given, "spec.template"))
@@ -162,7 +163,7 @@ def _hostnames(obj: Object) -> list[FieldError]:
         return []
     host = f"{name}-{spec['completions'] - 1}"
     text = f"will not able to create pod with invalid DNS label: {host}"
-    return [field.invalid("metadata.name", name, text)] if names.label(host) else []
+    return [field.invalid("metadata.name", name, text)] if names.check_label_name(host) else []
 
 
 def _completions(spec: Object, old: Object) -> list[FieldError]:
@@ -182,7 +183,7 @@ def _template(obj: Object, old: Object) -> list[FieldError]:
     if _held(old):
         given, before, path = given["spec"], _adopted(given["spec"], before["spec"]), "spec.template.spec"
         struct = POD_SPEC
-    return [] if given == before else [immutable(path, gostructs.shown(struct, given))]
+    return [] if given == before else [immutable(path, gostructs.format_struct(struct, given))]
 
 
 def _held(old: Object) -> bool:
@@ -197,7 +198,7 @@ def _held(old: Object) -> bool:
 
 def _adopted(spec: Object, old: Object) -> Object:
     """The spec of the pods as it was, with what may change as it is wanted."""
-    adopted: Object = serializer.copied(old)
+    adopted: Object = serializer.copy_value(old)
     for name in _DIRECTIVES:
         keep(adopted, spec, name)
     near = dict(adopted.get("affinity") or {})

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from podless.apis.batch import failures, successes
 from podless.apis.shared import checks, references, template
-from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 INDEXED, NOT_INDEXED = "Indexed", "NonIndexed"

@@ -6,9 +6,9 @@ from typing import Any
 
 from podless.apis.batch import indexes
 from podless.apis.shared import checks
-from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _MOST_RULES = 20

@@ -9,10 +9,11 @@ from podless.apis.shared import checks
 from podless.apis.shared.keypair import blocks
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object, Strategy
+from podless.kinds.strategy import Faults, Strategy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 REQUEST, CERTIFICATE = "CERTIFICATE REQUEST", "CERTIFICATE"
@@ -169,12 +170,17 @@ def signer_name(name: str, path: str) -> Iterator[FieldError]:
     if len(domain.encode()) > _DOMAIN_MOST:
         yield field.too_long(path, _DOMAIN_MOST)
     for label in each(domain.split(".")):
-        yield from (field.invalid(path, domain, f"validating label {_quoted(label)}: {t}") for t in names.label(label))
+        yield from (
+            field.invalid(path, domain, f"validating label {_quoted(label)}: {t}")
+            for t in names.check_label_name(label)
+        )
     if "." not in domain:
         text = "should be a domain with at least two segments separated by dots"
         yield field.invalid(path, domain, text)
     for part in each(rest.split(".")):
-        yield from (field.invalid(path, rest, f"validating label {_quoted(part)}: {t}") for t in names.subdomain(part))
+        yield from (
+            field.invalid(path, rest, f"validating label {_quoted(part)}: {t}") for t in names.check_subdomain(part)
+        )
     if len(rest.encode()) > _SIGNER_PATH_MOST:
         yield field.too_long(path, _SIGNER_PATH_MOST)
 

@@ -6,8 +6,9 @@ from podless.apis.shared import checks
 from podless.apis.shared.declared import declare
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field
+from podless.runtime.jsonobject import Object
 from podless.structs.structfiles import load_struct
 
 LEASE = load_struct("coordination/v1", "Lease")

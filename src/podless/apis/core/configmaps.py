@@ -6,9 +6,10 @@ from podless.apis.shared.declared import declare
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gobase64
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import by_name
 from podless.structs.structfiles import load_struct
@@ -35,7 +36,7 @@ class ConfigMapStrategy(TypedStrategy):
             size += len(value.encode())
         for key, value in each(by_name(binary)).items():
             errors += field.invalids(f"binaryData[{key}]", key, names.config_key(key))
-            size += gobase64.size(value or "")  # null is no bytes
+            size += gobase64.decoded_size(value or "")  # null is no bytes
         if size > _MOST:
             errors.append(field.too_long("", _MOST))
         return errors

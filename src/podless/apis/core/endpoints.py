@@ -8,9 +8,10 @@ from podless.apis.core import servicespec
 from podless.apis.shared import checks
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
@@ -46,19 +47,19 @@ class EndpointsStrategy(TypedStrategy):
 
 def _address(address: Object, path: str) -> Iterator[FieldError]:
     ip, host, node = address["ip"], address.get("hostname"), address.get("nodeName")
-    faults = addresses.faults(ip)
+    faults = addresses.find_address_faults(ip)
     yield from field.invalids(f"{path}.ip", ip, faults)
     if host:
-        yield from field.invalids(f"{path}.hostname", host, names.label(host))
+        yield from field.invalids(f"{path}.hostname", host, names.check_label_name(host))
     if node is not None:
-        yield from field.invalids(f"{path}.nodeName", node, names.subdomain(node))
+        yield from field.invalids(f"{path}.nodeName", node, names.check_subdomain(node))
     yield from field.invalids(f"{path}.ip", ip, servicespec.special(ip))
 
 
 def _subset_port(port: Object, path: str, *, named: bool) -> Iterator[FieldError]:
     name, number, protocol, application = port.get("name"), port["port"], port.get("protocol"), port.get("appProtocol")
     if name:
-        yield from field.invalids(f"{path}.name", name, names.label(name))
+        yield from field.invalids(f"{path}.name", name, names.check_label_name(name))
     elif named:
         yield field.required(f"{path}.name")
     yield from checks.port_number(f"{path}.port", number)

@@ -9,9 +9,10 @@ from podless.apis.shared.declared import declare
 from podless.apis.shared.immutable import immutable
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
@@ -49,7 +50,7 @@ def rename(obj: Object, words: Mapping[str, str], struct: Struct, api_version: s
     """The event in the words of the other group."""
     named = {words.get(name, name): item for name, item in each(obj).items()}
     metadata = named.pop("metadata")
-    decoded = structs.decode(struct, named)
+    decoded = structs.decode_struct(struct, named)
     return {**decoded, "kind": "Event", "apiVersion": api_version, "metadata": metadata}
 
 

@@ -6,10 +6,10 @@ As on a cluster that has addresses of IPv4 alone. Source: Kubernetes' pkg/regist
 from __future__ import annotations
 
 from podless.apis.core.servicespec import EXPOSED, EXTERNAL, HEADLESS, accessible, addresses
-from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.errors import Invalid
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _OWN = "IPv4"

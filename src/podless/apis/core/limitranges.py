@@ -13,9 +13,10 @@ from podless.apis.shared import checks
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names, uids
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import by_name
 
@@ -41,7 +42,7 @@ class LimitRangeStrategy(TypedStrategy):
                 _put(item, "default", limits)
                 _put(item, "defaultRequest", requests)
             for name in _AMOUNTS:
-                quantity.rounded(item.get(name))
+                quantity.round_quantities(item.get(name))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """A range without a name gets one."""
@@ -49,7 +50,7 @@ class LimitRangeStrategy(TypedStrategy):
         if not metadata.get("name"):
             given = {name: value for name, value in each(metadata).items() if name != "name"}
             metadata.clear()
-            metadata.update({"name": uids.make(), **given})
+            metadata.update({"name": uids.make_uid(), **given})
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """One set of amounts for each type."""
@@ -108,7 +109,7 @@ def _amounts(item: Object, name: str, path: str) -> Iterator[FieldError]:
     texts = {part: (item.get(part) or {}).get(name) for part in _ORDER[1:]}
     if pod:
         texts["default"] = texts["defaultRequest"] = None
-    amounts = {part: quantity.nanos(text) for part, text in each(texts).items() if text is not None}
+    amounts = {part: quantity.parse_nanos(text) for part, text in each(texts).items() if text is not None}
     for larger, less, shown, of, said in _PAIRS:
         if larger in amounts and less in amounts and amounts[larger] > amounts[less]:
             what, than = said

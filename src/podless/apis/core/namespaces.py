@@ -5,9 +5,10 @@ from __future__ import annotations
 from podless.apis.shared.declared import VERBS, declare
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Subresource, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs.structfiles import load_struct
 

@@ -15,9 +15,10 @@ from podless.apis.shared.checks import label_key
 from podless.apis.shared.typed import DescribedStrategy
 from podless.codec import gotext, quantity
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import addresses, names
 from podless.meta.field import FieldError, duplicate, forbidden, invalid
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import by_name
 from podless.structs import gostructs
@@ -60,7 +61,7 @@ class NodeStrategy(DescribedStrategy):
         if status.get("allocatable") is None and status.get("capacity"):
             status["allocatable"] = dict(status["capacity"])
         for name in ("capacity", "allocatable"):
-            quantity.rounded(status.get(name))
+            quantity.round_quantities(status.get(name))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """What is no longer served goes."""
@@ -120,7 +121,7 @@ def _node(obj: Object) -> Errors:
             why = f"invalid CIDR[{bad}]: <nil> (invalid CIDR address: {ranges[bad]})"
             why = f"invalid PodCIDRs. failed to check with dual stack with error:{why}"
             yield FieldError("InternalError", "spec.podCIDRs", None, why)
-        if bad is not None or len(ranges) > 2 or not addresses.dual(ranges):
+        if bad is not None or len(ranges) > 2 or not addresses.is_dual_stack(ranges):
             yield invalid("spec.podCIDRs", ranges, _FAMILIES)
 
 
@@ -134,7 +135,7 @@ def _taints(given: list[Object]) -> Errors:
             yield invalid(f"{path}.value", one.get("value") or "", ";".join(found))
         yield from taint_effect(effect, f"{path}.effect")
         if (key, effect) in known:
-            yield FieldError("FieldValueDuplicate", path, gostructs.shown(TAINT, one), _UNIQUE)
+            yield FieldError("FieldValueDuplicate", path, gostructs.format_struct(TAINT, one), _UNIQUE)
         known.add((key, effect))
 
 
@@ -167,7 +168,7 @@ def _change(obj: Object, old: Object) -> Errors:
     for place, one in enumerate(each(obj["status"].get("addresses") or ())):
         pair = one.get("type", ""), one.get("address", "")
         if pair in known:
-            yield duplicate(f"status.addresses[{place}]", gostructs.shown(NODE_ADDRESS, one))
+            yield duplicate(f"status.addresses[{place}]", gostructs.format_struct(NODE_ADDRESS, one))
         known.add(pair)
     ranges: list[str] = spec.get("podCIDRs") or []
     held: list[str] = before.get("podCIDRs") or []

@@ -13,9 +13,10 @@ from podless.apis.shared.immutable import immutable
 from podless.apis.shared.typed import StatusStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -46,8 +47,8 @@ class ClaimStrategy(StatusStrategy):
         """Amounts are not finer than thousandths."""
         wanted, status = obj["spec"].get("resources") or {}, obj.get("status") or {}
         for amounts in (wanted.get("limits"), wanted.get("requests"), status.get("capacity")):
-            quantity.rounded(amounts)
-        quantity.rounded(status.get("allocatedResources"))
+            quantity.round_quantities(amounts)
+        quantity.round_quantities(status.get("allocatedResources"))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Not bound yet; where the contents come from is said in two ways."""
@@ -89,7 +90,7 @@ class ClaimStrategy(StatusStrategy):
         wanted = obj["spec"].get("resources") or {}
         for name in ("requests", "limits"):
             amount = (wanted.get(name) or {}).get("storage")
-            if amount is not None and quantity.parse(amount).denominator != 1:
+            if amount is not None and quantity.parse_quantity(amount).denominator != 1:
                 path = f"spec.resources.{name}[storage]"
                 found.append(f'{path}: fractional byte value "{amount}" is invalid, must be an integer')
         return found
@@ -122,11 +123,11 @@ def _changes(obj: Object, old: Object) -> Iterator[FieldError]:
     yield from _class_annotation(obj, old)
     wanted, known = _comparable(obj, old)
     if wanted != known:
-        told = gostructs.diff(PERSISTENT_VOLUME_CLAIM_SPEC, known, wanted)
+        told = gostructs.diff_structs(PERSISTENT_VOLUME_CLAIM_SPEC, known, wanted)
         yield field.forbidden("spec", f"{_FIXED}\n{told}")
     size, least = _size(spec), _size(before)
     held = ((old.get("status") or {}).get("capacity") or {}).get("storage")
-    if size < least and size <= (quantity.parse(held) if held is not None else 0):
+    if size < least and size <= (quantity.parse_quantity(held) if held is not None else 0):
         yield field.forbidden(_STORAGE, "field can not be less than status.capacity")
     if spec.get("volumeMode") != before.get("volumeMode"):
         yield immutable("volumeMode", spec.get("volumeMode"))
@@ -176,7 +177,7 @@ def _annotation(obj: Object) -> str | None:
 
 def _size(spec: Object) -> Fraction:
     text = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
-    return quantity.parse(text) if text is not None else quantity.parse("0")
+    return quantity.parse_quantity(text) if text is not None else quantity.parse_quantity("0")
 
 
 def _resource(name: str, path: str) -> Iterator[FieldError]:

@@ -10,10 +10,11 @@ from podless.apis.shared.typed import StatusStrategy
 from podless.apis.shared.volumes import sources, spec
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -52,7 +53,7 @@ class PersistentVolumeStrategy(StatusStrategy):
             wanted["persistentVolumeReclaimPolicy"] = "Retain"
         if wanted.get("volumeMode") is None:
             wanted["volumeMode"] = "Filesystem"
-        quantity.rounded(wanted.get("capacity"))
+        quantity.round_quantities(wanted.get("capacity"))
 
     def complete(self, obj: Object, given: Object) -> None:
         """A capacity of nothing is shown as such where it is refused, as it always is."""
@@ -112,14 +113,14 @@ def _changes(wanted: Object, before: Object) -> Iterator[FieldError]:
     places = [{name: given[name] for name in sources.NAMES if name in given} for given in (wanted, before)]
     places[0] = _without_expansion(*places)
     if places[0] != places[1]:
-        told = gostructs.diff(PERSISTENT_VOLUME_SOURCE, places[1], places[0])
+        told = gostructs.diff_structs(PERSISTENT_VOLUME_SOURCE, places[1], places[0])
         text = f"spec.persistentvolumesource is immutable after creation\n{told}"
         yield field.forbidden("spec.persistentvolumesource", text)
     if wanted.get("volumeMode") != before.get("volumeMode"):
         yield immutable("volumeMode", wanted.get("volumeMode"))
     affinity, known = wanted.get("nodeAffinity"), before.get("nodeAffinity")
     if known is not None and affinity != known and _renamed(known, affinity) != affinity:
-        yield field.invalid("nodeAffinity", gostructs.shown(VOLUME_NODE_AFFINITY, affinity), _AFFINITY)
+        yield field.invalid("nodeAffinity", gostructs.format_struct(VOLUME_NODE_AFFINITY, affinity), _AFFINITY)
     if before.get("volumeAttributesClassName") is not None and wanted.get("volumeAttributesClassName") is None:
         yield field.forbidden("spec.volumeAttributesClassName", _NOT_NIL)
 

@@ -16,9 +16,10 @@ from podless.apis.podspec.warnings import pod as pod_warnings
 from podless.apis.shared.carried import TOLD, keep
 from podless.apis.shared.typed import DescribedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object, Strategy
+from podless.kinds.strategy import Faults, Strategy
 from podless.meta import addresses, names
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs.structfiles import load_struct
 
@@ -104,7 +105,7 @@ class PodStrategy(DescribedStrategy):
         """What containers may become, and addresses."""
         for part in ("podIPs", "hostIPs"):
             for place, one in enumerate(each(obj["status"].get(part) or ())):
-                warnings += addresses.warnings(f"status.{part}[{place}].ip", one.get("ip", ""))
+                warnings += addresses.address_warnings(f"status.{part}[{place}].ip", one.get("ip", ""))
         return check_status(obj, old)
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
@@ -127,7 +128,7 @@ class PodStrategy(DescribedStrategy):
         """About new pods."""
         if old is not None:
             return []
-        found = names.label(obj["metadata"].get("name") or "")
+        found = names.check_label_name(obj["metadata"].get("name") or "")
         return [*([f"{_HOSTNAME}[{' '.join(found)}]"] if found else []), *pod_warnings(obj)]
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:

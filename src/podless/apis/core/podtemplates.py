@@ -5,7 +5,8 @@ from __future__ import annotations
 from podless.apis.podspec import default_pod_template, drop_disabled, pod_template_warnings, validate_pod_template
 from podless.apis.shared.typed import DescribedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
+from podless.runtime.jsonobject import Object
 from podless.structs.structfiles import load_struct
 
 POD_TEMPLATE = load_struct("core/v1", "PodTemplate")

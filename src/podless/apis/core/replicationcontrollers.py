@@ -9,9 +9,10 @@ from podless.apis.apps.replicasets import COUNTS, PARTS
 from podless.apis.shared import checks, template
 from podless.apis.shared.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names, selectors
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 
 
 class ReplicationControllerStrategy(ReplicasStrategy):
@@ -23,7 +24,7 @@ class ReplicationControllerStrategy(ReplicasStrategy):
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """Subdomains; a generateName beside a name is not looked at."""
-        return [] if prefix else names.subdomain(name)
+        return [] if prefix else names.check_subdomain(name)
 
     def default(self, version: Version, obj: Object) -> None:
         """The labels of the template are its own, and those that it selects."""

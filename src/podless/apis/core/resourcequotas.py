@@ -10,9 +10,10 @@ from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -83,7 +84,7 @@ class QuotaStrategy(TypedStrategy):
         """Amounts are not finer than thousandths."""
         for part, names in (("spec", ("hard",)), ("status", ("hard", "used"))):
             for name in names:
-                quantity.rounded((obj.get(part) or {}).get(name))
+                quantity.round_quantities((obj.get(part) or {}).get(name))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Nothing is used yet."""
@@ -144,7 +145,7 @@ def _check_scopes(spec: Object) -> list[FieldError]:
         if len(errors) > field.MOST:  # nobody is told of more
             return errors
     errors += _opposed(scopes, "spec.scopes", scopes)
-    path, shown = "spec.scopeSelector.matchExpressions", gostructs.shown(SCOPE_SELECTOR, selector)
+    path, shown = "spec.scopeSelector.matchExpressions", gostructs.format_struct(SCOPE_SELECTOR, selector)
     for one in each(wanted):
         if len(errors) > field.MOST:
             return errors

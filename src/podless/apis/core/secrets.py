@@ -10,9 +10,10 @@ from podless.apis.shared.immutable import kept
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gobase64, serializer
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import by_name, in_order
 from podless.structs.gotypes import JSON_NAMES
@@ -59,7 +60,7 @@ class SecretStrategy(TypedStrategy):
         data = obj.get("data") or {}
         for key in each(in_order(data)):
             errors += field.invalids(f"data[{key}]", key, names.config_key(key))
-        if sum(gobase64.size(value or "") for value in each(data).values()) > _MOST:
+        if sum(gobase64.decoded_size(value or "") for value in each(data).values()) > _MOST:
             errors.append(field.too_long("data", _MOST))
         return [*errors, *_check_type(obj, data)]
 

@@ -6,7 +6,7 @@ from podless.apis.authorization.reviews import TOKEN_REQUESTS
 from podless.apis.shared.declared import declare
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Subresource, Version
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.structs.structfiles import load_struct
 
 SERVICE_ACCOUNT = load_struct("core/v1", "ServiceAccount")

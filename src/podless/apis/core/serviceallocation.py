@@ -14,10 +14,10 @@ from typing import Any
 
 from podless.apis.core.ipfamilies import checked
 from podless.apis.core.servicespec import EXPOSED, EXTERNAL, HEADLESS
-from podless.kinds.strategy import Object
 from podless.meta import field, names
 from podless.meta.errors import APIError, Invalid
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 # those of a kube-apiserver that is told of no others

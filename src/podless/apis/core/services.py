@@ -12,8 +12,9 @@ from podless.apis.core.servicespec import EXTERNAL, HINTS, OLD_HINTS, headless
 from podless.apis.shared.declared import declare
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object, Strategy
+from podless.kinds.strategy import Faults, Strategy
 from podless.meta import field, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs.structfiles import load_struct
 

@@ -6,10 +6,10 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 
 from podless.apis.shared import checks
-from podless.kinds.strategy import Object
 from podless.meta import field, names
-from podless.meta.addresses import faults, parse, range_faults
+from podless.meta.addresses import find_address_faults, parse_address, range_faults
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 EXTERNAL, HEADLESS = "ExternalName", "None"
@@ -66,7 +66,7 @@ def _named(spec: Object) -> Iterator[FieldError]:
         host = (spec.get("externalName") or "").removesuffix(".")
         if not host:
             yield field.required("spec.externalName")
-        yield from field.invalids("spec.externalName", host, names.subdomain(host) if host else ())
+        yield from field.invalids("spec.externalName", host, names.check_subdomain(host) if host else ())
     elif kind in EXPOSED and bare:
         yield field.invalid("spec.clusterIPs[0]", HEADLESS, f"may not be set to 'None' for {kind} services")
 
@@ -115,7 +115,7 @@ def _as_go(protocol: str, port: int) -> Object:
 def _port(port: Object, path: str, named: bool, seen: set[str]) -> Iterator[FieldError]:
     name, target = port.get("name") or "", port["targetPort"]
     if name:
-        yield from field.invalids(f"{path}.name", name, names.label(name))
+        yield from field.invalids(f"{path}.name", name, names.check_label_name(name))
         yield from checks.once(f"{path}.name", name, seen)
     elif named:
         yield field.required(f"{path}.name")
@@ -163,7 +163,7 @@ def addresses(spec: Object, known: Sequence[str] = ()) -> Iterator[FieldError]:
 
 
 def _of_two_families(ips: Sequence[str], path: str) -> Iterator[FieldError]:
-    strange = next((place for place, ip in enumerate(each(ips)) if parse(ip) is None), None)
+    strange = next((place for place, ip in enumerate(each(ips)) if parse_address(ip) is None), None)
     if strange is not None:
         why = f"failed to check for dual stack with error:invalid IP[{strange}]: {ips[strange]}"
         yield field.internal(path, why)
@@ -192,20 +192,20 @@ def _cluster_ips(ips: Sequence[str], path: str, known: Sequence[str]) -> Iterato
         if place or ip != HEADLESS:
             if ip in known:
                 continue
-            yield from field.invalids(f"{path}[{place}]", ip, faults(ip))
+            yield from field.invalids(f"{path}[{place}]", ip, find_address_faults(ip))
         elif len(ips) > 1:
             yield field.invalid(path, ips, "'None' must be the first and only value")
 
 
 def _external(spec: Object) -> Iterator[FieldError]:
     for place, ip in enumerate(each(spec.get("externalIPs") or [])):
-        found = faults(ip) or special(ip)
+        found = find_address_faults(ip) or special(ip)
         yield from field.invalids(f"spec.externalIPs[{place}]", ip, found)
 
 
 def special(text: str) -> Iterator[str]:
     """What is wrong with an address that is to be that of somebody else."""
-    parsed = parse(text)
+    parsed = parse_address(text)
     ip = getattr(parsed, "ipv4_mapped", None) or parsed
     if ip is None:
         yield "must be a valid IP address"
@@ -283,14 +283,14 @@ def balancer(status: Object) -> Iterator[FieldError]:
         path, ip = f"status.loadBalancer.ingress[{place}]", one.get("ip")
         mode, host = one.get("ipMode"), one.get("hostname")
         if ip:
-            yield from field.invalids(f"{path}.ip", ip, faults(ip))
+            yield from field.invalids(f"{path}.ip", ip, find_address_faults(ip))
         if mode is not None and not ip:
             yield field.forbidden(f"{path}.ipMode", "may not be specified when `ip` is not set")
         elif mode is not None and mode not in _MODES:
             yield field.not_supported(f"{path}.ipMode", mode, _MODES)
         if host:
-            yield from field.invalids(f"{path}.hostname", host, names.subdomain(host))
-            if parse(host) is not None:
+            yield from field.invalids(f"{path}.hostname", host, names.check_subdomain(host))
+            if parse_address(host) is not None:
                 yield field.invalid(f"{path}.hostname", host, "must be a DNS name, not an IP address")
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from podless.codec import quantity
 from podless.kinds.kind import Kind
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 
 Amounts = dict[str, str]
@@ -151,10 +151,10 @@ def _total(spec: Object, part: str) -> Amounts:
             if name not in always or amount[0] > always[name][0]:
                 always[name] = amount
     whole = (spec.get("resources") or {}).get(part) or {}
-    found = _read({name: quantity.written(*amount) for name, amount in each(always).items()} | whole)
+    found = _read({name: quantity.format_quantity(*amount) for name, amount in each(always).items()} | whole)
     over = spec.get("overhead") or {}
     _add(found, _read({name: text for name, text in each(over).items() if part == "requests" or name in always}))
-    return {name: quantity.written(*amount) for name, amount in each(found).items()}
+    return {name: quantity.format_quantity(*amount) for name, amount in each(found).items()}
 
 
 def _amounts(container: Object, part: str) -> Amounts:
@@ -166,7 +166,7 @@ def _read(amounts: Amounts) -> _Sums:
     found: _Sums = {}
     for name, text in amounts.items():
         charge(_STEPS)
-        found[name] = quantity.nanos(text), quantity.suffix(text)
+        found[name] = quantity.parse_nanos(text), quantity.find_suffix(text)
     return found
 
 
@@ -235,7 +235,7 @@ def _device_claim(claim: Object) -> Usage:
             most[name] = max(number, most.get(name, 0))
         for name, number in most.items():
             asked[name] = asked.get(name, 0) + number
-    amounts = {name: quantity.canonical(str(number)) for name, number in each(asked).items()}
+    amounts = {name: quantity.canonical_quantity(str(number)) for name, number in each(asked).items()}
     return Usage(amounts, frozenset(), {})
 
 

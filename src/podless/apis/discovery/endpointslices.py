@@ -14,9 +14,10 @@ from podless.apis.shared import checks
 from podless.apis.shared.immutable import immutable
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _TYPES = ("FQDN", "IPv4", "IPv6")
@@ -66,7 +67,7 @@ class EndpointSliceStrategy(TypedStrategy):
         found = []
         for place, endpoint in enumerate(each(obj.get("endpoints") or [])):
             for index, address in enumerate(each(endpoint.get("addresses") or [])):
-                found += addresses.warnings(f"endpoints[{place}].addresses[{index}]", address)
+                found += addresses.address_warnings(f"endpoints[{place}].addresses[{index}]", address)
         return found
 
 
@@ -103,14 +104,14 @@ def _endpoint(endpoint: Object, sort: str, path: str) -> Iterator[FieldError]:
             yield from _slice_address(address, sort, where, place)
     host, node = endpoint.get("hostname"), endpoint.get("nodeName")
     if host is not None:
-        yield from field.invalids(f"{path}.hostname", host, names.label(host))
+        yield from field.invalids(f"{path}.hostname", host, names.check_label_name(host))
     yield from _hints(endpoint.get("hints") or {}, f"{path}.hints")
     if node is not None:
-        yield from field.invalids(f"{path}.nodeName", node, names.subdomain(node))
+        yield from field.invalids(f"{path}.nodeName", node, names.check_subdomain(node))
 
 
 def _slice_address(address: str, sort: str, path: str, place: int) -> Iterator[FieldError]:
-    faults = addresses.faults(address)
+    faults = addresses.find_address_faults(address)
     where = f"{path}[{place}]"
     yield from field.invalids(where, address, faults)
     if faults:
@@ -127,19 +128,19 @@ def _domain(name: str, path: str) -> Iterator[FieldError]:
         yield field.required(path)
         return
     bare = name.removesuffix(".")
-    if faults := names.subdomain(bare):
+    if faults := names.check_subdomain(bare):
         yield field.invalid(path, bare, ",".join(faults))
     elif "." not in bare:
         yield field.invalid(path, bare, "should be a domain with at least two segments separated by dots")
     else:
         for part in each(bare.split(".")):
-            if faults := names.label(part):
+            if faults := names.check_label_name(part):
                 yield field.invalid(path, part, ",".join(faults))
                 return
 
 
 def _hints(hints: Object, path: str) -> Iterator[FieldError]:
-    for name, rule in (("forZones", names.label_value), ("forNodes", names.subdomain)):
+    for name, rule in (("forZones", names.label_value), ("forNodes", names.check_subdomain)):
         given, seen = hints.get(name) or [], set[str]()
         if len(given) > _MOST_HINTS:
             yield field.too_many(f"{path}.{name}", len(given), _MOST_HINTS)
@@ -158,7 +159,7 @@ def _slice_ports(ports: Sequence[Object]) -> Iterator[FieldError]:
     for place, port in enumerate(each(ports)):
         path, name = f"ports[{place}]", port.get("name") or ""
         if name:
-            yield from field.invalids(f"{path}.name", name, names.label(name))
+            yield from field.invalids(f"{path}.name", name, names.check_label_name(name))
         yield from checks.once(f"{path}.name", name, seen)
         yield from protocols(port.get("protocol"), port.get("appProtocol"), path)
 

@@ -6,9 +6,10 @@ from podless.apis.extensions.thirdparty import defined, name_faults
 from podless.apis.shared.declared import declare
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs.structfiles import load_struct
 

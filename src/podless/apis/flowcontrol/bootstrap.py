@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podless.codec import gotext
-from podless.kinds.strategy import Object
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 
 _META = {"annotations": {"apf.kubernetes.io/autoupdate-spec": "true"}}
 _ALL = ["*"]

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from podless.apis.flowcontrol import bootstrap, parts
 from podless.apis.shared import checks
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -37,7 +38,7 @@ class FlowSchemaStrategy(parts.FlowStrategy):
         errors = [*_spec(spec, name)]
         wanted = bootstrap.fixed(bootstrap.schemas(), name)
         if wanted is not None and spec != wanted:
-            shown = gostructs.shown(FLOW_SCHEMA_SPEC, spec)
+            shown = gostructs.format_struct(FLOW_SCHEMA_SPEC, spec)
             errors.append(field.invalid("spec", shown, f"spec of '{name}' must equal the fixed value"))
         return [*errors, *parts.conditions(obj)]
 
@@ -54,7 +55,7 @@ def _spec(spec: Object, name: str) -> Iterator[FieldError]:
     if method is not None and method["type"] not in _METHODS:
         yield field.not_supported("spec.distinguisherMethod.type", {"Type": method["type"]}, _METHODS)
     path, level = "spec.priorityLevelConfiguration.name", spec["priorityLevelConfiguration"]["name"]
-    yield from checks.named(path, level, names.subdomain, "must reference a priority level")
+    yield from checks.named(path, level, names.check_subdomain, "must reference a priority level")
     for place, rule in enumerate(each(spec.get("rules") or [])):
         yield from _rule(rule, f"spec.rules[{place}]")
 
@@ -95,7 +96,7 @@ def _subject(subject: Object, path: str) -> Iterator[FieldError]:
 def _account(account: Object, path: str) -> Iterator[FieldError]:
     name, space = account["name"], account["namespace"]
     if name != _ALL:
-        yield from checks.named(f"{path}.name", name, names.subdomain)
+        yield from checks.named(f"{path}.name", name, names.check_subdomain)
     yield from checks.named(f"{path}.namespace", space, missing="must specify namespace for service account")
 
 
@@ -130,7 +131,7 @@ def _resources(rule: Object, path: str) -> Iterator[FieldError]:
     else:
         for place, space in enumerate(each(spaces)):
             where = f"{path}.namespaces[{place}]"
-            yield from (field.invalid(where, space, _NAMESPACE + text) for text in names.label(space))
+            yield from (field.invalid(where, space, _NAMESPACE + text) for text in names.check_label_name(space))
 
 
 def _urls(rule: Object, path: str) -> Iterator[FieldError]:

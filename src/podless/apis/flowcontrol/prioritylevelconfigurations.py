@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from podless.apis.flowcontrol import bootstrap, parts
 from podless.apis.shared import checks
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
@@ -40,7 +41,7 @@ class PriorityLevelStrategy(parts.FlowStrategy):
         elif wanted is not None and spec != wanted:
             text = f"spec of '{name}' must equal the fixed value"
         if text:
-            errors.append(field.invalid("spec", gostructs.shown(PRIORITY_LEVEL_CONFIGURATION_SPEC, spec), text))
+            errors.append(field.invalid("spec", gostructs.format_struct(PRIORITY_LEVEL_CONFIGURATION_SPEC, spec), text))
         return [*errors, *parts.conditions(obj)]
 
 

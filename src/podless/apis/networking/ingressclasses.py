@@ -8,9 +8,10 @@ from podless.apis.shared import references
 from podless.apis.shared.immutable import stays
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 
 _MOST_CONTROLLER = 250  # bytes
 _CLUSTER, _NAMESPACE = "Cluster", "Namespace"
@@ -49,7 +50,7 @@ def _parameters(parameters: Object, path: str) -> list[FieldError]:
     elif scope == _NAMESPACE and namespace is None:
         errors.append(field.required(f"{path}.namespace", "`parameters.scope` is set to 'Namespace'"))
     elif scope == _NAMESPACE:
-        errors += field.invalids(f"{path}.namespace", namespace, names.label(namespace))
+        errors += field.invalids(f"{path}.namespace", namespace, names.check_label_name(namespace))
     elif namespace is not None:
         errors.append(field.forbidden(f"{path}.namespace", "`parameters.scope` is set to 'Cluster'"))
     return errors

@@ -8,9 +8,10 @@ from typing import ClassVar
 from podless.apis.shared import checks, references
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 CLASS = "kubernetes.io/ingress.class"
@@ -66,27 +67,27 @@ def _check(spec: Object, old: Object | None = None) -> Iterator[FieldError]:
     lax = any(_secret(entry) for entry in each((old or {}).get("tls") or ()))
     for place, entry in enumerate(each(spec.get("tls") or ())):
         for number, host in enumerate(each(entry.get("hosts") or ())):
-            check = names.wildcard if "*" in host else names.subdomain
+            check = names.check_wildcard_subdomain if "*" in host else names.check_subdomain
             yield from field.invalids(f"spec.tls[{place}].hosts[{number}]", host, check(host))
         for text in each([] if lax else _secret(entry)):
             yield field.invalid(f"spec.tls[{place}].secretName", entry["secretName"], text)
     name = spec.get("ingressClassName")
     if name is not None:
-        yield from field.invalids("spec.ingressClassName", name, names.subdomain(name))
+        yield from field.invalids("spec.ingressClassName", name, names.check_subdomain(name))
 
 
 def _secret(entry: Object) -> list[str]:
     """What is wrong with the name of the secret of an entry in tls."""
     name = entry.get("secretName")
-    return names.subdomain(name) if name else []
+    return names.check_subdomain(name) if name else []
 
 
 def _rule(rule: Object, path: str) -> Iterator[FieldError]:
     host = rule.get("host") or ""
     if host:
-        if addresses.parse(host) is not None:
+        if addresses.parse_address(host) is not None:
             yield field.invalid(f"{path}.host", host, _NO_NAME)
-        check = names.wildcard if "*" in host else names.subdomain
+        check = names.check_wildcard_subdomain if "*" in host else names.check_subdomain
         yield from field.invalids(f"{path}.host", host, check(host))
     http = rule.get("http")
     if http is None:
@@ -133,7 +134,7 @@ def _service(service: Object, path: str) -> Iterator[FieldError]:
     if named and number:
         yield field.invalid(path, "", "cannot set both port name & port number")
     elif named:
-        yield from field.invalids(f"{path}.service.port.name", named, names.port(named))
+        yield from field.invalids(f"{path}.service.port.name", named, names.check_port_name(named))
     elif not number:
         yield field.required(path, "port name or number is required")
     else:
@@ -144,10 +145,10 @@ def _balancers(balancers: list[Object]) -> Iterator[FieldError]:
     for place, one in enumerate(each(balancers)):
         path, ip, host = f"status.loadBalancer.ingress[{place}]", one.get("ip") or "", one.get("hostname") or ""
         if ip:
-            yield from field.invalids(f"{path}.ip", ip, addresses.faults(ip))
+            yield from field.invalids(f"{path}.ip", ip, addresses.find_address_faults(ip))
         if host:
-            yield from field.invalids(f"{path}.hostname", host, names.subdomain(host))
-            if addresses.parse(host) is not None:
+            yield from field.invalids(f"{path}.hostname", host, names.check_subdomain(host))
+            if addresses.parse_address(host) is not None:
                 yield field.invalid(f"{path}.hostname", host, _NO_NAME)
 
 

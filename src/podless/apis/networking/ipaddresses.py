@@ -6,8 +6,9 @@ from podless.apis.shared import checks
 from podless.apis.shared.immutable import stays
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import addresses, field, names
+from podless.runtime.jsonobject import Object
 
 
 class IPAddressStrategy(TypedStrategy):
@@ -23,7 +24,7 @@ class IPAddressStrategy(TypedStrategy):
         if parent is None:
             return [field.required(path)]
         group, namespace = parent.get("group") or "", parent.get("namespace") or ""
-        errors = field.invalids(f"{path}.group", group, names.subdomain(group)) if group else []
+        errors = field.invalids(f"{path}.group", group, names.check_subdomain(group)) if group else []
         for name in ("resource", "name"):
             errors += checks.named(f"{path}.{name}", parent.get(name), names.path_segment)
         faults = names.path_segment(namespace) if namespace else []

@@ -8,9 +8,10 @@ from podless.apis.shared import checks
 from podless.apis.shared.literal import LiteralStrategy
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import addresses, field, labelselector, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
@@ -59,7 +60,7 @@ def _peers(spec: Object) -> Iterator[tuple[str, Object]]:
 
 
 def _check(spec: Object) -> Iterator[FieldError]:
-    yield from labelselector.errors(spec.get("podSelector") or {}, "spec.podSelector")
+    yield from labelselector.validate_selector(spec.get("podSelector") or {}, "spec.podSelector")
     for side, _ in _SIDES:
         for number, rule in enumerate(each(spec.get(side) or ())):
             for place, port in enumerate(each(rule.get("ports") or ())):
@@ -84,7 +85,7 @@ def _port(port: Object, path: str) -> Iterator[FieldError]:
     if isinstance(number, str):
         if end is not None:
             yield field.invalid(f"{path}.endPort", end, "may not be specified when `port` is non-numeric")
-        yield from field.invalids(f"{path}.port", number, names.port(number))
+        yield from field.invalids(f"{path}.port", number, names.check_port_name(number))
         return
     yield from checks.port_number(f"{path}.port", number)
     if end is not None and end < number:
@@ -99,7 +100,7 @@ def _peer(peer: Object, path: str) -> Iterator[FieldError]:
         if name == "ipBlock":
             yield from _block(peer[name], f"{path}.ipBlock")
         else:
-            yield from labelselector.errors(peer[name], f"{path}.{name}")
+            yield from labelselector.validate_selector(peer[name], f"{path}.{name}")
     if not given:
         yield field.required(path, "must specify a peer")
     elif len(given) > 1 and "ipBlock" in given:

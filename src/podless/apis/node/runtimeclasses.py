@@ -9,9 +9,10 @@ from podless.apis.shared import checks, nodelabels
 from podless.apis.shared.immutable import kept
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -59,7 +60,7 @@ def _scheduling(scheduling: Object) -> Iterator[FieldError]:
         yield from _toleration(one, path)
         known = tuple(one.get(name) for name in ("key", "operator", "value", "effect", "tolerationSeconds"))
         if known in seen:
-            yield field.duplicate(path, gostructs.shown(TOLERATION, one))
+            yield field.duplicate(path, gostructs.format_struct(TOLERATION, one))
         seen.add(known)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from podless.apis.podspec.options import Options
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field, labelselector, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 TERMS = REQUIRED, PREFERRED = (
@@ -93,7 +93,7 @@ def _field(one: Object, path: str) -> Errors:
         yield field.invalid(f"{path}.key", key, "not a valid field selector key")
         return
     for place, value in enumerate(each(values)):
-        yield from field.invalids(f"{path}.values[{place}]", value, names.subdomain(value))
+        yield from field.invalids(f"{path}.values[{place}]", value, names.check_subdomain(value))
 
 
 def _pods(given: Object, path: str, options: Options) -> Errors:
@@ -110,7 +110,7 @@ def _pod_term(term: Object, path: str, options: Options) -> Errors:
         if (selector := term.get(name)) is not None:
             yield from selector_errors(selector, f"{path}.{name}", any_value=options.selector_values)
     for namespace in each(term.get("namespaces") or ()):
-        yield from field.invalids(f"{path}.namespace", namespace, names.label(namespace))
+        yield from field.invalids(f"{path}.namespace", namespace, names.check_label_name(namespace))
     selector = term.get("labelSelector")
     yield from label_keys(path, term.get("matchLabelKeys") or (), term.get("mismatchLabelKeys") or (), selector)
     key = term.get("topologyKey", "")
@@ -121,7 +121,7 @@ def _pod_term(term: Object, path: str, options: Options) -> Errors:
 
 def selector_errors(selector: Object, path: str, *, any_value: bool) -> Errors:
     """A selector of labels. any_value: whether values in expressions may be such that no label has them."""
-    for error in labelselector.errors(selector, path):
+    for error in labelselector.validate_selector(selector, path):
         if not (any_value and ".values[" in error.field):
             yield error
 

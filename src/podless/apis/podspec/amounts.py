@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from podless.codec import quantity
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 
 Amounts = dict[str, int]  # in billionths
@@ -48,9 +48,9 @@ def written(amount: int, like: str) -> str:
     """An amount in billionths as a quantity with suffixes of the kind that another one has."""
     whole, part = divmod(amount, quantity.NANO)
     if not like.endswith("i") or part:
-        return quantity.written(amount, "")
+        return quantity.format_quantity(amount, "")
     kibi, rest = divmod(whole, 1024)
-    return str(whole) if rest else quantity.canonical(f"{kibi}Ki")
+    return str(whole) if rest else quantity.canonical_quantity(f"{kibi}Ki")
 
 
 def _reader(part: str) -> Callable[[Object, dict[str, str]], Amounts]:
@@ -60,7 +60,7 @@ def _reader(part: str) -> Callable[[Object, dict[str, str]], Amounts]:
         for name, text in asked.items():
             charge(_QUANTITY)
             formats.setdefault(name, text)
-            found[name] = quantity.nanos(text)
+            found[name] = quantity.parse_nanos(text)
         return found
 
     return read
@@ -101,5 +101,5 @@ def quality(spec: Object) -> str:
 
 
 def _compute(amounts: dict[str, str] | None) -> Amounts:
-    found = {name: quantity.nanos(amounts[name]) for name in _COMPUTE if name in amounts} if amounts else {}
+    found = {name: quantity.parse_nanos(amounts[name]) for name in _COMPUTE if name in amounts} if amounts else {}
     return {name: amount for name, amount in found.items() if amount > 0}

@@ -11,8 +11,8 @@ from podless.apis.podspec import resources
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
 from podless.codec import quantity
-from podless.kinds.strategy import Object
 from podless.meta import field, labelselector, names, objectmeta
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _ACCESS = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
@@ -41,7 +41,7 @@ def spec(given: Object, path: str, old: Object | None = None) -> Errors:
     if not modes:
         yield field.required(f"{path}.accessModes", "at least 1 access mode is required")
     if given.get("selector") is not None:
-        yield from labelselector.errors(given["selector"], f"{path}.selector")
+        yield from labelselector.validate_selector(given["selector"], f"{path}.selector")
     yield from access(modes, f"{path}.accessModes")
     yield from _storage(((given.get("resources") or {}).get("requests") or {}).get("storage"), path)
     yield from _class(given, path, "storageClassName")
@@ -68,14 +68,14 @@ def volume_mode(given: Object, path: str) -> Errors:
 
 def _class(given: Object, path: str, name: str) -> Errors:
     if value := given.get(name):
-        yield from field.invalids(f"{path}.{name}", value, names.subdomain(value))
+        yield from field.invalids(f"{path}.{name}", value, names.check_subdomain(value))
 
 
 def _storage(amount: str | None, path: str) -> Errors:
     where = f"{path}.resources[storage]"
     if amount is None:
         yield field.required(where)
-    elif quantity.parse(amount) <= 0:
+    elif quantity.parse_quantity(amount) <= 0:
         yield field.invalid(where, amount, checks.POSITIVE)
     else:
         yield from resources.quantity_errors("storage", amount, where)
@@ -89,7 +89,7 @@ def _sources(given: Object, path: str, *, any_group: bool) -> Errors:
             yield from _reference(one, f"{path}.{name}", any_group)
     elsewhere = (ref or {}).get("namespace")
     if ref is not None and elsewhere:
-        yield from field.invalids(f"{path}.dataSourceRef.namespace", elsewhere, names.label(elsewhere))
+        yield from field.invalids(f"{path}.dataSourceRef.namespace", elsewhere, names.check_label_name(elsewhere))
     if source is None or ref is None:
         return
     if elsewhere:
@@ -105,4 +105,4 @@ def _reference(ref: Object, path: str, any_group: bool) -> Errors:
         why = f"must be '{_CLAIM}' when referencing the default apiGroup"
         yield field.invalid(path, kind, why)
     if group and not any_group:
-        yield from field.invalids(f"{path}.apiGroup", group, names.subdomain(group))
+        yield from field.invalids(f"{path}.apiGroup", group, names.check_subdomain(group))

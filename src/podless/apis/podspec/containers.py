@@ -13,9 +13,9 @@ from podless.apis.podspec.options import Options
 from podless.apis.podspec.probes import Around
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _MESSAGES = ("File", "FallbackToLogsOnError")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from podless.apis.podspec import amounts, images
 from podless.codec import quantity
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import by_name
 
@@ -54,7 +54,7 @@ def default_pod_spec(spec: Object) -> None:
     for part in _CONTAINERS:
         for container in each(spec.get(part) or ()):
             _container(container)
-    quantity.rounded(spec.get("overhead"))
+    quantity.round_quantities(spec.get("overhead"))
     _round(spec.get("resources"))
 
 
@@ -65,7 +65,7 @@ def default_claim_spec(spec: Object) -> None:
 
 def _round(resources: Object | None) -> None:
     for part in ("limits", "requests"):
-        quantity.rounded((resources or {}).get(part))
+        quantity.round_quantities((resources or {}).get(part))
 
 
 def _drop_annotations(metadata: Object) -> None:
@@ -133,7 +133,7 @@ def _status(status: Object) -> None:
         status["podIP"] = ips[0]["ip"]
     for part in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"):
         for container in each(status.get(part) or ()):
-            quantity.rounded(container.get("allocatedResources"))
+            quantity.round_quantities(container.get("allocatedResources"))
             _round(container.get("resources"))
-    quantity.rounded(status.get("allocatedResources"))
+    quantity.round_quantities(status.get("allocatedResources"))
     _round(status.get("resources"))

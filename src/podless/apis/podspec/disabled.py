@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podless.apis.podspec import containers
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _PROJECTIONS = ("clusterTrustBundle", "podCertificate")

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _MOST_PORTAL = 64
@@ -195,7 +195,7 @@ def storage_os(source: Object, path: str) -> Errors:
     """A volume of StorageOS."""
     yield from checks.named(f"{path}.volumeName", source.get("volumeName", ""))
     if space := source.get("volumeNamespace"):
-        yield from field.invalids(f"{path}.volumeNamespace", space, names.label(space))
+        yield from field.invalids(f"{path}.volumeNamespace", space, names.check_label_name(space))
     yield from secret_ref(source, path)
 
 
@@ -206,4 +206,4 @@ def driver_name(name: str, path: str) -> Errors:
         return
     if len(name.encode()) > _MOST_DRIVER:
         yield field.too_long(path, _MOST_DRIVER)
-    yield from field.invalids(path, name, names.subdomain(name.lower()))
+    yield from field.invalids(path, name, names.check_subdomain(name.lower()))

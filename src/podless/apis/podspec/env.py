@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _BYTES = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")
@@ -39,7 +39,7 @@ def variables(env: list[Object], path: str) -> Errors:
     for place, one in enumerate(each(env)):
         where = f"{path}[{place}]"
         name = one.get("name", "")
-        yield from checks.named(f"{where}.name", name, names.variable)
+        yield from checks.named(f"{where}.name", name, names.check_variable_name)
         if (source := one.get("valueFrom")) is not None:
             yield from _value_from(source, f"{where}.valueFrom", one.get("value", ""))
 
@@ -125,13 +125,13 @@ def _variable_field(ref: Object, path: str) -> Errors:
 
 def _key(ref: Object, path: str) -> Errors:
     name, key = ref.get("name", ""), ref.get("key", "")
-    yield from field.invalids(f"{path}.name", name, names.subdomain(name))
+    yield from field.invalids(f"{path}.name", name, names.check_subdomain(name))
     yield from checks.named(f"{path}.key", key, names.config_key)
 
 
 def _file(ref: Object, path: str) -> Errors:
     key, volume, file = (ref.get(name, "") for name in ("key", "volumeName", "path"))
-    yield from checks.named(f"{path}.key", key, names.variable)
+    yield from checks.named(f"{path}.key", key, names.check_variable_name)
     yield from checks.named(f"{path}.volumeName", volume)
     yield from checks.no_backsteps(f"{path}.path", file) if file else (field.required(f"{path}.path"),)
 
@@ -150,7 +150,7 @@ def sources(env_from: list[Object], path: str) -> Errors:
     for place, one in enumerate(each(env_from)):
         where = f"{path}[{place}]"
         if prefix := one.get("prefix"):
-            yield from field.invalids(f"{where}.prefix", prefix, names.variable(prefix))
+            yield from field.invalids(f"{where}.prefix", prefix, names.check_variable_name(prefix))
         given = [name for name in ("configMapRef", "secretRef") if one.get(name) is not None]
         for name in each(given):
             yield from checks.named(f"{where}.{name}.name", one[name].get("name", ""), names.subdomain_prefix)

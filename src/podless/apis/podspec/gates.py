@@ -8,8 +8,8 @@ from __future__ import annotations
 from podless.apis.podspec.affinity import REQUIRED
 from podless.apis.shared.carried import put
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -43,11 +43,11 @@ def _terms(given: Object, before: Object) -> Errors:
     terms = (given.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
     if known and len(known) != len(terms):
         why = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
-        yield field.invalid(_WHERE, gostructs.listed(NODE_SELECTOR_TERM, terms or None), why)
+        yield field.invalid(_WHERE, gostructs.format_structs(NODE_SELECTOR_TERM, terms or None), why)
         return
     for place, (term, old) in enumerate(zip(each(terms), known, strict=False)):
         if not _adds(term, old):
-            shown = gostructs.shown(NODE_SELECTOR_TERM, term)
+            shown = gostructs.format_struct(NODE_SELECTOR_TERM, term)
             yield field.invalid(f"{_WHERE}[{place}]", shown, "only additions are allowed (no mutations or deletions)")
 
 

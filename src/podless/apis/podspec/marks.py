@@ -7,8 +7,8 @@ from podless.apis.podspec.options import DELETION_COST, Options, deletion_cost_f
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
 from podless.codec import gotext, serializer
-from podless.kinds.strategy import Object
 from podless.meta import field
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 MIRROR = "kubernetes.io/config.mirror"

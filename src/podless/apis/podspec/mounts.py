@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _PROPAGATIONS = ("Bidirectional", "HostToContainer", "None")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _SCHEMES = ("HTTP", "HTTPS")
@@ -91,7 +91,7 @@ def _http(action: Object, path: str, around: Around) -> Errors:
     yield from checks.word(f"{path}.scheme", action.get("scheme"), _SCHEMES, needed=False)
     for header in each(action.get("httpHeaders") or ()):
         name = header.get("name", "")
-        yield from field.invalids(f"{path}.httpHeaders", name, names.header(name))
+        yield from field.invalids(f"{path}.httpHeaders", name, names.check_header_name(name))
 
 
 def _tcp(action: Object, path: str, around: Around) -> Errors:

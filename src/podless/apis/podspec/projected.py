@@ -8,8 +8,8 @@ from __future__ import annotations
 from podless.apis.podspec import env
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _LEAST, _MOST = 600, 1 << 32  # seconds

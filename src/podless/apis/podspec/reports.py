@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _CONTAINERS = "must match the name of an entry in spec.initContainers.name or spec.containers.name"
@@ -50,7 +50,7 @@ def _claims(given: list[Object], spec: Object) -> Errors:
             yield field.invalid(f"{path}.name", name, _CLAIM)
         yield from checks.once(f"{path}.name", name, seen)
         if claim is not None:
-            yield from field.invalids(f"{path}.resourceClaimName", claim, names.subdomain(claim))
+            yield from field.invalids(f"{path}.resourceClaimName", claim, names.check_subdomain(claim))
 
 
 def _extended(given: Object | None, spec: Object) -> Errors:
@@ -70,11 +70,11 @@ def _extended(given: Object | None, spec: Object) -> Errors:
             yield field.invalid(f"{where}.containerName", container, _CONTAINERS)
         elif resource not in known[container]:
             yield field.invalid(f"{where}.resourceName", resource, _EXTENDED)
-        yield from field.invalids(f"{path}.requestName", request, names.label(request))
+        yield from field.invalids(f"{path}.requestName", request, names.check_label_name(request))
         if values in seen:
             yield from (field.duplicate(f"{where}.{name}", value) for name, value in zip(parts, values, strict=True))
         seen.add(values)
-    yield from checks.named(f"{path}.resourceClaimName", given.get("resourceClaimName"), names.subdomain)
+    yield from checks.named(f"{path}.resourceClaimName", given.get("resourceClaimName"), names.check_subdomain)
 
 
 def _user(user: Object, system: str, path: str) -> Errors:

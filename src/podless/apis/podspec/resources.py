@@ -8,11 +8,11 @@ from podless.apis.podspec import amounts
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
 from podless.codec import quantity
-from podless.kinds.strategy import Object
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.meta.objectmeta import NONNEGATIVE
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 
 _OF_CONTAINERS = frozenset({"cpu", "ephemeral-storage", "memory"})
@@ -85,7 +85,7 @@ def _within(name: str, text: str, limit: str | None, path: str) -> Errors:
         if not overcommitted(name):
             yield field.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
         return
-    asked, most = quantity.nanos(text), quantity.nanos(limit)
+    asked, most = quantity.parse_nanos(text), quantity.parse_nanos(limit)
     if asked != most and not overcommitted(name):
         yield field.invalid(f"{path}.requests", text, f"must be equal to {name} limit of {limit}")
     elif asked > most:
@@ -94,7 +94,7 @@ def _within(name: str, text: str, limit: str | None, path: str) -> Errors:
 
 def quantity_errors(name: str, text: str, path: str) -> Errors:
     """An amount of a resource."""
-    amount = quantity.nanos(text)
+    amount = quantity.parse_nanos(text)
     if amount < 0:
         yield field.invalid(path, text, NONNEGATIVE)
     if amount % quantity.NANO and (name in _WHOLE or extended(name)):
@@ -105,10 +105,10 @@ def _pages(name: str, text: str, path: str, indivisible: bool) -> Errors:
     if not name.startswith(_HUGE) or indivisible:
         return
     try:
-        size, part = divmod(quantity.nanos(name.removeprefix(_HUGE)), quantity.NANO)
+        size, part = divmod(quantity.parse_nanos(name.removeprefix(_HUGE)), quantity.NANO)
     except quantity.QuantityError:
         size, part = 0, 0
-    if size <= 0 or part or -(-quantity.nanos(text) // quantity.NANO) % size:
+    if size <= 0 or part or -(-quantity.parse_nanos(text) // quantity.NANO) % size:
         yield field.invalid(path, text, f"{text} is not positive integer multiple of {name}")
 
 
@@ -172,7 +172,7 @@ def _claims(given: list[Object], path: str, known: Set[str]) -> Errors:
             yield field.duplicate(where, name)
         else:
             if request:
-                yield from field.invalids(f"{where}.request", request, names.label(request))
+                yield from field.invalids(f"{where}.request", request, names.check_label_name(request))
             if key in seen:
                 yield field.duplicate(where, key)
             elif not request:
@@ -208,11 +208,11 @@ def _consistent(spec: Object, own: Object, path: str) -> Errors:
         for name, text in each(amounts.total(spec, part)).items():
             if name not in given or (part == "limits" and not name.startswith(_HUGE)):
                 continue
-            if quantity.nanos(text) > quantity.nanos(given[name]):
+            if quantity.parse_nanos(text) > quantity.parse_nanos(given[name]):
                 why = f"must be greater than or equal to aggregate container {part} of {text}"
                 yield field.invalid(f"{path}.{part}[{name}]", given[name], why)
     for place, container in enumerate(each(spec.get("containers") or ())):
         for name, text in each((container.get("resources") or {}).get("limits") or {}).items():
-            if name in limits and quantity.nanos(text) > quantity.nanos(limits[name]):
+            if name in limits and quantity.parse_nanos(text) > quantity.parse_nanos(limits[name]):
                 why = f"must be less than or equal to pod limits of {limits[name]}"
                 yield field.invalid(f"{path}.containers[{place}][{name}].limits", text, why)

@@ -9,8 +9,8 @@ from podless.apis.podspec import affinity
 from podless.apis.podspec.options import Options
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field, labelselector, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -86,7 +86,7 @@ def spread(given: list[Object], path: str, options: Options) -> Errors:
             _legacy(where, keys, selector) if options.spread_keys else affinity.label_keys(where, keys, (), selector)
         )
         if selector is not None and not options.spread_selectors:
-            yield from labelselector.errors(selector, f"{where}.labelSelector")
+            yield from labelselector.validate_selector(selector, f"{where}.labelSelector")
 
 
 def _pair(one: Object) -> tuple[str, str]:
@@ -122,7 +122,8 @@ def bad_selectors(spec: Object) -> bool:
     """Whether a pod is spread over pods by bad selectors already."""
     given = spec.get("topologySpreadConstraints") or ()
     return any(
-        one.get("labelSelector") is not None and labelselector.errors(one["labelSelector"], "") for one in each(given)
+        one.get("labelSelector") is not None and labelselector.validate_selector(one["labelSelector"], "")
+        for one in each(given)
     )
 
 

@@ -7,8 +7,8 @@ import re
 from podless.apis.podspec import windows
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -55,11 +55,11 @@ def container(given: Object | None, path: str, host_users: bool) -> Errors:
 def _escalation(given: Object, path: str) -> Errors:
     if given.get("privileged"):
         why = f"{_NO_ESCALATION}`privileged` to true"
-        yield field.invalid(path, gostructs.shown(SECURITY_CONTEXT, given), why)
+        yield field.invalid(path, gostructs.format_struct(SECURITY_CONTEXT, given), why)
     for capability in each((given.get("capabilities") or {}).get("add") or ()):
         if capability == _SYSTEM_ADMIN:
             why = f"{_NO_ESCALATION}`capabilities.Add` {_SYSTEM_ADMIN}"
-            yield field.invalid(path, gostructs.shown(SECURITY_CONTEXT, given), why)
+            yield field.invalid(path, gostructs.format_struct(SECURITY_CONTEXT, given), why)
 
 
 def pod(spec: Object, path: str, *, host_sysctls: bool = False) -> Errors:
@@ -129,7 +129,7 @@ def seccomp(profile: Object | None, path: str) -> Errors:
     where = f"{path}.localhostProfile"
     if kind != "Localhost":
         if local is not None:
-            shown = gostructs.shown(SECCOMP_PROFILE, profile)
+            shown = gostructs.format_struct(SECCOMP_PROFILE, profile)
             yield field.invalid(where, shown, "can only be set when seccomp type is Localhost")
     elif local is None:
         yield field.required(where, "must be set when seccomp type is Localhost")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from podless.apis.podspec import containers, marks, security
 from podless.apis.podspec.affinity import TERMS
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _KEYS = {"matchLabelKeys": "In", "mismatchLabelKeys": "NotIn"}

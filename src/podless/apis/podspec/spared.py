@@ -10,8 +10,8 @@ from typing import Any
 from podless.apis.podspec import projected, resources, scheduling, security
 from podless.apis.podspec.affinity import TERMS
 from podless.apis.podspec.options import Options, deletion_cost_fault
-from podless.kinds.strategy import Object
 from podless.meta import names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 

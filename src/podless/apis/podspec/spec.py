@@ -11,8 +11,8 @@ from podless.apis.podspec.options import Options
 from podless.apis.podspec.probes import Around
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import addresses, field, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -103,13 +103,13 @@ def _claims(given: list[Object], path: str, metadata: Object | None) -> Errors:
         own, made = claim.get("resourceClaimName"), claim.get("resourceClaimTemplateName")
         if own is not None and made is not None:
             why = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
-            yield field.invalid(where, gostructs.shown(POD_RESOURCE_CLAIM, claim), why)
+            yield field.invalid(where, gostructs.format_struct(POD_RESOURCE_CLAIM, claim), why)
         if own is None and made is None:
             why = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
-            yield field.invalid(where, gostructs.shown(POD_RESOURCE_CLAIM, claim), why)
+            yield field.invalid(where, gostructs.format_struct(POD_RESOURCE_CLAIM, claim), why)
         for key in ("resourceClaimName", "resourceClaimTemplateName"):
             if (value := claim.get(key)) is not None:
-                yield from field.invalids(f"{where}.{key}", value, names.subdomain(value))
+                yield from field.invalids(f"{where}.{key}", value, names.check_subdomain(value))
 
 
 def _network(spec: Object, path: str, options: Options) -> Errors:
@@ -140,7 +140,7 @@ def _dns(spec: Object, path: str) -> Errors:
     if len(servers) > _MOST_SERVERS:
         yield field.invalid(f"{path}.nameservers", servers, f"must not have more than {_MOST_SERVERS} nameservers")
     for place, server in enumerate(each(servers)):
-        yield from field.invalids(f"{path}.nameservers[{place}]", server, addresses.faults(server))
+        yield from field.invalids(f"{path}.nameservers[{place}]", server, addresses.find_address_faults(server))
     yield from _searches(config.get("searches") or [], f"{path}.searches")
     for place, option in enumerate(each(config.get("options") or ())):
         if not option.get("name"):
@@ -156,7 +156,7 @@ def _searches(given: list[str], path: str) -> Errors:
     for place, search in enumerate(each(given)):
         if search != ".":
             plain = search.removesuffix(".")
-            yield from field.invalids(f"{path}[{place}]", plain, names.underscored(plain))
+            yield from field.invalids(f"{path}[{place}]", plain, names.check_underscored_subdomain(plain))
 
 
 def _users(spec: Object, path: str, options: Options, where: list[tuple[Object, str]]) -> Errors:
@@ -186,32 +186,32 @@ def _hostname(spec: Object, path: str) -> Errors:
         yield field.forbidden(where, "may not be specified when hostNetwork is true")
     if len(given.encode()) > _MOST_HOSTNAME:
         yield field.too_long(where, _MOST_HOSTNAME)
-    yield from field.invalids(where, given, names.subdomain(given))
+    yield from field.invalids(where, given, names.check_subdomain(given))
 
 
 def _names(spec: Object, path: str) -> Errors:
     for key in ("serviceAccountName", "nodeName"):
         if value := spec.get(key):
-            yield from field.invalids(f"{path}.{key}", value, names.subdomain(value))
+            yield from field.invalids(f"{path}.{key}", value, names.check_subdomain(value))
     yield from checks.within(f"{path}.activeDeadlineSeconds", spec.get("activeDeadlineSeconds"), 1, _MOST_SECONDS)
     for key in ("hostname", "subdomain"):
         if value := spec.get(key):
-            yield from field.invalids(f"{path}.{key}", value, names.label(value))
+            yield from field.invalids(f"{path}.{key}", value, names.check_label_name(value))
 
 
 def _aliases(spec: Object, path: str) -> Errors:
     for place, alias in enumerate(each(spec.get("hostAliases") or ())):
         where, address = f"{path}.hostAliases[{place}]", alias.get("ip", "")
-        yield from field.invalids(f"{where}.ip", address, addresses.faults(address))
+        yield from field.invalids(f"{where}.ip", address, addresses.find_address_faults(address))
         for index, name in enumerate(each(alias.get("hostnames") or ())):
-            yield from field.invalids(f"{where}.hostnames[{index}]", name, names.subdomain(name))
+            yield from field.invalids(f"{where}.hostnames[{index}]", name, names.check_subdomain(name))
 
 
 def _classes(spec: Object, path: str, options: Options) -> Errors:
     if priority := spec.get("priorityClassName"):
-        yield from field.invalids(f"{path}.priorityClassName", priority, names.subdomain(priority))
+        yield from field.invalids(f"{path}.priorityClassName", priority, names.check_subdomain(priority))
     if (runtime := spec.get("runtimeClassName")) is not None:
-        yield from field.invalids(f"{path}.runtimeClassName", runtime, names.subdomain(runtime))
+        yield from field.invalids(f"{path}.runtimeClassName", runtime, names.check_subdomain(runtime))
     if (preemption := spec.get("preemptionPolicy")) is not None:
         yield from checks.word(f"{path}.preemptionPolicy", preemption, _PREEMPTIONS)
     if spec.get("overhead") is not None:

@@ -7,9 +7,9 @@ from podless.apis.podspec.reports import EPHEMERAL
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
 from podless.apis.shared.immutable import stays
-from podless.kinds.strategy import Object
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -58,7 +58,7 @@ def _nominated(status: Object, before: Object, spec: Object) -> Errors:
     name = status.get("nominatedNodeName")
     if not name or name == before.get("nominatedNodeName"):
         return
-    yield from field.invalids("status.nominatedNodeName", name, names.subdomain(name))
+    yield from field.invalids("status.nominatedNodeName", name, names.check_subdomain(name))
     if spec.get("nodeName"):
         yield field.forbidden("status.nominatedNodeName", "may not be set on pods that are already bound to a node")
 
@@ -103,6 +103,6 @@ def _addresses(status: Object, before: Object) -> Errors:
         known = {one.get("ip", "") for one in each(before.get(part) or ())}
         for place, text in enumerate(each(given)):
             if text not in known:
-                yield from field.invalids(f"status.{part}[{place}]", text, addresses.faults(text))
-        if len(given) > 2 or (len(given) == 2 and not addresses.dual(given)):
-            yield field.invalid(f"status.{part}", gostructs.listed(struct, status[part]), _FAMILIES)
+                yield from field.invalids(f"status.{part}[{place}]", text, addresses.find_address_faults(text))
+        if len(given) > 2 or (len(given) == 2 and not addresses.is_dual_stack(given)):
+            yield field.invalid(f"status.{part}", gostructs.format_structs(struct, status[part]), _FAMILIES)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from podless.apis.podspec import containers, marks, spared, spec
 from podless.apis.podspec.options import STRICT, STRICT_POD, Options
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field, objectmeta
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 

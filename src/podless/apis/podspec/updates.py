@@ -14,9 +14,9 @@ from podless.apis.shared import checks
 from podless.apis.shared.carried import put
 from podless.apis.shared.checks import Errors
 from podless.codec.gotext import quote
-from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -87,7 +87,7 @@ def _update(spec: Object, old: Object) -> Errors:
     if old.get("schedulingGates"):
         yield from gates.fit(munged, old)
     if not same(munged, old):
-        yield field.forbidden("spec", _CHANGEABLE + gostructs.diff(POD_SPEC, old, munged))
+        yield field.forbidden("spec", _CHANGEABLE + gostructs.diff_structs(POD_SPEC, old, munged))
 
 
 def _deadline(given: int | None, before: int | None) -> FieldError | None:
@@ -167,7 +167,7 @@ def ephemeral(obj: Object, old: Object) -> list[FieldError]:
         if name not in now:
             found.append(field.forbidden(where, f"existing ephemeral containers {quote(name)} may not be removed\n"))
         elif not same(before, now[name]):
-            shown = gostructs.diff(EPHEMERAL_CONTAINER, before, now[name])
+            shown = gostructs.diff_structs(EPHEMERAL_CONTAINER, before, now[name])
             text = f"existing ephemeral containers {quote(name)} may not be changed\n{shown}"
             found.append(field.forbidden(where, text))
     return found

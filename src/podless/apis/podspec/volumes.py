@@ -7,8 +7,8 @@ from collections.abc import Callable
 from podless.apis.podspec import claims, disks, projected
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _HOST_PATHS = (
@@ -69,7 +69,7 @@ def _claim_name(volume: Object, path: str, metadata: Object | None) -> Errors:
     pod, name = (metadata or {}).get("name"), volume.get("name")
     if not pod or not name or volume.get("ephemeral") is None or next(iter(_given(volume))) != "ephemeral":
         return
-    for text in names.subdomain(f"{pod}-{name}"):
+    for text in names.check_subdomain(f"{pod}-{name}"):
         yield field.invalid(f"{path}.name", name, f'PVC name "{pod}-{name}": {text}')
 
 
@@ -111,7 +111,7 @@ def _csi(source: Object, path: str) -> Errors:
         if not ref.get("name"):
             yield field.required(f"{path}.nodePublishSecretRef.name")
         else:
-            yield from field.invalids(f"{path}.name", ref["name"], names.subdomain(ref["name"]))
+            yield from field.invalids(f"{path}.name", ref["name"], names.check_subdomain(ref["name"]))
 
 
 def _ephemeral(source: Object, path: str) -> Errors:

@@ -13,8 +13,8 @@ from podless.apis.podspec.overlaps import overlaps
 from podless.apis.shared import nodelabels
 from podless.codec import quantity
 from podless.codec.gotext import quote
-from podless.kinds.strategy import Object
 from podless.meta import addresses, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _LABELS = {
@@ -79,9 +79,9 @@ def _all(metadata: Object, spec: Object, path: str) -> Iterator[str]:
         yield f"{where}.terminationGracePeriodSeconds: {_NEGATIVE}"
     yield from _affinity(spec, where)
     for place, server in enumerate(each((spec.get("dnsConfig") or {}).get("nameservers") or ())):
-        yield from addresses.warnings(f"{where}.dnsConfig.nameservers[{place}]", server)
+        yield from addresses.address_warnings(f"{where}.dnsConfig.nameservers[{place}]", server)
     for place, alias in enumerate(each(spec.get("hostAliases") or ())):
-        yield from addresses.warnings(f"{where}.hostAliases[{place}].ip", alias.get("ip", ""))
+        yield from addresses.address_warnings(f"{where}.hostAliases[{place}].ip", alias.get("ip", ""))
 
 
 def _nodes(spec: Object, path: str) -> Iterator[str]:
@@ -137,7 +137,7 @@ def claim_spec(spec: Object, path: str) -> Iterator[str]:
 def _fractions(given: dict[str, str], path: str, which: Iterable[str]) -> Iterator[str]:
     for name in which:
         text = given.get(name)
-        if text is not None and quantity.parse(text).denominator != 1:
+        if text is not None and quantity.parse_quantity(text).denominator != 1:
             yield f"{path}[{name}]: fractional byte value {quote(text)} is invalid, must be an integer"
 
 

@@ -6,8 +6,8 @@ import re
 
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _SYSTEMS = ("linux", "windows")
@@ -41,7 +41,7 @@ def options(given: Object | None, path: str) -> Errors:
         return
     name, spec, user = (given.get(key) for key in ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName"))
     if name is not None:
-        yield from field.invalids(f"{path}.gmsaCredentialSpecName", name, names.subdomain(name))
+        yield from field.invalids(f"{path}.gmsaCredentialSpecName", name, names.check_subdomain(name))
     if spec is not None:
         where = f"{path}.gmsaCredentialSpec"
         if not spec:

@@ -7,9 +7,10 @@ from typing import ClassVar
 from podless.apis.shared import checks, shares
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import conditions, field, labelselector, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 
 _POLICIES = ("AlwaysAllow", "IfHealthyBudget")
 _COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
@@ -39,14 +40,14 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
         for name, value in (("minAvailable", least), ("maxUnavailable", most)):
             if value is not None:
                 errors += [*shares.check(f"spec.{name}", value), *shares.at_most_all(f"spec.{name}", value)]
-        errors += labelselector.errors(spec.get("selector") or {}, "spec.selector")
+        errors += labelselector.validate_selector(spec.get("selector") or {}, "spec.selector")
         errors += field.one_of("spec.unhealthyPodEvictionPolicy", policy, _POLICIES)
         return errors
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Conditions and counts."""
         status = obj["status"]
-        errors = conditions.errors(status.get("conditions") or [], "status.conditions")
+        errors = conditions.validate_conditions(status.get("conditions") or [], "status.conditions")
         return [*errors, *checks.all_nonnegative(status, "status", _COUNTS)]
 
 

@@ -6,9 +6,10 @@ from podless.apis.shared import checks
 from podless.apis.shared.declared import declare
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs.structfiles import load_struct
 
@@ -60,7 +61,7 @@ def _aggregation(aggregation: Object) -> list[FieldError]:
         return [field.required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")]
     errors = []
     for index, selector in enumerate(each(given)):
-        if found := labelselector.errors(selector, f"{path}[{index}]"):
+        if found := labelselector.validate_selector(selector, f"{path}[{index}]"):
             errors += [*found, field.invalid(f"{path}[{index}]", None, "invalid label selector.")]
     return errors
 
@@ -109,7 +110,7 @@ class BindingStrategy(TypedStrategy):
             errors.append(field.required(f"{path}.name"))
         if kind == "ServiceAccount":
             if name:
-                errors += field.invalids(f"{path}.name", name, names.subdomain(name))
+                errors += field.invalids(f"{path}.name", name, names.check_subdomain(name))
             if group:
                 errors.append(field.not_supported(f"{path}.apiGroup", group, [""]))
             if not self._namespaced and not subject.get("namespace"):

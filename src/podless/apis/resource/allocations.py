@@ -14,8 +14,8 @@ from podless.apis.resource import parts, requests
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
 from podless.apis.shared.immutable import stays
-from podless.kinds.strategy import Object
 from podless.meta import addresses, conditions, field
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -60,7 +60,7 @@ def check(obj: Object, old: Object) -> Errors:
         yield field.forbidden("status.reservedFor", _ENDING)
     known = before.get("allocation")
     if allocation is not None and known is not None:
-        yield from stays("status.allocation", allocation, known, gostructs.shown(ALLOCATION_RESULT, allocation))
+        yield from stays("status.allocation", allocation, known, gostructs.format_struct(ALLOCATION_RESULT, allocation))
     elif allocation is not None:
         yield from _allocation(allocation, requests.known(obj["spec"]))
 
@@ -112,7 +112,7 @@ def _told(allocated: set[Any], device: Object, path: str) -> Errors:
     said = device.get("conditions") or []
     if len(said) > _MOST_CONDITIONS:
         yield field.too_many(f"{path}.conditions", len(said), _MOST_CONDITIONS)
-    yield from conditions.errors(said, f"{path}.conditions")
+    yield from conditions.validate_conditions(said, f"{path}.conditions")
     if "data" in device:
         yield from parts.data(device["data"], f"{path}.data")
     yield from _network(device.get("networkData") or {}, f"{path}.networkData")

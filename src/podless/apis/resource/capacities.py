@@ -11,8 +11,8 @@ from functools import partial
 from podless.apis.resource import parts
 from podless.apis.shared.checks import Errors
 from podless.codec import quantity
-from podless.kinds.strategy import Object
 from podless.meta import field
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _MOST_VALUES = 10
@@ -40,19 +40,19 @@ def check(capacity: Object, path: str, *, shared: bool) -> Errors:
 
 
 def _values(values: list[str], usual: str, most: str, path: str) -> Errors:
-    amounts = [quantity.parse(text) for text in each(values)]
+    amounts = [quantity.parse_quantity(text) for text in each(values)]
     for place in range(1, len(values)):
         if amounts[place - 1] > amounts[place]:
             yield field.invalid(f"{path}[{place}]", values[place], "values must be sorted in ascending order")
     check = partial(_value, most)
-    yield from parts.distinct(values, _MOST_VALUES, path, check, lambda text: str(quantity.units(text)))
+    yield from parts.distinct(values, _MOST_VALUES, path, check, lambda text: str(quantity.parse_units(text)))
     # more values than there may be are not looked at
-    if len(values) > _MOST_VALUES or quantity.parse(usual) not in amounts:
+    if len(values) > _MOST_VALUES or quantity.parse_quantity(usual) not in amounts:
         yield field.invalid(path, usual, "default value is not valid according to the requestPolicy")
 
 
 def _value(most: str, text: str, path: str) -> Errors:
-    if quantity.parse(text) > quantity.parse(most):
+    if quantity.parse_quantity(text) > quantity.parse_quantity(most):
         yield field.invalid(path, text, f"option is larger than capacity value: {most}")
 
 
@@ -61,13 +61,13 @@ def _range(bounds: Object, usual: str, most: str, path: str) -> Errors:
     if low is None:
         yield field.required(f"{path}.min", "required when validRange is defined")
         return
-    least, given, limit = (quantity.parse(text) for text in (low, usual, most))
+    least, given, limit = (quantity.parse_quantity(text) for text in (low, usual, most))
     if least > limit:
         yield field.invalid(f"{path}.min", low, f"min is larger than capacity value: {most}")
     if given < least:
         yield field.invalid(f"{path}.min", usual, f"default is less than min: {low}")
     if high is not None:
-        end = quantity.parse(high)
+        end = quantity.parse_quantity(high)
         if least > end:
             yield field.invalid(f"{path}.max", low, f"min is larger than max: {high}")
         if end > limit:
@@ -75,14 +75,14 @@ def _range(bounds: Object, usual: str, most: str, path: str) -> Errors:
         if given > end:
             yield field.invalid(f"{path}.max", usual, f"default is more than max: {high}")
     if step is not None:
-        if least + quantity.parse(step) > limit:
-            why = f"one step {quantity.total((low, step))} is larger than capacity value: {most}"
+        if least + quantity.parse_quantity(step) > limit:
+            why = f"one step {quantity.add_quantities((low, step))} is larger than capacity value: {most}"
             yield field.invalid(f"{path}.step", step, why)
         for text in filter(None, (usual, high)):
             yield from _step(text, low, step, f"{path}.step")
 
 
 def _step(text: str, low: str, step: str, path: str) -> Errors:
-    each, way = quantity.units(step), quantity.units(text) - quantity.units(low)
+    each, way = quantity.parse_units(step), quantity.parse_units(text) - quantity.parse_units(low)
     if not each or math.fmod(way, each):  # a real server fails where the step is zero
         yield field.invalid(path, text, f"value is not a multiple of a given step ({step}) from ({low})")

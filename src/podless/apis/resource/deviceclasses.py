@@ -9,8 +9,9 @@ from podless.apis.resource import parts
 from podless.apis.shared.checks import Errors
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names
+from podless.runtime.jsonobject import Object
 
 
 class DeviceClassStrategy(TypedStrategy):

@@ -5,7 +5,7 @@ Source: Kubernetes' pkg/apis/resource/v1.
 
 from __future__ import annotations
 
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 

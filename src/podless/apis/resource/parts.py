@@ -13,8 +13,8 @@ from podless.apis.podspec.disks import driver_name
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
 from podless.codec import gotext
-from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 MOST_SELECTORS = MOST_CONFIGS = 32
@@ -86,7 +86,7 @@ def _cut(text: str, most: int) -> str:
 
 def label(value: str, path: str) -> Errors:
     """A name that is a label of RFC 1123."""
-    yield from field.invalids(path, value, names.label(value))
+    yield from field.invalids(path, value, names.check_label_name(value))
 
 
 def pool(name: str, path: str) -> Errors:
@@ -97,7 +97,7 @@ def pool(name: str, path: str) -> Errors:
     if len(name.encode()) > _MOST_POOL:
         yield field.too_long(path, _MOST_POOL)
     for part in each(name.split("/")):
-        yield from field.invalids(path, part, names.subdomain(part))
+        yield from field.invalids(path, part, names.check_subdomain(part))
 
 
 def identifier(name: str, path: str) -> Errors:
@@ -216,7 +216,7 @@ def load() -> None:
     """Import what selectors are compiled with, and all that this imports when it is first used."""
     from podless.cel import devices
 
-    devices.errors('device.driver == ""', "")
+    devices.validate_device_selector('device.driver == ""', "")
 
 
 def selector(given: Object, path: str) -> Errors:
@@ -226,7 +226,7 @@ def selector(given: Object, path: str) -> Errors:
         return
     from podless.cel import devices
 
-    yield from devices.errors(cel["expression"], f"{path}.cel.expression")
+    yield from devices.validate_device_selector(cel["expression"], f"{path}.cel.expression")
 
 
 def selectors(given: Iterable[Object] | None, path: str) -> Errors:
@@ -235,4 +235,4 @@ def selectors(given: Iterable[Object] | None, path: str) -> Errors:
 
 
 def _short(value: Any) -> bool:
-    return len(gotext.json(value).encode()) <= MOST_DATA
+    return len(gotext.format_json(value).encode()) <= MOST_DATA

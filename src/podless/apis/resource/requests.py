@@ -11,8 +11,8 @@ from functools import partial
 from podless.apis.resource import parts
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 MOST_REQUESTS = 32
@@ -83,7 +83,7 @@ def _choice(given: Object, path: str) -> Errors:
 
 
 def _wanted(given: Object, path: str) -> Errors:
-    yield from checks.named(f"{path}.deviceClassName", given["deviceClassName"], names.subdomain)
+    yield from checks.named(f"{path}.deviceClassName", given["deviceClassName"], names.check_subdomain)
     yield from parts.selectors(given.get("selectors"), f"{path}.selectors")
     mode, count = given.get("allocationMode") or "", given.get("count") or 0
     if mode == "All" and count:

@@ -7,7 +7,8 @@ from podless.apis.shared.carried import keep_metadata, put
 from podless.apis.shared.immutable import immutable
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -48,7 +49,7 @@ class ResourceClaimStrategy(StatusStrategy):
         """The spec stays."""
         spec = obj["spec"]
         same = filling.same(spec, old["spec"])
-        return [] if same else [immutable("spec", gostructs.shown(RESOURCE_CLAIM_SPEC, spec))]
+        return [] if same else [immutable("spec", gostructs.format_struct(RESOURCE_CLAIM_SPEC, spec))]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What was given, once, and to whom."""

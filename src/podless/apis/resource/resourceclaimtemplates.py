@@ -7,8 +7,9 @@ from podless.apis.shared.checks import Errors
 from podless.apis.shared.immutable import immutable
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, objectmeta
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -41,7 +42,7 @@ class ResourceClaimTemplateStrategy(TypedStrategy):
         """The same; it stays."""
         spec, before = obj["spec"], old["spec"]
         same = filling.same(spec["spec"], before["spec"]) and spec.get("metadata") == before.get("metadata")
-        shown = [] if same else [immutable("spec", gostructs.shown(RESOURCE_CLAIM_TEMPLATE_SPEC, spec))]
+        shown = [] if same else [immutable("spec", gostructs.format_struct(RESOURCE_CLAIM_TEMPLATE_SPEC, spec))]
         return [*_template(spec), *shown]
 
 

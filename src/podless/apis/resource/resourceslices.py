@@ -13,9 +13,10 @@ from podless.apis.shared.immutable import kept
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gotext
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -150,7 +151,7 @@ def _places(given: Object, path: str, sorts: tuple[str, ...], missing: str, seve
             yield field.invalid(where, value, _unset(name, path))
             continue
         elif name == "nodeName":
-            yield from field.invalids(where, value, names.subdomain(value))
+            yield from field.invalids(where, value, names.check_subdomain(value))
         found.append(f"`{name}`")
     if not found:
         yield field.required(path, missing)
@@ -169,7 +170,7 @@ def _selector(selector: Object, path: str, *, single: bool) -> Errors:
     yield from node_selector(selector, path)
     terms = selector.get("nodeSelectorTerms")
     if single and len(terms or ()) != 1:
-        shown = gostructs.shown(NODE_SELECTOR, selector)["NodeSelectorTerms"]
+        shown = gostructs.format_struct(NODE_SELECTOR, selector)["NodeSelectorTerms"]
         yield field.invalid(f"{path}.nodeSelectorTerms", shown, "must have exactly one node selector term")
 
 
@@ -224,7 +225,7 @@ def _attribute(attribute: Object, path: str) -> Errors:
             yield field.too_long(where, _MOST_VALUE)
     given = [name for name in ("int", "bool", "string", "version") if attribute.get(name) is not None]
     if len(given) != 1:
-        shown = gostructs.shown(DEVICE_ATTRIBUTE, attribute) if given else ""
+        shown = gostructs.format_struct(DEVICE_ATTRIBUTE, attribute) if given else ""
         yield field.invalid(path, shown, "exactly one value must be specified")
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from podless.apis.shared.immutable import immutable
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.meta.errors import Forbidden
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 
 _RESERVED = "system-"
 _MOST = 1000000000  # of those that are not the system's

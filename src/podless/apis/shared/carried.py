@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 # what one writes of metadata for people and controllers

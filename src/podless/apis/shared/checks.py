@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from podless.codec import gotext, quantity
-from podless.kinds.strategy import Object
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.meta.objectmeta import NONNEGATIVE
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 Errors = Iterator[FieldError]
@@ -25,7 +25,7 @@ _MOST_ID = (1 << 31) - 1
 
 def unsupported(path: str, value: str, supported: Iterable[str]) -> FieldError:
     """A word of a fixed set is none of it; values of such types are shown as JSON."""
-    return field.not_supported(path, field.Literal(gotext.json(value)), supported)
+    return field.not_supported(path, field.Literal(gotext.format_json(value)), supported)
 
 
 def word(path: str, value: str | None, supported: Sequence[str], *, needed: bool = True) -> Errors:
@@ -36,7 +36,7 @@ def word(path: str, value: str | None, supported: Sequence[str], *, needed: bool
 
 
 def named(
-    path: str, value: str | None, check: Callable[[str], list[str]] = names.label, missing: str = ""
+    path: str, value: str | None, check: Callable[[str], list[str]] = names.check_label_name, missing: str = ""
 ) -> list[FieldError]:
     """A name that has to be there. missing: what is said where it is not."""
     return field.invalids(path, value, check(value)) if value else [field.required(path, missing)]
@@ -75,7 +75,7 @@ def once(path: str, value: Any, seen: set[Any]) -> list[FieldError]:
 def sound(path: str, amount: str) -> Errors:
     """An amount that is not negative, and shown in whole units where it is."""
     if amount.startswith("-"):
-        yield field.invalid(path, quantity.units(amount), "must be a valid resource quantity")
+        yield field.invalid(path, quantity.parse_units(amount), "must be a valid resource quantity")
 
 
 def port_number(path: str, value: int) -> list[FieldError]:
@@ -86,7 +86,7 @@ def port_number(path: str, value: int) -> list[FieldError]:
 def port(path: str, value: int | str | None) -> Errors:
     """A port by its number or name."""
     if isinstance(value, str):
-        yield from field.invalids(path, value, names.port(value))
+        yield from field.invalids(path, value, names.check_port_name(value))
     else:
         yield from port_number(path, value or 0)
 

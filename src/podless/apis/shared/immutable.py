@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from podless.kinds.strategy import Object
 from podless.meta import field
 from podless.meta.field import At, FieldError
 from podless.meta.objectmeta import IMMUTABLE
+from podless.runtime.jsonobject import Object
 
 
 def kept(obj: Object, old: Object, *names: str, path: str = "", blank: Any = None) -> Iterator[FieldError]:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
-from podless.kinds.strategy import Object
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 from podless.apis.shared import checks
-from podless.kinds.strategy import Object
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 
 _PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 _PATH_SCAN = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]++")
@@ -24,7 +24,7 @@ def domain_path(value: str, path: str) -> list[FieldError]:
     host, _, rest = value.partition("/")
     if not host or not rest:
         return [field.invalid(path, value, _BARE)]
-    errors = field.invalids(path, host, names.subdomain(host))
+    errors = field.invalids(path, host, names.check_subdomain(host))
     if not _PATH_SCAN.fullmatch(rest):
         errors.append(field.invalid(path, rest, f"Invalid path (regex used for validation is '{_PATH}')"))
     return errors
@@ -33,7 +33,7 @@ def domain_path(value: str, path: str) -> list[FieldError]:
 def local(reference: Object, path: str) -> list[FieldError]:
     """A reference to an object of any kind: apiGroup, kind and name."""
     group = reference.get("apiGroup")
-    errors = field.invalids(f"{path}.apiGroup", group, names.subdomain(group)) if group is not None else []
+    errors = field.invalids(f"{path}.apiGroup", group, names.check_subdomain(group)) if group is not None else []
     for name in ("kind", "name"):
         errors += checks.named(f"{path}.{name}", reference.get(name), names.path_segment)
     return errors

@@ -16,7 +16,7 @@ _MOST = (1 << 63) - 1
 def check(path: str, value: Any) -> list[FieldError]:
     """A number that is not negative, or a percentage."""
     if isinstance(value, str):
-        return field.invalids(path, value, names.percent(value))
+        return field.invalids(path, value, names.check_percent(value))
     return checks.nonnegative(path, value)
 
 
@@ -40,6 +40,6 @@ def amount(value: Any) -> int:
 
 
 def _percent(value: Any) -> int | None:
-    if not isinstance(value, str) or names.percent(value):
+    if not isinstance(value, str) or names.check_percent(value):
         return None
-    return min(gonumber.natural(value[:-1]), _MOST)
+    return min(gonumber.parse_natural(value[:-1]), _MOST)

@@ -6,8 +6,9 @@ from podless.apis.shared import template
 from podless.apis.shared.immutable import stays
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 
 
 class TemplateStrategy(SpecStrategy):

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from podless.apis import podspec
-from podless.kinds.strategy import Object
 from podless.meta import field, labelselector, names, selectors
 from podless.meta.errors import BadRequest
 from podless.meta.field import FieldError
 from podless.meta.selectors import LabelSelector
+from podless.runtime.jsonobject import Object
 
 _MISMATCH = "`selector` does not match template `labels`"
 _NAMED = (
@@ -77,7 +77,7 @@ def select(spec: Object, fault: str, empty: str) -> tuple[list[FieldError], Labe
     selector = spec.get("selector")
     if selector is None:
         return [field.required("spec.selector")], selectors.NOTHING
-    errors = labelselector.errors(selector, "spec.selector")
+    errors = labelselector.validate_selector(selector, "spec.selector")
     if not selector.get("matchLabels") and not selector.get("matchExpressions"):
         errors.append(field.invalid("spec.selector", selector, empty))
     found = parsed(selector)
@@ -98,7 +98,7 @@ def running(template: Object, path: str, owner: str) -> list[FieldError]:
 
 def name_warnings(obj: Object) -> list[str]:
     """The name of what makes pods is best a label."""
-    found: Sequence[str] = names.label(obj["metadata"].get("name") or "")
+    found: Sequence[str] = names.check_label_name(obj["metadata"].get("name") or "")
     return [f"{_NAMED}[{' '.join(found)}]"] if found else []
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object, Strategy
+from podless.kinds.strategy import Faults, Strategy
+from podless.runtime.jsonobject import Object
 from podless.structs import defaults, structs
 from podless.structs.structs import Struct
 
@@ -32,7 +33,7 @@ class TypedStrategy(Strategy[Kind]):
         """The object in the struct's field order, with its defaults."""
         struct = kind.struct_of(version)
         assert struct is not None
-        decoded = structs.decode(struct, obj, unknown)
+        decoded = structs.decode_struct(struct, obj, unknown)
         metadata = decoded.pop("metadata", None) or {}
         if type(given := obj.get("metadata")) is dict and given.get("managedFields") == []:
             metadata["managedFields"] = []  # asks for them to be forgotten
@@ -62,7 +63,7 @@ class TypedStrategy(Strategy[Kind]):
         """What the struct tells, then what depends on more than one field."""
         struct = kind.struct_of(version)
         assert struct is not None
-        defaults.fill(struct, obj)
+        defaults.fill_defaults(struct, obj)
         self.default(version, obj)
 
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from podless.apis.shared.immutable import kept, stays
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")

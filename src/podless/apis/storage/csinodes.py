@@ -9,9 +9,10 @@ from podless.apis.shared import checks
 from podless.apis.shared.immutable import immutable
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -46,7 +47,7 @@ class CSINodeStrategy(TypedStrategy):
         for driver in map(_fixed, each(obj["spec"].get("drivers") or [])):
             for known in each(before.get(driver["name"], ())[:1]):
                 if driver != known:
-                    errors.append(immutable("spec.drivers", gostructs.shown(CSI_NODE_DRIVER, driver)))
+                    errors.append(immutable("spec.drivers", gostructs.format_struct(CSI_NODE_DRIVER, driver)))
         return errors
 
 

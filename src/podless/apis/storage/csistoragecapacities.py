@@ -6,8 +6,9 @@ from podless.apis.shared.immutable import immutable, kept
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, labelselector, names
+from podless.runtime.jsonobject import Object
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
@@ -23,9 +24,9 @@ class CSIStorageCapacityStrategy(TypedStrategy):
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """A class, and an amount."""
         name, amount = obj["storageClassName"], obj.get("capacity")
-        errors = labelselector.errors(obj.get("nodeTopology") or {}, "nodeTopology")
-        errors += field.invalids("storageClassName", name, names.subdomain(name))
-        if amount is not None and quantity.parse(amount) < 0:
+        errors = labelselector.validate_selector(obj.get("nodeTopology") or {}, "nodeTopology")
+        errors += field.invalids("storageClassName", name, names.check_subdomain(name))
+        if amount is not None and quantity.parse_quantity(amount) < 0:
             errors.append(field.invalid("capacity", amount, "must be greater than or equal to 0"))
         return errors
 
@@ -34,7 +35,7 @@ class CSIStorageCapacityStrategy(TypedStrategy):
         topology = obj.get("nodeTopology")
         errors = [*self.validate_create(kind, version, obj)]
         if topology != old.get("nodeTopology"):
-            errors.append(immutable("nodeTopology", gostructs.shown(LABEL_SELECTOR, topology)))
+            errors.append(immutable("nodeTopology", gostructs.format_struct(LABEL_SELECTOR, topology)))
         return [*errors, *kept(obj, old, "storageClassName")]
 
 

@@ -9,9 +9,10 @@ from podless.apis.shared.immutable import kept
 from podless.apis.shared.typed import TypedStrategy
 from podless.apis.storage import parts
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _MODES = ("Immediate", "WaitForFirstConsumer")

@@ -13,9 +13,10 @@ from podless.apis.shared.typed import StatusStrategy
 from podless.apis.shared.volumes import spec as volumes
 from podless.apis.storage import parts
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
@@ -42,7 +43,7 @@ class VolumeAttachmentStrategy(StatusStrategy):
         """Who attaches what to which node."""
         spec, status = obj["spec"], obj["status"]
         errors = [*disks.driver_name(spec["attacher"], "spec.attacher"), *_source(spec["source"])]
-        errors += field.invalids("spec.nodeName", spec["nodeName"], names.subdomain(spec["nodeName"]))
+        errors += field.invalids("spec.nodeName", spec["nodeName"], names.check_subdomain(spec["nodeName"]))
         errors += parts.sized(status.get("attachmentMetadata") or {}, "status.attachmentMetadata")
         for name in ("attachError", "detachError"):
             errors += _error(status.get(name) or {}, f"status.{name}")
@@ -52,7 +53,7 @@ class VolumeAttachmentStrategy(StatusStrategy):
         """As a new one, of the same spec."""
         errors = [*self.validate_create(kind, version, obj)]
         if obj["spec"] != old["spec"]:
-            errors.append(immutable("spec", gostructs.shown(VOLUME_ATTACHMENT_SPEC, obj["spec"])))
+            errors.append(immutable("spec", gostructs.format_struct(VOLUME_ATTACHMENT_SPEC, obj["spec"])))
         return errors
 
 
@@ -67,7 +68,7 @@ def _source(source: Object) -> Iterator[FieldError]:
     elif not name:
         yield field.required(f"{path}.persistentVolumeName", "must specify non empty persistentVolumeName")
     if name is not None:
-        yield from field.invalids(f"{path}.persistentVolumeName", name, names.subdomain(name))
+        yield from field.invalids(f"{path}.persistentVolumeName", name, names.check_subdomain(name))
 
 
 def _error(error: Object, path: str) -> Iterator[FieldError]:

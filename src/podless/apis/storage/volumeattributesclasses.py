@@ -5,8 +5,9 @@ from __future__ import annotations
 from podless.apis.shared.typed import TypedStrategy
 from podless.apis.storage import parts
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Object
+from podless.kinds.strategy import Faults
 from podless.meta import field
+from podless.runtime.jsonobject import Object
 
 
 class VolumeAttributesClassStrategy(TypedStrategy):

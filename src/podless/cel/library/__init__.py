@@ -48,7 +48,7 @@ _RULES = (
 )
 
 
-def kubernetes(release: Release = NEWEST) -> Declarations:
+def kubernetes_libraries(release: Release = NEWEST) -> Declarations:
     """What the rules of a definition and the validations of a policy may use.
 
     release: in which they are new; stored ones may use all there is.
@@ -56,8 +56,8 @@ def kubernetes(release: Release = NEWEST) -> Declarations:
     return _declarations(release, patches=False)
 
 
-def patches(release: Release = NEWEST) -> Declarations:
-    """What the mutations of a policy may use; as `kubernetes`."""
+def patch_libraries(release: Release = NEWEST) -> Declarations:
+    """What the mutations of a policy may use; as `kubernetes_libraries`."""
     return _declarations(release, patches=True)
 
 
@@ -68,7 +68,7 @@ def _declarations(release: Release, *, patches: bool) -> Declarations:
 
 
 @lru_cache(maxsize=1)
-def every() -> Declarations:
+def all_libraries() -> Declarations:
     """All there is, each library in its newest version."""
     modules = [printing if module is formatting else module for module in _RULES]
     return Declarations([module.LIBRARY for module in (*modules, jsonpatch, math, encoders)] + [strings.REVERSE])

@@ -47,7 +47,7 @@ def _datetime(text: str) -> bool:
 
 def _uri(text: str) -> list[str]:
     try:
-        urls.parse(text, True)
+        urls.parse_url(text, True)
     except EvaluationError as error:
         return [str(error)]
     return []
@@ -63,12 +63,12 @@ def _said(test: Callable[[str], object], text: str) -> Callable[[str], list[str]
 
 
 FORMATS = {
-    "dns1123Label": Format("DNS1123Label", names.label, 30),
-    "dns1123Subdomain": Format("DNS1123Subdomain", names.subdomain, 60),
+    "dns1123Label": Format("DNS1123Label", names.check_label_name, 30),
+    "dns1123Subdomain": Format("DNS1123Subdomain", names.check_subdomain, 60),
     "dns1035Label": Format("DNS1035Label", names.label_1035, 30),
     "qualifiedName": Format("QualifiedName", names.qualified_name, 60),
-    "dns1123LabelPrefix": Format("DNS1123LabelPrefix", _masked(names.label), 30),
-    "dns1123SubdomainPrefix": Format("DNS1123SubdomainPrefix", _masked(names.subdomain), 60),
+    "dns1123LabelPrefix": Format("DNS1123LabelPrefix", _masked(names.check_label_name), 30),
+    "dns1123SubdomainPrefix": Format("DNS1123SubdomainPrefix", _masked(names.check_subdomain), 60),
     "dns1035LabelPrefix": Format("DNS1035LabelPrefix", _masked(names.label_1035), 30),
     "labelValue": Format("LabelValue", names.label_value, 40),
     "uri": Format("URI", _uri, 1103),

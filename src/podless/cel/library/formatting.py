@@ -15,7 +15,7 @@ from podless.cel import bounds, gotimes
 from podless.cel.decls import Library, Overload, function
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import PER_CHARACTER, Cost
-from podless.cel.syntax import Expr, ListOf, MapOf
+from podless.cel.syntax import Expr, ListExpr, MapExpr
 from podless.cel.types import LIST_DYN, STRING, Type
 from podless.cel.values import Duration, Timestamp, TypeValue, Uint, name_of, size_of
 from podless.codec import gotext
@@ -62,15 +62,15 @@ _WORDS = ("NaN", "Infinity", "-Infinity")
 _ENDED = "unexpected end of string"
 
 
-class Clause(EvaluationError):
+class BadClause(EvaluationError):
     """A clause that cannot be read or cannot show its value."""
 
 
 def clauses(text: str, count: int, *, checked: bool = False) -> list[tuple[str, str, int | None]]:
     """Pieces of a format: the plain text before a clause, its letter and its precision; the last has no letter.
 
-    checked: a clause that has no end is found before an argument that is missing. Raises Clause, when it is read up to
-    what is wrong.
+    checked: a clause that has no end is found before an argument that is missing. Raises BadClause, when it is read
+    up to what is wrong.
     """
     found: list[tuple[str, str, int | None]] = []
     piece, at = "", 0
@@ -86,9 +86,9 @@ def clauses(text: str, count: int, *, checked: bool = False) -> list[tuple[str, 
             at += 2
             continue
         if checked and at + 1 >= len(text):
-            raise Clause(_ENDED)
+            raise BadClause(_ENDED)
         if len(found) >= count:
-            raise Clause(f"index {len(found)} out of range")
+            raise BadClause(f"index {len(found)} out of range")
         letter, precision, at = _clause(text, at + 1)
         found.append((piece, letter, precision))
         piece = ""
@@ -97,7 +97,7 @@ def clauses(text: str, count: int, *, checked: bool = False) -> list[tuple[str, 
 
 def _clause(text: str, at: int) -> tuple[str, int | None, int]:
     if at >= len(text):
-        raise Clause(_ENDED)
+        raise BadClause(_ENDED)
     precision = None
     if text[at] == ".":
         end = at + 1
@@ -105,18 +105,18 @@ def _clause(text: str, at: int) -> tuple[str, int | None, int]:
             end += 1
         prefix = "could not parse formatting clause: error while parsing precision: "
         if end >= len(text):
-            raise Clause(f"{prefix}could not find end of precision specifier")
+            raise BadClause(f"{prefix}could not find end of precision specifier")
         if end == at + 1:
             problem = 'strconv.Atoi: parsing "": invalid syntax'
-            raise Clause(f"{prefix}error while converting precision to integer: {problem}")
+            raise BadClause(f"{prefix}error while converting precision to integer: {problem}")
         precision = int(text[at + 1 : end][:6])
         if precision > _MOST_DIGITS:
-            raise Clause(f"{prefix}precision {precision} exceeds maximum allowed precision {_MOST_DIGITS}")
+            raise BadClause(f"{prefix}precision {precision} exceeds maximum allowed precision {_MOST_DIGITS}")
         at = end
     letter = text[at]
     if letter not in "sdfebxXo":
         byte = letter.encode()[:1].decode("latin-1")
-        raise Clause(f'could not parse formatting clause: unrecognized formatting clause "{byte}"')
+        raise BadClause(f'could not parse formatting clause: unrecognized formatting clause "{byte}"')
     return letter, precision, at + 1
 
 
@@ -137,17 +137,17 @@ class Clauses:
             if letter:
                 try:
                     out.append(self.show[letter](args[place], precision))
-                except Clause as error:
+                except BadClause as error:
                     raise EvaluationError(f"error during formatting: {error}") from None
             size += sum(map(len, out[-2:]))
-            bounds.afford(size)
+            bounds.afford_work(size)
         return "".join(out)
 
     def problem(self, text: str, args: list[Expr]) -> tuple[Expr | None, str] | None:
         """What is wrong with a constant format for some arguments: which of them is at fault, if one is, and why."""
         try:
             parts = clauses(text, len(args), checked=True)
-        except Clause as error:
+        except BadClause as error:
             return None, str(error)
         for arg, (_, letter, _) in zip(args, parts[:-1], strict=False):
             wrong = self.misfit(arg, letter.lower())
@@ -168,7 +168,7 @@ class Clauses:
             words = letter in "fe" and name == "string"  # NaN is one that fits, which one it is shows later
             if name not in ("dyn", "error") and name not in self.takes[letter] and not words:
                 return part
-            if letter == "s" and isinstance(part, ListOf | MapOf):
+            if letter == "s" and isinstance(part, ListExpr | MapExpr):
                 todo.extend(reversed(part.children()))
         return None
 
@@ -178,9 +178,9 @@ def _shown(kind: Type) -> str:
     return kind.name if kind.kind in ("struct", "opaque") else _NAMES.get(kind.kind, kind.kind)
 
 
-def refusal(letter: str, value: Any, texts: Mapping[str, str] | None = None) -> Clause:
+def clause_error(letter: str, value: Any, texts: Mapping[str, str] | None = None) -> BadClause:
     """The error of a value that a clause cannot show."""
-    return Clause((texts or REFUSED)[letter.lower()].format(name_of(value)))
+    return BadClause((texts or REFUSED)[letter.lower()].format(name_of(value)))
 
 
 def _string(value: Any, precision: int | None = None) -> str:
@@ -189,32 +189,32 @@ def _string(value: Any, precision: int | None = None) -> str:
     if value is None:
         return "null"
     if isinstance(value, list):
-        return f"[{together(map(_inner, bounds.stepwise(value)))}]"
+        return f"[{join_parts(map(_inner, bounds.stepwise(value)))}]"
     if value.__class__ is dict:
         entries = sorted((_quoted(key, _key(key)), _inner(item)) for key, item in bounds.stepwise(value.items()))
-        return f"{{{together(f'{key}:{item}' for key, item in entries)}}}"
+        return f"{{{join_parts(f'{key}:{item}' for key, item in entries)}}}"
     if name_of(value) not in TAKES["s"]:
-        raise refusal("s", value)
+        raise clause_error("s", value)
     try:
         return to_string(value)
     except EvaluationError as error:
-        raise Clause(f"could not convert argument {gotext.quote(str(error))} to string") from None
+        raise BadClause(f"could not convert argument {gotext.quote(str(error))} to string") from None
 
 
-def together(parts: Iterable[str]) -> str:
+def join_parts(parts: Iterable[str]) -> str:
     """Parts with commas between; the length is paid for as it grows."""
     out, size = [], 0
     for part in parts:
         charge(_VALUE)
         out.append(part)
         size += len(part) + 2
-        bounds.afford(size)
+        bounds.afford_work(size)
     return ", ".join(out)
 
 
 def _key(key: Any) -> str:
     if key.__class__ not in (str, bool, int, Uint):
-        raise Clause(f"no formatting function for map key of type {name_of(key)}")
+        raise BadClause(f"no formatting function for map key of type {name_of(key)}")
     return _string(key)
 
 
@@ -229,7 +229,7 @@ def _inner(value: Any) -> str:
         return f"duration({gotext.quote(gotimes.show_duration(value))})"
     if isinstance(value, list) or kind in (dict, str, bytes, bool, int, Uint, TypeValue) or value is None:
         return _quoted(value, _string(value))
-    raise Clause(f"no formatting function for {name_of(value)}")
+    raise BadClause(f"no formatting function for {name_of(value)}")
 
 
 def _quoted(value: Any, text: str) -> str:
@@ -248,7 +248,7 @@ def _number(value: Any, letter: str) -> float:
     if value.__class__ is str and value in _WORDS:
         return float(value.replace("Infinity", "inf"))
     if value.__class__ is not float:
-        raise refusal(letter, value)
+        raise clause_error(letter, value)
     return float(value)
 
 
@@ -276,7 +276,7 @@ def _scientific(value: Any, precision: int | None) -> str:
 
 def _decimal(value: Any, precision: int | None) -> str:
     if value.__class__ not in (int, Uint):
-        raise refusal("d", value)
+        raise clause_error("d", value)
     return str(int(value))
 
 
@@ -286,7 +286,7 @@ def shown_whole(letter: str) -> Callable[[Any, int | None], str]:
 
     def show(value: Any, precision: int | None) -> str:
         if value.__class__ not in classes:
-            raise refusal(letter, value)
+            raise clause_error(letter, value)
         return f"{int(value):{letter}}"
 
     return show
@@ -302,7 +302,7 @@ def shown_hex(upper: bool) -> Callable[[Any, int | None], str]:
         elif kind is int or kind is Uint:
             text = f"{int(value):x}"
         else:
-            raise refusal("x", value)
+            raise clause_error("x", value)
         return str(text.upper()) if upper else str(text)
 
     return show

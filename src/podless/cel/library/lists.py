@@ -108,13 +108,13 @@ def _sort_by(items: list[Any], keys: list[Any]) -> list[Any]:
         raise EvaluationError("list elements must be comparable")
     if any(key.__class__ is not keys[0].__class__ for key in keys):
         raise EvaluationError("list elements must have the same type")
-    bounds.afford(len(items) ** 2)
+    bounds.afford_work(len(items) ** 2)
     order = functools.cmp_to_key(compare.compare)
     return [items[place] for place in sorted(range(len(items)), key=lambda place: order(keys[place]))]
 
 
 def _distinct(items: list[Any]) -> list[Any]:
-    bounds.afford(len(items) ** 2)
+    bounds.afford_work(len(items) ** 2)
     out: list[Any] = []
     for item in items:
         charge(len(out))

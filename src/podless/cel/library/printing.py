@@ -11,7 +11,16 @@ from decimal import Decimal
 from typing import Any
 
 from podless.cel import gotimes
-from podless.cel.library.formatting import REFUSED, TAKES, Clauses, library, refusal, shown_hex, shown_whole, together
+from podless.cel.library.formatting import (
+    REFUSED,
+    TAKES,
+    Clauses,
+    clause_error,
+    join_parts,
+    library,
+    shown_hex,
+    shown_whole,
+)
 from podless.cel.values import SECOND, Duration, Timestamp, TypeValue, Uint
 
 _REFUSED = {
@@ -25,14 +34,14 @@ def _text(value: Any, precision: int | None = None) -> str:
     show = _TEXTS.get(value.__class__)
     if show is None:
         if isinstance(value, list):
-            return f"[{together(map(_text, value))}]"
-        raise refusal("s", value)
+            return f"[{join_parts(map(_text, value))}]"
+        raise clause_error("s", value)
     return show(value)
 
 
 def _map(value: dict[Any, Any]) -> str:
     entries = sorted(((_text(key), item) for key, item in value.items()), key=lambda entry: entry[0])
-    return f"{{{together(f'{key}: {_text(item)}' for key, item in entries)}}}"
+    return f"{{{join_parts(f'{key}: {_text(item)}' for key, item in entries)}}}"
 
 
 def _double(value: float) -> str:
@@ -65,7 +74,7 @@ _TEXTS: dict[type, Callable[[Any], str]] = {
 def _number(letter: str) -> Callable[[Any, int | None], str]:
     def show(value: Any, precision: int | None) -> str:
         if value.__class__ not in (int, Uint, float):
-            raise refusal(letter, value, _REFUSED)
+            raise clause_error(letter, value, _REFUSED)
         if not math.isfinite(value):
             return _special(value)
         return _double(value) if value.__class__ is float else str(int(value))

@@ -20,7 +20,7 @@ _BINARY_DIGITS = 15
 _NANO = -9
 
 
-class Quantity:
+class QuantityValue:
     """An amount: mantissa times ten to the power.
 
     small: it is held in 64 bits, which decides what is an integer. sum: it was added up; on the right side of == the
@@ -40,7 +40,7 @@ class Quantity:
         return self.mantissa * int(10 ** (self.power - power))
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Quantity):
+        if not isinstance(other, QuantityValue):
             return False
         if other.sum:
             raise no_overload()
@@ -53,13 +53,13 @@ class Quantity:
         return f"Quantity({self.mantissa}e{self.power})"
 
 
-values.NAMES[Quantity] = "kubernetes.Quantity"
+values.NAMES[QuantityValue] = "kubernetes.Quantity"
 
 
-def parse(text: str) -> Quantity:
+def parse(text: str) -> QuantityValue:
     """Read a quantity. What is finer than a billionth is rounded up. Raises EvaluationError."""
     try:
-        amount = quantity.nanos(text)
+        amount = quantity.parse_nanos(text)
     except quantity.QuantityError as error:
         raise EvaluationError(str(error)) from None
     parts = _PARTS.match(text)
@@ -77,8 +77,8 @@ def parse(text: str) -> Quantity:
     if left >= 0 and power >= _NANO:
         mantissa = int(number + fraction) * factor
         if mantissa <= INT_MAX:
-            return Quantity(-mantissa if text[0] == "-" else mantissa, power, True)
-    return Quantity(amount, _NANO, False)
+            return QuantityValue(-mantissa if text[0] == "-" else mantissa, power, True)
+    return QuantityValue(amount, _NANO, False)
 
 
 def _is_quantity(text: str) -> bool:
@@ -89,17 +89,17 @@ def _is_quantity(text: str) -> bool:
     return True
 
 
-def _is_integer(value: Quantity) -> bool:
+def _is_integer(value: QuantityValue) -> bool:
     return value.small and value.power >= 0 and INT_MIN <= value.at(0) <= INT_MAX
 
 
-def _integer(value: Quantity) -> int:
+def _integer(value: QuantityValue) -> int:
     if not _is_integer(value):
         raise EvaluationError("cannot convert value to integer")
     return value.at(0)
 
 
-def _float(value: Quantity) -> float:
+def _float(value: QuantityValue) -> float:
     """The product of mantissa and power, each rounded by itself, the power as Go's math.Pow10 does it."""
     try:
         base = float(value.mantissa)
@@ -112,28 +112,28 @@ def _float(value: Quantity) -> float:
     return base * (many * few) if value.power > 0 else base * (float(f"1e-{high * 32}") / few)
 
 
-def _add(one: Quantity, other: Quantity | int) -> Quantity:
-    return _sum(one, other if isinstance(other, Quantity) else Quantity(other, 0, True), 1)
+def _add(one: QuantityValue, other: QuantityValue | int) -> QuantityValue:
+    return _sum(one, other if isinstance(other, QuantityValue) else QuantityValue(other, 0, True), 1)
 
 
-def _sub(one: Quantity, other: Quantity | int) -> Quantity:
-    return _sum(one, other if isinstance(other, Quantity) else Quantity(other, 0, True), -1)
+def _sub(one: QuantityValue, other: QuantityValue | int) -> QuantityValue:
+    return _sum(one, other if isinstance(other, QuantityValue) else QuantityValue(other, 0, True), -1)
 
 
-def _sum(one: Quantity, other: Quantity, sign: int) -> Quantity:
+def _sum(one: QuantityValue, other: QuantityValue, sign: int) -> QuantityValue:
     small = one.small and other.small
     if small and not other.mantissa:
-        return Quantity(one.mantissa, one.power, True, True)
+        return QuantityValue(one.mantissa, one.power, True, True)
     if small and not one.mantissa:
-        return Quantity(sign * other.mantissa, other.power, True, True)
+        return QuantityValue(sign * other.mantissa, other.power, True, True)
     power = min(one.power, other.power)
     mine, its = one.at(power), other.at(power) * sign
     total = mine + its
     small = small and all(INT_MIN <= part <= INT_MAX for part in (mine, its, total))
-    return Quantity(total, power, small, True)
+    return QuantityValue(total, power, small, True)
 
 
-def compare(one: Quantity, other: Quantity) -> int:
+def compare(one: QuantityValue, other: QuantityValue) -> int:
     """-1, 0 or 1 as the one is less than, equal to or greater than the other."""
     power = min(one.power, other.power)
     mine, its = one.at(power), other.at(power)

@@ -16,7 +16,7 @@ LIBRARY = Library(
             "find",
             "The first part that matches, or ''.",
             ["'abc 123'.find('[0-9]+') == '123'", "'abc'.find('x') == ''"],
-            member("string_find_string", (STRING, STRING), STRING, patterns.find),
+            member("string_find_string", (STRING, STRING), STRING, patterns.find_match),
             cost=searched(),
         ),
         function(

@@ -13,7 +13,7 @@ from podless.runtime.meter import charge
 
 def contains(items: list[Any], others: list[Any]) -> bool:
     """Whether each of the others is among the items."""
-    bounds.afford(len(items) * len(others))
+    bounds.afford_work(len(items) * len(others))
     return all(_within(other, items) for other in others)
 
 
@@ -27,7 +27,7 @@ def _equivalent(one: list[Any], other: list[Any]) -> bool:
 
 
 def _intersects(one: list[Any], other: list[Any]) -> bool:
-    bounds.afford(len(one) * len(other))
+    bounds.afford_work(len(one) * len(other))
     return any(_within(item, one) for item in other)
 
 

@@ -195,7 +195,7 @@ def to_duration(value: Any) -> Duration:
         return Duration(value.ns)
     if kind is str:
         try:
-            return Duration(gotime.duration(value))
+            return Duration(gotime.parse_duration(value))
         except ValueError:
             pass
     raise conversion(value, "google.protobuf.Duration")

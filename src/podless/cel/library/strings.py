@@ -74,7 +74,7 @@ def replace(text: str, old: str, new: str, count: int = -1) -> str:
     """The text with another one in place of a part, at most so often; any number of times where it is negative."""
     found = text.count(old)
     found = min(found, count) if count >= 0 else found
-    bounds.bounded(len(text) + found * len(new))
+    bounds.check_size(len(text) + found * len(new))
     return text.replace(old, new, count)
 
 
@@ -94,7 +94,7 @@ def join(items: list[Any], separator: str = "") -> str:
     for item in bounds.stepwise(items):
         if item.__class__ is not str:
             raise EvaluationError(f"join: invalid input: {access.show(item)}")
-    bounds.bounded(sum(map(len, items)) + len(separator) * len(items))
+    bounds.check_size(sum(map(len, items)) + len(separator) * len(items))
     return separator.join(items)
 
 

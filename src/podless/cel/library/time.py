@@ -36,7 +36,7 @@ def _span(unit: int, wrap: bool) -> Callable[[Duration], int]:
 
 def _declare(name: str, doc: str, part: Callable[[datetime], int], seen: int) -> Function:
     def zoned(time: Timestamp, zone: str = "UTC") -> int:
-        moment, years = gotimes.local(time, zone)
+        moment, years = gotimes.local_time(time, zone)
         return part(moment) + (years if name == "getFullYear" else 0)
 
     overloads = [

@@ -86,7 +86,7 @@ def _host(host: str) -> str:
     return _unescape(host, True)
 
 
-def parse(text: str, request: bool = False) -> Url:
+def parse_url(text: str, request: bool = False) -> Url:
     """A URL; request: it is absolute or an absolute path, and has no fragment. Raises EvaluationError in Go's words."""
     try:
         return _parse(text, request)
@@ -125,8 +125,8 @@ def _parse(text: str, request: bool) -> Url:
 
 def _url(text: str) -> Url:
     try:
-        parse(text, True)
-        return parse(text)
+        parse_url(text, True)
+        return parse_url(text)
     except EvaluationError as error:
         raise EvaluationError(f"URL parse error during conversion from string: {error}") from None
 
@@ -134,7 +134,7 @@ def _url(text: str) -> Url:
 def is_url(text: str) -> bool:
     """Whether a text is a URL that a request can be made for."""
     try:
-        parse(text, True)
+        parse_url(text, True)
     except EvaluationError:
         return False
     return True

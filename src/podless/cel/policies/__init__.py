@@ -4,10 +4,10 @@
 budget. Objects are plain decoded JSON. Source: k8s.io/apiserver pkg/admission/plugin/cel, as recorded.
 """
 
-from podless.cel.policies.activation import BUDGET, Activation, Failure, OutOfBudget
-from podless.cel.policies.asking import Answer, Authorizer, Question
+from podless.cel.policies.activation import BUDGET, Activation, ExpressionFailure, OutOfBudget
+from podless.cel.policies.asking import AccessQuestion, Answer, AuthorizerValue
 from podless.cel.policies.environment import BOOL, JSON_PATCHES, OBJECT, STRING, TEXT_OR_NULL, Environment, Expression
-from podless.cel.policies.made import TypeMismatch, applied, operations, parts
+from podless.cel.policies.made import TypeMismatch, apply_message, collect_parts, patch_operations
 from podless.cel.policies.typed import TypedEnvironment
 
 __all__ = [
@@ -17,17 +17,17 @@ __all__ = [
     "OBJECT",
     "STRING",
     "TEXT_OR_NULL",
+    "AccessQuestion",
     "Activation",
     "Answer",
-    "Authorizer",
+    "AuthorizerValue",
     "Environment",
     "Expression",
-    "Failure",
+    "ExpressionFailure",
     "OutOfBudget",
-    "Question",
     "TypeMismatch",
     "TypedEnvironment",
-    "applied",
-    "operations",
-    "parts",
+    "apply_message",
+    "collect_parts",
+    "patch_operations",
 ]

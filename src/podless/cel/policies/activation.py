@@ -18,7 +18,7 @@ _RUN = 4  # steps of an evaluation
 _STEP = 4  # so many bits less is a cost in steps
 
 
-class Failure(Exception):
+class ExpressionFailure(Exception):
     """An expression has no value; the text says which and why."""
 
 
@@ -77,14 +77,14 @@ class Activation:
         self.left = budget
 
     def evaluate(self, expression: Expression) -> Any:
-        """The value of an expression. Raises Failure, or OutOfBudget where the expression is not the one to blame."""
+        """The value of an expression. Raises ExpressionFailure, or OutOfBudget where it is not to blame."""
         if expression.error:
-            raise Failure(f"compilation error: {expression.error}")
+            raise ExpressionFailure(f"compilation error: {expression.error}")
         try:
             value = self.run(expression)
         except EvaluationError as error:
             self._check()
-            raise Failure(f"expression '{expression.source}' resulted in error: {error}") from None
+            raise ExpressionFailure(f"expression '{expression.source}' resulted in error: {error}") from None
         self._check()
         return value
 

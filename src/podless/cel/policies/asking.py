@@ -11,7 +11,7 @@ from podless.cel.values import NAMES
 from podless.meta import names
 
 
-class Question(NamedTuple):
+class AccessQuestion(NamedTuple):
     """May somebody do this. account: (namespace, name) of a service account in place of the one who asks."""
 
     verb: str
@@ -32,10 +32,10 @@ class Answer(NamedTuple):
     error: str = ""
 
 
-Ask = Callable[[Question], Answer]
+Ask = Callable[[AccessQuestion], Answer]
 
 
-class Decision:
+class DecisionValue:
     """kubernetes.authorization.Decision."""
 
     def __init__(self, answer: Answer) -> None:
@@ -63,11 +63,11 @@ class PathCheck:
     """kubernetes.authorization.PathCheck."""
 
     _ask: Ask
-    _question: Question
+    _question: AccessQuestion
 
-    def check(self, verb: str) -> Decision:
+    def check(self, verb: str) -> DecisionValue:
         """Ask about an HTTP method."""
-        return Decision(self._ask(self._question._replace(verb=verb)))
+        return DecisionValue(self._ask(self._question._replace(verb=verb)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class ResourceCheck:
     """kubernetes.authorization.ResourceCheck."""
 
     _ask: Ask
-    _question: Question
+    _question: AccessQuestion
 
     def subresource(self, text: str) -> ResourceCheck:
         """The same about a subresource."""
@@ -97,9 +97,9 @@ class ResourceCheck:
         """The same: no authorizer here goes by labels."""
         return self
 
-    def check(self, verb: str) -> Decision:
+    def check(self, verb: str) -> DecisionValue:
         """Ask about a verb."""
-        return Decision(self._ask(self._question._replace(verb=verb)))
+        return DecisionValue(self._ask(self._question._replace(verb=verb)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class GroupCheck:
     """kubernetes.authorization.GroupCheck."""
 
     _ask: Ask
-    _question: Question
+    _question: AccessQuestion
 
     def resource(self, text: str) -> ResourceCheck:
         """About a resource of the group. Raises EvaluationError."""
@@ -117,7 +117,7 @@ class GroupCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class Authorizer:
+class AuthorizerValue:
     """kubernetes.authorization.Authorizer. ask: answers questions."""
 
     _ask: Ask
@@ -127,24 +127,33 @@ class Authorizer:
         """About a path. Raises EvaluationError."""
         if not text.strip():
             raise EvaluationError("path must not be empty")
-        return PathCheck(self._ask, Question("", path=text, account=self._account))
+        return PathCheck(self._ask, AccessQuestion("", path=text, account=self._account))
 
     def group(self, text: str) -> GroupCheck:
         """About a group of resources."""
-        return GroupCheck(self._ask, Question("", group=text, account=self._account))
+        return GroupCheck(self._ask, AccessQuestion("", group=text, account=self._account))
 
-    def serviceAccount(self, namespace: str, name: str) -> Authorizer:  # noqa: N802
+    def serviceAccount(self, namespace: str, name: str) -> AuthorizerValue:  # noqa: N802
         """On behalf of a service account. Raises EvaluationError."""
-        if names.subdomain(name):
+        if names.check_subdomain(name):
             raise EvaluationError("Invalid service account name")
-        if names.label(namespace):
+        if names.check_label_name(namespace):
             raise EvaluationError("Invalid service account namespace")
-        return Authorizer(self._ask, (namespace, name))
+        return AuthorizerValue(self._ask, (namespace, name))
 
     def about(self, group: str, resource: str, subresource: str, namespace: str, name: str) -> ResourceCheck:
         """About one object."""
-        return ResourceCheck(self._ask, Question("", "", group, resource, subresource, namespace, name, self._account))
+        return ResourceCheck(
+            self._ask, AccessQuestion("", "", group, resource, subresource, namespace, name, self._account)
+        )
 
 
-_PREFIX = "kubernetes.authorization."
-NAMES.update({kind: _PREFIX + kind.__name__ for kind in (Authorizer, PathCheck, GroupCheck, ResourceCheck, Decision)})
+# the classes by their names in Kubernetes
+CLASS_NAMES = {
+    AuthorizerValue: "Authorizer",
+    PathCheck: "PathCheck",
+    GroupCheck: "GroupCheck",
+    ResourceCheck: "ResourceCheck",
+    DecisionValue: "Decision",
+}
+NAMES.update({kind: f"kubernetes.authorization.{name}" for kind, name in CLASS_NAMES.items()})

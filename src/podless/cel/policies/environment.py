@@ -145,7 +145,7 @@ class Environment:
     def declare(self, name: str, source: str) -> Expression:
         """Compile a variable; later expressions may name it."""
         made = self.compile(source, ())
-        self._variables[name] = declarable(made.program.type) if made.program is not None else DYN
+        self._variables[name] = declarable_type(made.program.type) if made.program is not None else DYN
         self.variables[name] = made
         return made
 
@@ -163,15 +163,15 @@ class Environment:
             given |= _ASKING
         if self._composed:
             given["variables"] = types.struct(VARIABLES)
-        functions = (library.patches if patches else library.kubernetes)(self._new)
+        functions = (library.patch_libraries if patches else library.kubernetes_libraries)(self._new)
         structs: Any = Structs(self._variables, patches)
         try:
-            tree = program.analyze(source, given, functions, structs, macros.kubernetes(self._new))
+            tree = program.analyze_source(source, given, functions, structs, macros.kubernetes(self._new))
         except CompileError as error:
             return Expression(source, None, error=f"compilation failed: {error}")
         if wanted and tree.type not in wanted:
             return Expression(source, None, error=_unwanted(wanted, tree.type))
-        names = tuple(name for name in given if syntax.names(tree, name))
+        names = tuple(name for name in given if syntax.names_variable(tree, name))
         made = Program(source, tree, functions, given, dict.fromkeys(names))
         try:
             made.check_constants()
@@ -189,11 +189,11 @@ _DECLARED = frozenset(
 )
 
 
-def declarable(kind: Type) -> Type:
+def declarable_type(kind: Type) -> Type:
     """The type that a variable is declared to have: structs and the like are of any type, in lists and maps too."""
     if kind.kind not in _DECLARED or kind.name == "wrapper":
         return DYN
-    return replace(kind, params=tuple(map(declarable, kind.params))) if kind.params else kind
+    return replace(kind, params=tuple(map(declarable_type, kind.params))) if kind.params else kind
 
 
 _SPELLED = {
@@ -206,11 +206,11 @@ _SPELLED = {
 
 def _unwanted(wanted: tuple[Type, ...], found: Type) -> str:
     if len(wanted) == 1:
-        return f"must evaluate to {spelled(wanted[0])} but got {spelled(found)}"
-    return f"must evaluate to one of [{' '.join(map(spelled, wanted))}] but got {spelled(found)}"
+        return f"must evaluate to {runtime_type_name(wanted[0])} but got {runtime_type_name(found)}"
+    return f"must evaluate to one of [{' '.join(map(runtime_type_name, wanted))}] but got {runtime_type_name(found)}"
 
 
-def spelled(kind: Type) -> str:
+def runtime_type_name(kind: Type) -> str:
     """A type as its runtime form is printed."""
     name = _SPELLED.get(kind.name, kind.name)
-    return f"{name}({', '.join(map(spelled, kind.params))})" if kind.params else name
+    return f"{name}({', '.join(map(runtime_type_name, kind.params))})" if kind.params else name

@@ -12,10 +12,11 @@ from podless.cel.bounds import stepwise
 from podless.cel.errors import EvaluationError
 from podless.cel.library.formats import Format
 from podless.cel.library.network import Cidr, Ip
-from podless.cel.library.quantity import Quantity
+from podless.cel.library.quantity import QuantityValue
 from podless.cel.library.semver import Semver
 from podless.cel.library.standard import to_string
 from podless.cel.library.urls import Url
+from podless.cel.policies.asking import CLASS_NAMES
 from podless.cel.values import (
     INT_MAX,
     INT_MIN,
@@ -29,13 +30,13 @@ from podless.cel.values import (
     Uint,
 )
 from podless.codec import gotext
-from podless.codec.gotext import Foreign
+from podless.codec.gotext import GoValue
 from podless.runtime.meter import charge
 
 _LARGEST = (1 << 53) - 1  # an integer beyond it is a text in JSON
 _WANTED = "*structpb.Value"
 _UNFIT = "JSONPath valueExpression evaluated to a type that could not marshal to JSON: "
-_OPAQUE = {Quantity: "Quantity", Semver: "Semver", Url: "URL", Ip: "IP", Cidr: "CIDR", Format: "Format"}
+_OPAQUE = {QuantityValue: "Quantity", Semver: "Semver", Url: "URL", Ip: "IP", Cidr: "CIDR", Format: "Format"}
 _KEYS = {
     int: "unsupported type conversion from 'int' to string",
     Uint: "unsupported type conversion from 'uint' to string",
@@ -47,7 +48,7 @@ class TypeMismatch(Exception):
     """An object or a patch is not what it should be; the text says why."""
 
 
-def operations(patches: list[Message]) -> list[dict[str, Any]]:
+def patch_operations(patches: list[Message]) -> list[dict[str, Any]]:
     """JSON patch operations of JSONPatch messages. Raises TypeMismatch for a value that has no form in JSON."""
     made = []
     for patch in patches:
@@ -155,7 +156,7 @@ def _object_value(value: Any) -> Any:
         return {key: _object_value(item) for key, item in stepwise(value.items())}
     if isinstance(value, list):
         return [_object_value(item) for item in stepwise(value)]
-    if isinstance(value, Foreign):
+    if isinstance(value, GoValue):
         if isinstance(value.value, int):
             return _number(float(value.value))
         if isinstance(value.value, bytes):
@@ -167,7 +168,7 @@ def _object_value(value: Any) -> Any:
 # an object that is applied: what Go holds for the values of the language
 
 
-def applied(value: Message, data: Container[int]) -> dict[str, Any]:
+def apply_message(value: Message, data: Container[int]) -> dict[str, Any]:
     """The object of an Object message. Raises TypeMismatch.
 
     data: the ids of the lists and maps that are parts of the request. What an expression made itself is converted one
@@ -178,7 +179,7 @@ def applied(value: Message, data: Container[int]) -> dict[str, Any]:
     return made
 
 
-def parts(values: dict[str, Any]) -> set[int]:
+def collect_parts(values: dict[str, Any]) -> set[int]:
     """The ids of all lists and maps that some values have."""
     found: set[int] = set()
     todo: list[Any] = [value for value in values.values() if isinstance(value, dict | list)]
@@ -231,7 +232,7 @@ def _native(value: Any, data: Container[int]) -> Any:
         return _native(value.value, data) if value.present else None
     if kind is TypeValue:
         return value.name
-    return Foreign(value, *_foreign(value))
+    return GoValue(value, *_foreign(value))
 
 
 def _foreign(value: Any) -> tuple[str, str, str]:
@@ -249,7 +250,7 @@ def _foreign(value: Any) -> tuple[str, str, str]:
     if value is None:
         return "NULL_VALUE", "0", "structpb.NullValue"
     kind = value.__class__
-    return _text(value), _code(value), _NATIVE.get(kind, kind.__name__)
+    return _text(value), _code(value), _NATIVE.get(kind) or CLASS_NAMES.get(kind, kind.__name__)
 
 
 _TYPES = {int: "types.Int", Uint: "types.Uint", bool: "types.Bool", float: "types.Double"}
@@ -258,7 +259,7 @@ _NATIVE = {
     bytes: "[]uint8",
     Timestamp: "time.Time",
     Duration: "time.Duration",
-    Quantity: "*resource.Quantity",
+    QuantityValue: "*resource.Quantity",
     Semver: "semver.Version",
     Url: "*url.URL",
     Ip: "netip.Addr",
@@ -281,7 +282,13 @@ def _text(value: Any) -> str:
         return f"[{', '.join(map(_text, value))}]"
     if value is None:
         return "0"
-    return str(int(value)) if kind is Uint else gotext.plain(value) if kind in (str, bool, int, float) else str(value)
+    return (
+        str(int(value))
+        if kind is Uint
+        else gotext.format_plain(value)
+        if kind in (str, bool, int, float)
+        else str(value)
+    )
 
 
 def _code(value: Any) -> str:

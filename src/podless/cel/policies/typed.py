@@ -11,7 +11,7 @@ from podless.cel import library, macros, program, types
 from podless.cel.declared import Declared
 from podless.cel.errors import CompileError
 from podless.cel.library.authz import AUTHORIZER
-from podless.cel.policies.environment import ALWAYS, VARIABLES, Structs, declarable
+from podless.cel.policies.environment import ALWAYS, VARIABLES, Structs, declarable_type
 from podless.cel.types import DYN, Type
 
 
@@ -32,7 +32,7 @@ class TypedEnvironment:
     def declare(self, name: str, source: str) -> None:
         """Take a variable, which later expressions may name; one that is wrong is of any type."""
         try:
-            self._variables[name] = declarable(self._analyze(source))
+            self._variables[name] = declarable_type(self._analyze(source))
         except CompileError:
             self._variables[name] = DYN
 
@@ -45,7 +45,9 @@ class TypedEnvironment:
         return ""
 
     def _analyze(self, source: str) -> Type:
-        return program.analyze(source, self._given, library.kubernetes(), self._structs, macros.KUBERNETES).type
+        return program.analyze_source(
+            source, self._given, library.kubernetes_libraries(), self._structs, macros.KUBERNETES
+        ).type
 
 
 class _Fields(Structs):

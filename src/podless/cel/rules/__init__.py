@@ -6,7 +6,7 @@ Source: apiextensions-apiserver's pkg/apiserver/schema/cel and pkg/apis/apiexten
 
 from __future__ import annotations
 
-from podless.cel.rules.definitions import Definitions, check
-from podless.cel.rules.objects import BUDGET, Rules
+from podless.cel.rules.definitions import DefinitionRules, check
+from podless.cel.rules.objects import BUDGET, NodeRules
 
-__all__ = ["BUDGET", "Definitions", "Rules", "check"]
+__all__ = ["BUDGET", "DefinitionRules", "NodeRules", "check"]

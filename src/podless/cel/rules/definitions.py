@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from podless.cel.declared import MAX_REQUEST
-from podless.cel.rules.objects import Rules
+from podless.cel.rules.objects import NodeRules
 from podless.cel.rules.rule import RuleError, shown_rule
-from podless.cel.rules.verdict import RULES, Judged, Verdict, judge
+from podless.cel.rules.verdict import RULES, Judged, NodeVerdict, judge_node
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge
 from podless.runtime.release import CURRENT, NEWEST
 
-Schema = dict[str, Any]
 RULE_LIMIT = 10_000_000
 TOTAL_LIMIT = 100_000_000
 _MOST = (1 << 64) - 1
@@ -26,7 +26,7 @@ _UNTYPED = (
 )
 
 
-class Definitions:
+class DefinitionRules:
     """Checks the rules of definitions: podless.schema's Expressions.
 
     One is made for each definition that is written. old: the schemas of the stored definition on update; a rule of an
@@ -38,7 +38,7 @@ class Definitions:
         self._root: Schema | None = None
         self._costs: list[tuple[str, int]] = []
         self._unchanged = False
-        self._verdicts: dict[int, tuple[Schema, Verdict]] = {}
+        self._verdicts: dict[int, tuple[Schema, NodeVerdict]] = {}
         release = CURRENT.get()
         # of the newest release both may use the same
         self._new = release if release.without else NEWEST
@@ -51,7 +51,7 @@ class Definitions:
         verdict = self._judge(schema, above)
         if not verdict.typed:
             return [field.internal(at, _UNTYPED)]
-        times = cardinality(above, verdict.least)
+        times = estimate_cardinality(above, verdict.least)
         fixed = _uncorrelatable(schema, path, above)
         errors: list[FieldError] = []
         for place, (given, judged) in enumerate(zip(schema[RULES], verdict.rules, strict=True)):
@@ -60,7 +60,7 @@ class Definitions:
 
     def default(self, schema: Schema, path: str, value: Any) -> list[FieldError]:
         """Which rules of a node, and below, a default value breaks: as an unchanged value and as a new one."""
-        rules = Rules.compile(schema, resource=bool(schema.get("x-kubernetes-embedded-resource")))
+        rules = NodeRules.compile(schema, resource=bool(schema.get("x-kubernetes-embedded-resource")))
         if not rules:
             return []
         return rules.validate(value, value, path=path) or rules.validate(value, None, path=path)
@@ -82,7 +82,7 @@ class Definitions:
             self._root, self._costs, self._verdicts = root, [], {}
             self._unchanged = any(root == old for old in self._old)
 
-    def _judge(self, schema: Schema, above: tuple[Schema, ...]) -> Verdict:
+    def _judge(self, schema: Schema, above: tuple[Schema, ...]) -> NodeVerdict:
         """The verdict on a node; that of a node with rules over it where its values have no type."""
         nodes = (*above, schema)
         for place, node in enumerate(nodes[:-1]):
@@ -90,13 +90,13 @@ class Definitions:
                 return verdict
         return self._known(schema, not above)
 
-    def _known(self, node: Schema, root: bool) -> Verdict:
+    def _known(self, node: Schema, root: bool) -> NodeVerdict:
         known = self._verdicts.get(id(node))
         if known is None:
             resource = root or bool(node.get("x-kubernetes-embedded-resource"))
             known = self._verdicts[id(node)] = (
                 node,
-                judge(node, resource=resource, new=self._new, stored=self._stored),
+                judge_node(node, resource=resource, new=self._new, stored=self._stored),
             )
         return known[1]
 
@@ -131,18 +131,18 @@ class Definitions:
 
 def check(schema: Schema, path: str, old: Iterable[Schema] = ()) -> list[FieldError]:
     """All that is wrong with the rules of a sound structural schema: each by itself, then all together."""
-    checker = Definitions(old)
+    checker = DefinitionRules(old)
     errors: list[FieldError] = []
     todo: list[tuple[Schema, str, tuple[Schema, ...]]] = [(schema, path, ())]
     while todo:
         node, at, above = todo.pop()
         if node.get(RULES):
             errors += checker.declared(node, at, above)
-        todo += [(part, f"{at}{suffix}", (*above, node)) for suffix, part in children(node)]
+        todo += [(part, f"{at}{suffix}", (*above, node)) for suffix, part in child_nodes(node)]
     return errors + checker.total(schema, path)
 
 
-def children(node: Schema) -> Iterable[tuple[str, Schema]]:
+def child_nodes(node: Schema) -> Iterable[tuple[str, Schema]]:
     """The nodes of a structural schema directly below one, each with what it adds to the path."""
     for keyword in ("additionalProperties", "items"):
         if isinstance(node.get(keyword), dict):
@@ -158,10 +158,10 @@ def _rules_of(schemas: Iterable[Schema]) -> Iterator[str]:
         charge(1)
         node = todo.pop()
         yield from (given.get("rule") or "" for given in node.get(RULES) or ())
-        todo += [part for _, part in children(node)]
+        todo += [part for _, part in child_nodes(node)]
 
 
-def cardinality(above: tuple[Schema, ...], least: int) -> int:
+def estimate_cardinality(above: tuple[Schema, ...], least: int) -> int:
     """How many values there can be for a node below others, of so many bytes at least, in one request."""
     total = 1
     for node in above:
@@ -181,7 +181,7 @@ def _uncorrelatable(schema: Schema, path: str, above: tuple[Schema, ...]) -> str
     """The path of the highest list over a node whose items have no identity, or ""."""
     steps = []
     for node, below in zip(above, (*above, schema)[1:], strict=True):
-        step = next((suffix for suffix, part in children(node) if part is below), "")
+        step = next((suffix for suffix, part in child_nodes(node) if part is below), "")
         steps.append(step)
     for place, node in enumerate(above):
         if node.get("type") == "array" and node.get("x-kubernetes-list-type") != "map" and steps[place] == ".items":

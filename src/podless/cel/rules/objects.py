@@ -9,16 +9,16 @@ from typing import Any
 from podless.cel.convert import convert
 from podless.cel.declared import Declared
 from podless.cel.errors import CostExceeded, EvaluationError, NoOverload
-from podless.cel.pairs import Described, Keyed, Pair, map_keys
+from podless.cel.pairs import Keyed, Pair, SchemaNode, map_keys
 from podless.cel.program import LIMIT
-from podless.cel.rules.rule import Rule, RuleError, compile_rule
+from podless.cel.rules.rule import RuleError, ValidationRule, compile_rule
 from podless.cel.values import NONE, Optional
 from podless.codec import gotext
 from podless.meta.field import FieldError
-from podless.runtime.memo import fill
+from podless.runtime.jsonobject import Schema
+from podless.runtime.memo import fill_attribute
 from podless.runtime.meter import charge
 
-Schema = dict[str, Any]
 # what all rules may cost for one object
 BUDGET = 10_000_000
 _RULES = "x-kubernetes-validations"
@@ -40,7 +40,7 @@ class _Stop(Exception):
     """The budget is spent: no further rule is run."""
 
 
-class Rules:
+class NodeRules:
     """The rules of one schema node and of all below it. False where there are none. Compiled when first used."""
 
     __slots__ = ("_made", "additional", "classes", "doubtful", "items", "properties", "resource", "schema")
@@ -51,14 +51,14 @@ class Rules:
         self.classes = _classes(schema)
         self.resource = resource
         self.doubtful = doubtful
-        self._made: list[tuple[Rule, str]] | None = None
+        self._made: list[tuple[ValidationRule, str]] | None = None
         self.items = _node(schema.get("items"), doubtful)
         self.additional = _node(schema.get("additionalProperties"), doubtful)
         parts = (schema.get("properties") or {}).items()
         self.properties = {name: below for name, part in parts if (below := _node(part, doubtful)) is not None}
 
     @classmethod
-    def compile(cls, schema: Schema, *, resource: bool = True, doubtful: bool = False) -> Rules:
+    def compile(cls, schema: Schema, *, resource: bool = True, doubtful: bool = False) -> NodeRules:
         """The rules of an openAPIV3Schema. resource: it is that of a whole object.
 
         doubtful: for objects that have floats, 1.0 in the place of 1 too; such a field is one that cannot be read.
@@ -88,17 +88,17 @@ class Rules:
             return []
         if ratchet is None:
             ratchet = old is not None and not path
-        pair = Pair(obj, old, Described(self.schema)) if ratchet and old is not None else None
+        pair = Pair(obj, old, SchemaNode(self.schema)) if ratchet and old is not None else None
         walk = _Walk(budget, warnings)
         with contextlib.suppress(_Stop):
             walk.node(self, obj, old, path, pair, None)
         return walk.errors
 
-    def rules(self) -> list[tuple[Rule, str]]:
+    def rules(self) -> list[tuple[ValidationRule, str]]:
         """The rules of this node, each with the field that it names for its errors."""
-        return self._made if self._made is not None else fill(self, "_made", self._compile, needed=False)
+        return self._made if self._made is not None else fill_attribute(self, "_made", self._compile, needed=False)
 
-    def _compile(self) -> list[tuple[Rule, str]]:
+    def _compile(self) -> list[tuple[ValidationRule, str]]:
         given = self.schema.get(_RULES) or ()
         declared = Declared(self.schema, resource=self.resource, doubtful=self.doubtful) if given else None
         if declared is None or declared.root is None:
@@ -148,12 +148,12 @@ def _classes(schema: Schema) -> tuple[type, ...]:
     return _CLASSES.get(schema.get("type") or "", _ANY)
 
 
-def _node(schema: Any, doubtful: bool) -> Rules | None:
+def _node(schema: Any, doubtful: bool) -> NodeRules | None:
     """The rules at and below a node, or None."""
     if not isinstance(schema, dict):
         return None
     if _RULES in schema or "properties" in schema or "items" in schema or "additionalProperties" in schema:
-        return Rules(schema, bool(schema.get("x-kubernetes-embedded-resource")), doubtful) or None
+        return NodeRules(schema, bool(schema.get("x-kubernetes-embedded-resource")), doubtful) or None
     return None
 
 
@@ -167,7 +167,7 @@ class _Walk:
         self.errors: list[FieldError] = []
         self.warnings = warnings
 
-    def node(self, rules: Rules, obj: Any, old: Any, path: str, pair: Pair | None, parent: Pair | None) -> None:
+    def node(self, rules: NodeRules, obj: Any, old: Any, path: str, pair: Pair | None, parent: Pair | None) -> None:
         """The rules of a node, then those below it. parent: the nearest pair above."""
         if obj is None:
             return
@@ -180,7 +180,14 @@ class _Walk:
             self.object(rules, obj, old if isinstance(old, dict) else {}, path, pair, parent)
 
     def list(
-        self, rules: Rules, items: Rules, obj: list[Any], old: Any, path: str, pair: Pair | None, parent: Pair | None
+        self,
+        rules: NodeRules,
+        items: NodeRules,
+        obj: list[Any],
+        old: Any,
+        path: str,
+        pair: Pair | None,
+        parent: Pair | None,
     ) -> None:
         known = Keyed(map_keys(rules.schema), old)
         charge(len(obj))
@@ -188,7 +195,9 @@ class _Walk:
             below = pair.index(place) if pair is not None else None
             self.node(items, item, known.get(item), f"{path}[{place}]", below, pair or parent)
 
-    def object(self, rules: Rules, obj: Schema, old: Schema, path: str, pair: Pair | None, parent: Pair | None) -> None:
+    def object(
+        self, rules: NodeRules, obj: Schema, old: Schema, path: str, pair: Pair | None, parent: Pair | None
+    ) -> None:
         if rules.additional is not None:
             charge(len(obj))
             for name, item in obj.items():
@@ -204,7 +213,7 @@ class _Walk:
             below = pair.key(name) if pair is not None else None
             self.node(part, obj[name], old.get(name), where, below, pair or parent)
 
-    def rules(self, rules: Rules, obj: Any, old: Any, path: str, nearest: Pair | None) -> None:
+    def rules(self, rules: NodeRules, obj: Any, old: Any, path: str, nearest: Pair | None) -> None:
         kind = gotext.quote(rules.schema.get("type") or "")
         at = path or "<nil>"
         compiled = rules.rules()
@@ -224,7 +233,7 @@ class _Walk:
             self.broken(rule, rules, obj, old, target, kind, nearest)
         charge(len(compiled) + (before - self.left) // _STEP_COST)
 
-    def holds(self, rule: Rule, rules: Rules, obj: Any, old: Any, at: str, kind: str) -> bool:
+    def holds(self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, at: str, kind: str) -> bool:
         """Whether a rule needs no further word: it holds, or it failed and that was said."""
         before: Any = old if old is not None else _ABSENT
         assert rule.program is not None
@@ -247,7 +256,7 @@ class _Walk:
         self.spend(cost, at, kind)
         return result is True
 
-    def before(self, rule: Rule, rules: Rules, obj: Any, old: Any) -> Optional:
+    def before(self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any) -> Optional:
         """The old value as an optional. Raises EvaluationError where it is of another type and would be looked at."""
         if old is None:
             return NONE
@@ -258,7 +267,7 @@ class _Walk:
                 return NONE  # nobody asks for it, or what is asked for first fails
             raise EvaluationError(f"unsupported conversion to ref.Val: (*errors.errorString){error}") from None
 
-    def explain(self, error: EvaluationError, rule: Rule) -> str:
+    def explain(self, error: EvaluationError, rule: ValidationRule) -> str:
         """What is said of an evaluation that failed."""
         text = str(error)
         if isinstance(error, NoOverload):
@@ -276,14 +285,16 @@ class _Walk:
             raise _Stop
         self.left -= cost
 
-    def broken(self, rule: Rule, rules: Rules, obj: Any, old: Any, at: str, kind: str, nearest: Pair | None) -> None:
+    def broken(
+        self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, at: str, kind: str, nearest: Pair | None
+    ) -> None:
         """Say that a rule does not hold."""
         forgiven = not rule.transition and nearest is not None and nearest.unchanged()
         detail, fatal = self.message(rule, rules, obj, old)
         if fatal:
             self.add(RuleError("FieldValueInvalid", at, kind, fatal), forgiven)
             raise _Stop
-        shown = None if rules.schema.get("type") in ("object", "array") else gotext.value(obj)
+        shown = None if rules.schema.get("type") in ("object", "array") else gotext.format_value(obj)
         reason = rule.given.get("reason") or "FieldValueInvalid"
         if reason == "FieldValueDuplicate":
             detail = ""
@@ -295,7 +306,7 @@ class _Walk:
         elif self.warnings is not None:
             self.warnings.append(str(error))
 
-    def message(self, rule: Rule, rules: Rules, obj: Any, old: Any) -> tuple[str, str]:
+    def message(self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any) -> tuple[str, str]:
         """The message of a broken rule, and why no further rule is run, if so."""
         if rule.message is None:
             return rule.failure, ""
@@ -330,7 +341,7 @@ def _usable(text: Any) -> str:
     return "" if "\n" in text or len(text.encode("utf-8", "replace")) > _LONGEST_MESSAGE else text
 
 
-def _converted(rules: Rules, value: Any) -> Any:
+def _converted(rules: NodeRules, value: Any) -> Any:
     """A value of the language; an old value in an optional has no declaration to go by."""
     declared = Declared(rules.schema, resource=rules.resource)
     assert declared.root is not None

@@ -37,11 +37,11 @@ class RuleError(FieldError):
 def shown_rule(given: Given) -> str:
     """A rule as the JSON of its Go struct."""
     found = {name: given.get(key, absent) if given.get(key) is not None else absent for name, key, absent in RULE}
-    return gotext.json(found)
+    return gotext.format_json(found)
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ValidationRule:
     """A rule. error, message_error: why there is no program. transition: the rule names oldSelf."""
 
     given: Given
@@ -77,28 +77,28 @@ class Rule:
         return self.text if self.given.get("message") else f"failed rule: {self.text}"
 
 
-def compile_rule(given: Given, declared: Declared, new: Release = NEWEST) -> Rule:
+def compile_rule(given: Given, declared: Declared, new: Release = NEWEST) -> ValidationRule:
     """Compile a rule for values of a declaration. new: the release in which it is new; stored ones may use all."""
     source = given.get("rule") or ""
     if not source.strip():
-        return Rule(given)
+        return ValidationRule(given)
     root = declared.root
     assert root is not None
     try:
         made = _program(source, root, declared, given, new)
     except CompileError as error:
-        return Rule(given, error=f"compilation failed: {error}")
+        return ValidationRule(given, error=f"compilation failed: {error}")
     except _Unfit:
-        return Rule(given, error="cel expression must evaluate to a bool")
+        return ValidationRule(given, error="cel expression must evaluate to a bool")
     transition = made.uses("oldSelf")
     try:
         made.check_constants()
     except ProgramError as error:
-        return Rule(given, error=f"program instantiation failed: {error}", transition=transition)
+        return ValidationRule(given, error=f"program instantiation failed: {error}", transition=transition)
     except CelError as error:
-        return Rule(given, error=f"program instantiation failed: {error}", transition=transition)
+        return ValidationRule(given, error=f"program instantiation failed: {error}", transition=transition)
     message, wrong = _message(given, root, declared, new)
-    return Rule(given, made, "", transition, message, wrong)
+    return ValidationRule(given, made, "", transition, message, wrong)
 
 
 class _Unfit(Exception):
@@ -108,8 +108,8 @@ class _Unfit(Exception):
 def _program(source: str, root: Decl, declared: Declared, given: Given, new: Release, wanted: str = "bool") -> Program:
     old = types.optional(root.type) if given.get("optionalOldSelf") else root.type
     kinds = {"self": root.type, "oldSelf": old}
-    functions = library.kubernetes(new)
-    tree = program.analyze(source, kinds, functions, declared, macros.kubernetes(new))
+    functions = library.kubernetes_libraries(new)
+    tree = program.analyze_source(source, kinds, functions, declared, macros.kubernetes(new))
     if tree.type.kind != wanted or tree.type.name == "wrapper":
         raise _Unfit
     decls = {"self": root, "oldSelf": None if given.get("optionalOldSelf") else root}

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podless.cel.declared import Declared
-from podless.cel.rules.rule import Rule, compile_rule
+from podless.cel.rules.rule import ValidationRule, compile_rule
 from podless.codec import serializer
+from podless.runtime.jsonobject import Schema
 from podless.runtime.release import NEWEST, Release
 
-Schema = dict[str, Any]
 RULES = "x-kubernetes-validations"
 _KEPT = 1024  # verdicts
 _LONGEST = 4096  # characters of the errors of one that is kept
@@ -35,7 +35,7 @@ class Judged(NamedTuple):
     message_error: str
 
 
-class Verdict(NamedTuple):
+class NodeVerdict(NamedTuple):
     """All rules of a node. typed: whether values there have a type that rules can see. least: their smallest size."""
 
     typed: bool
@@ -46,7 +46,7 @@ class Verdict(NamedTuple):
 class _Long(Exception):
     """A verdict that is too long to be kept."""
 
-    def __init__(self, verdict: Verdict) -> None:
+    def __init__(self, verdict: NodeVerdict) -> None:
         super().__init__()
         self.verdict = verdict
 
@@ -75,7 +75,9 @@ def _texts(node: Schema) -> set[str]:
     return {given.get(name) or "" for given in node.get(RULES) or () for name in ("rule", "messageExpression")}
 
 
-def judge(node: Schema, *, resource: bool, new: Release = NEWEST, stored: frozenset[str] = frozenset()) -> Verdict:
+def judge_node(
+    node: Schema, *, resource: bool, new: Release = NEWEST, stored: frozenset[str] = frozenset()
+) -> NodeVerdict:
     """The verdict on a node of a sound schema. resource: whether it is the root or an embedded resource.
 
     new: the release in which rules are new, but for those whose texts are stored.
@@ -89,26 +91,26 @@ def judge(node: Schema, *, resource: bool, new: Release = NEWEST, stored: frozen
     return verdict
 
 
-def _answer(question: _Question) -> Verdict:
+def _answer(question: _Question) -> NodeVerdict:
     node = question.node
     assert node is not None
     declared = Declared(node, resource=question.resource)
     if declared.root is None:
-        return Verdict(False, 0, ())
+        return NodeVerdict(False, 0, ())
     new, stored = question.new, question.stored
     rules = tuple(
         _judged(compile_rule(given, declared, NEWEST if given.get("rule") in stored else new))
         for given in node.get(RULES) or ()
     )
-    verdict = Verdict(True, declared.root.least, rules)
+    verdict = NodeVerdict(True, declared.root.least, rules)
     if sum(len(rule.error) + len(rule.message_error) + 100 for rule in rules) > _LONGEST:
         raise _Long(verdict)
     return verdict
 
 
-_judge: Callable[[_Question], Verdict] = lru_cache(maxsize=_KEPT)(_answer)
+_judge: Callable[[_Question], NodeVerdict] = lru_cache(maxsize=_KEPT)(_answer)
 
 
-def _judged(rule: Rule) -> Judged:
+def _judged(rule: ValidationRule) -> Judged:
     message = rule.message_cost if rule.message is not None else None
     return Judged(rule.cost, rule.error, rule.transition, message, rule.message_error)

@@ -9,12 +9,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Protocol, Self
+from typing import IO, Protocol, Self
 
 from podless.codec import serializer
-from podless.codec.documents import SUFFIXES, split
-
-Object = dict[str, Any]
+from podless.codec.documents import SUFFIXES, split_documents
+from podless.runtime.jsonobject import Object
 
 _MARK = b"---"
 _BEHIND = (b"", b" ", b"\t", b"\r", b"\n")
@@ -24,7 +23,7 @@ class BadDocument(Exception):
     """A file that cannot be read as objects; the text is one line with its place."""
 
 
-class Sink(Protocol):
+class ExportSink(Protocol):
     """Where an export goes; a context manager, and there is nothing where it is left by an exception."""
 
     def put(self, obj: Object, full: str, *, needed: bool = False) -> None:
@@ -38,10 +37,10 @@ class Sink(Protocol):
 
 
 def _text(obj: Object, form: str) -> bytes:
-    return serializer.encode(obj) + b"\n" if form == "json" else serializer.encode_yaml(obj)
+    return serializer.encode_json(obj) + b"\n" if form == "json" else serializer.encode_yaml(obj)
 
 
-class Stream:
+class DocumentStream:
     """One file with a document for each object, "-" for standard output. form: yaml, or json, one in each line."""
 
     def __init__(self, file: str, form: str) -> None:
@@ -169,7 +168,7 @@ def _documents(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     for number, line in enumerate(file):
         if blank and line.startswith(b"{"):
             if not lines and not _is_whole(line):
-                for document in split("", line + file.read()):
+                for document in split_documents("", line + file.read()):
                     yield number + document.line, document.raw
                 return
             lines = True
@@ -195,7 +194,7 @@ def _is_whole(line: bytes) -> bool:
     return True
 
 
-def objects(where: str, raw: bytes) -> list[Object]:
+def read_objects(where: str, raw: bytes) -> list[Object]:
     """The objects in a document, those of a list one by one. Raises BadDocument."""
     try:
         found = serializer.decode_json(raw) if raw.lstrip().startswith(b"{") else serializer.decode_yaml(raw)

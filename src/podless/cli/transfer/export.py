@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
-from podless.cli.transfer.documents import Sink
+from podless.cli.transfer.documents import ExportSink
 from podless.cli.transfer.own import made_by_server
-from podless.cli.transfer.renew import exported
-from podless.cli.transfer.resources import Resource, chosen, discover
-from podless.remote.cluster import Cluster, Refused
-
-Object = dict[str, Any]
+from podless.cli.transfer.renew import export_object
+from podless.cli.transfer.resources import Resource, choose_resources, discover_resources
+from podless.remote.cluster import Refused, RemoteCluster
+from podless.runtime.jsonobject import Object
 
 _PAGE = 500  # objects that are read together, at the most
 _BEGIN = 20  # and in the first page, whose objects may be of any size
@@ -41,7 +39,12 @@ class Export:
     """One export. say: told how far it is; warn: of what is left out and why, a line each."""
 
     def __init__(
-        self, cluster: Cluster, choice: Choice, sink: Sink, say: Callable[[str], None], warn: Callable[[str], None]
+        self,
+        cluster: RemoteCluster,
+        choice: Choice,
+        sink: ExportSink,
+        say: Callable[[str], None],
+        warn: Callable[[str], None],
     ) -> None:
         self.done = self.failed = 0
         self._cluster = cluster
@@ -54,10 +57,14 @@ class Export:
 
     async def run(self) -> None:
         """Do it. Raises LookupError for a kind that is not there, RemoteError where the server does not answer."""
-        found = await discover(self._cluster, self._refuse)
+        found = await discover_resources(self._cluster, self._refuse)
         known = {each.full: each for each in found}
         choice = self._choice
-        resources = chosen(found, choice.kinds) if choice.kinds else [one for one in found if one.full not in _PASSING]
+        resources = (
+            choose_resources(found, choice.kinds)
+            if choice.kinds
+            else [one for one in found if one.full not in _PASSING]
+        )
         if choice.namespaces:
             if choice.kinds and (other := [one.plural for one in resources if not one.namespaced]):
                 raise LookupError(f"{', '.join(other)}: not in a namespace; leave --namespace out")
@@ -95,19 +102,18 @@ class Export:
         if made_by_server(obj):
             return
         if metadata.get("deletionTimestamp"):
-            self._warn(f"{label(obj)}: is being deleted, and left out")
+            self._warn(f"{object_label(obj)}: is being deleted, and left out")
             return
         if metadata.get("namespace"):
             self._used.add(metadata["namespace"])
         first = resource.full in _FIRST
         if first:
             self._there.add(resource.path(name=metadata["name"]))
-        self._sink.put(exported(obj), resource.full, needed=first)
+        self._sink.put(export_object(obj), resource.full, needed=first)
         self.done += 1
         self._say(f"{self.done} objects, {resource.full}")
 
     async def _listed(self, resource: Resource, namespace: str) -> AsyncIterator[Object]:
-        """Raises Refused."""
         query = {}
         if self._choice.selector:
             query["labelSelector"] = self._choice.selector
@@ -143,11 +149,11 @@ class Export:
                 if refused.code != 404 or not quiet:
                     self._refuse(f"{resource.kind} {name}: {refused}")
                 continue
-            self._sink.put(exported(obj), resource.full, needed=True)
+            self._sink.put(export_object(obj), resource.full, needed=True)
             self.done += 1
 
 
-def label(obj: Object) -> str:
+def object_label(obj: Object) -> str:
     """An object for people: kind, namespace and name."""
     metadata = obj["metadata"]
     where = f"{metadata['namespace']}/" if metadata.get("namespace") else ""

@@ -6,18 +6,16 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
-from typing import Any
 
 from podless.cli.transfer import renew
 from podless.cli.transfer.documents import Documents
-from podless.cli.transfer.export import label
-from podless.cli.transfer.order import Order, references
-from podless.cli.transfer.own import adopted
-from podless.cli.transfer.resources import Resource, served
-from podless.remote.attempts import attempts
-from podless.remote.cluster import Cluster, Conflicting, NoAccount, Refused
-
-Object = dict[str, Any]
+from podless.cli.transfer.export import object_label
+from podless.cli.transfer.order import Order, owner_references
+from podless.cli.transfer.own import is_adopted
+from podless.cli.transfer.resources import Resource, list_served
+from podless.remote.attempts import retry_call
+from podless.remote.cluster import Conflicting, NoAccount, Refused, RemoteCluster
+from podless.runtime.jsonobject import Object
 
 EXISTING = ("fail", "skip", "replace")
 _TOGETHER = 16  # objects that are made at once
@@ -36,7 +34,7 @@ class Import:
 
     def __init__(
         self,
-        cluster: Cluster,
+        cluster: RemoteCluster,
         documents: Documents,
         order: Order,
         say: Callable[[str], None],
@@ -72,7 +70,7 @@ class Import:
 
     def _refuse(self, obj: Object, why: object) -> None:
         self.failed += 1
-        self._warn(f"{label(obj)}: {why}")
+        self._warn(f"{object_label(obj)}: {why}")
 
     async def _one(self, obj: Object) -> None:
         """Make one object, with its status."""
@@ -88,7 +86,7 @@ class Import:
         self._say(f"{done} of {self._order.total} objects")
 
     async def _place(self, resource: Resource, obj: Object) -> None:
-        body = renew.renewed(obj, self._uids)
+        body = renew.renew_object(obj, self._uids)
         if resource.namespaced:
             obj["metadata"].setdefault("namespace", self._namespace)
             body["metadata"]["namespace"] = obj["metadata"]["namespace"]
@@ -113,7 +111,7 @@ class Import:
         path = resource.path(body["metadata"].get("namespace", ""))
         create = partial(self._cluster.send, "POST", path, body)
         try:
-            made = await attempts(create, NoAccount, seconds=_PATIENCE, rest=_REST)
+            made = await retry_call(create, NoAccount, seconds=_PATIENCE, rest=_REST)
         except Conflicting as refused:
             if refused.status.get("reason") != "AlreadyExists":
                 raise
@@ -127,12 +125,12 @@ class Import:
 
         async def bring() -> Object | None:
             there = await self._cluster.send("GET", path)
-            if renew.says(_without(resource, there), _without(resource, body)) or (
-                self._existing == "skip" and not adopted(obj)
+            if renew.has_all(_without(resource, there), _without(resource, body)) or (
+                self._existing == "skip" and not is_adopted(obj)
             ):
                 self.same += 1
                 return there
-            if adopted(obj):
+            if is_adopted(obj):
                 written = await self._cluster.send("PATCH", path, _without(resource, body), _MERGE)
             elif self._existing == "replace":
                 metadata = {**body["metadata"], "resourceVersion": there["metadata"]["resourceVersion"]}
@@ -143,7 +141,7 @@ class Import:
             self.changed += 1
             return written
 
-        return await attempts(bring, Conflicting, tries=_TRIES)
+        return await retry_call(bring, Conflicting, tries=_TRIES)
 
     async def _status(self, resource: Resource, obj: Object, there: Object) -> None:
         path = f"{resource.path(obj['metadata'].get('namespace', ''), obj['metadata']['name'])}/status"
@@ -151,11 +149,11 @@ class Import:
 
         async def write() -> None:
             now = first.pop() if first else await self._cluster.send("GET", path)
-            new = renew.status(obj, now["metadata"].get("generation") or 0)
+            new = renew.renew_status(obj, now["metadata"].get("generation") or 0)
             await self._cluster.send("PUT", path, {**now, "status": new})
 
         try:
-            await attempts(write, Conflicting, tries=_TRIES)
+            await retry_call(write, Conflicting, tries=_TRIES)
         except Refused as refused:
             self._refuse(obj, f"its status: {refused}")
 
@@ -164,14 +162,14 @@ class Import:
     async def _references(self, obj: Object, *, last: bool = False) -> tuple[list[Object], bool]:
         """The references with new uids, and whether there are some that can only be made later; not at the last."""
         named, waiting = [], False
-        for reference in references(obj):
+        for reference in owner_references(obj):
             uid = self._uids.get(reference["uid"])
             if uid is None and not last and reference["uid"] in self._order.owners:
                 waiting = True
                 continue
             if uid is None and (uid := await self._elsewhere(obj, reference)) is None:
                 name = f"{reference.get('kind')} {reference.get('name')}"
-                self._warn(f"{label(obj)}: its owner, {name}, is neither here nor there, and not named")
+                self._warn(f"{object_label(obj)}: its owner, {name}, is neither here nor there, and not named")
                 continue
             named.append({**reference, "uid": uid})
         return named, waiting
@@ -206,7 +204,7 @@ class Import:
     async def _kinds(self, api_version: str) -> dict[str, Resource]:
         if api_version not in self._known:
             try:
-                found = await served(self._cluster, api_version)
+                found = await list_served(self._cluster, api_version)
             except Refused as refused:
                 if refused.code not in (400, 403, 404, 406):
                     raise

@@ -8,13 +8,11 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from podless.cli.transfer.documents import BadDocument, Documents, objects
+from podless.cli.transfer.documents import BadDocument, Documents, read_objects
 from podless.cli.transfer.own import kind_of, made_by_server
 from podless.meta.selectors import LabelSelector
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 NAMESPACE = ("", "Namespace")
@@ -92,9 +90,9 @@ class Order:
         for where, raw in documents:
             stages: list[int] = []
             try:
-                for obj in objects(where, raw):
+                for obj in read_objects(where, raw):
                     there.append(hash(obj["metadata"].get("uid")))
-                    named.update(each["uid"] for each in references(obj))
+                    named.update(each["uid"] for each in owner_references(obj))
                     if self._wanted.takes(obj):
                         self._needed |= {kind_of(obj), ("", obj["metadata"].get("namespace") or "")}
                     stages.append(self._first_look(obj))
@@ -108,7 +106,7 @@ class Order:
 
     def _first_look(self, obj: Object) -> int:
         up_to_others = not self._wanted.everything and kind_of(obj) in (DEFINITION, NAMESPACE)
-        if references(obj) or up_to_others:
+        if owner_references(obj) or up_to_others:
             return _UNKNOWN
         return self.stage(obj) if self.takes(obj) else _NONE
 
@@ -117,7 +115,7 @@ class Order:
         if self.owners:
             for obj in self._left(documents):
                 if (uid := obj["metadata"].get("uid")) in self.owners:
-                    self.owners[uid] = [each["uid"] for each in references(obj)]
+                    self.owners[uid] = [each["uid"] for each in owner_references(obj)]
             self._measure()
         for number, (where, raw) in enumerate(documents):
             if self._stages[number] in (_UNKNOWN, _SEVERAL):
@@ -168,7 +166,7 @@ class Order:
             return 1
         if kind in _LATE or kind[0] == _LATE_GROUP:
             return _LAST
-        depths = [self._depths[each["uid"]] + 1 for each in references(obj) if each["uid"] in self._depths]
+        depths = [self._depths[each["uid"]] + 1 for each in owner_references(obj) if each["uid"] in self._depths]
         if kind in _EARLY and not depths:
             return 2
         return _FIRST_LEVEL + min(max(depths, default=0), _DEEPEST)
@@ -195,7 +193,7 @@ def _one(stages: set[int]) -> int:
     return _NONE if not stages else next(iter(stages)) if len(stages) == 1 else _SEVERAL
 
 
-def references(obj: Object) -> list[Object]:
+def owner_references(obj: Object) -> list[Object]:
     """The owner references of an object."""
     given = obj["metadata"].get("ownerReferences")
     return [each for each in given if isinstance(each, dict) and each.get("uid")] if isinstance(given, list) else []
@@ -203,6 +201,6 @@ def references(obj: Object) -> list[Object]:
 
 def _readable(where: str, raw: bytes) -> list[Object]:
     try:
-        return objects(where, raw)
+        return read_objects(where, raw)
     except BadDocument:
         return []

@@ -7,9 +7,8 @@ know them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _CONFIG_MAPS = {
     "kube-root-ca.crt",
@@ -92,7 +91,7 @@ def made_by_server(obj: Object) -> bool:
     return rule is not None and rule(obj)
 
 
-def adopted(obj: Object) -> bool:
+def is_adopted(obj: Object) -> bool:
     """Whether a server may have made one before, to which this one's labels, annotations and fields are added."""
     name = obj["metadata"]["name"]
     kind = kind_of(obj)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from podless.cli.transfer.own import kind_of
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _GIVEN = ("uid", "resourceVersion", "generation", "creationTimestamp", "selfLink", "managedFields", "ownerReferences")
 _OF_JOBS = ("controller-uid", "batch.kubernetes.io/controller-uid")
@@ -17,7 +16,7 @@ _NO_ADDRESS = "None"
 _STATUS_OF_ITS_OWN = {("", "Namespace"), ("apiextensions.k8s.io", "CustomResourceDefinition"), ("", "ResourceQuota")}
 
 
-def exported(obj: Object) -> Object:
+def export_object(obj: Object) -> Object:
     """An object as files have it: without what has no meaning elsewhere. uid and generation say who means whom."""
     metadata = obj["metadata"]
     for name in ("resourceVersion", "selfLink", "managedFields"):
@@ -25,7 +24,7 @@ def exported(obj: Object) -> Object:
     return obj
 
 
-def renewed(obj: Object, uids: Mapping[str, str]) -> Object:
+def renew_object(obj: Object, uids: Mapping[str, str]) -> Object:
     """A copy to be made anew. uids: new ones by old ones; owner references are left to the caller."""
     made = dict(obj)
     metadata = made["metadata"] = {key: value for key, value in obj["metadata"].items() if key not in _GIVEN}
@@ -77,7 +76,7 @@ _RULES: dict[tuple[str, str], Callable[[Object], None]] = {
 }
 
 
-def status(obj: Object, generation: int) -> Object:
+def renew_status(obj: Object, generation: int) -> Object:
     """The status as it is written to an object of a new generation: who has seen the old one has seen this one."""
     old, new = obj["metadata"].get("generation"), dict(obj["status"])
     if new.get("observedGeneration") is not None and new["observedGeneration"] == old:
@@ -93,13 +92,13 @@ def status(obj: Object, generation: int) -> Object:
     return new
 
 
-def says(there: Any, wanted: Any) -> bool:
+def has_all(there: Any, wanted: Any) -> bool:
     """Whether a value has all that is wanted; defaults and what others added may be there as well."""
     if not wanted and not isinstance(wanted, bool | int | float):
         return not there or (isinstance(wanted, dict) and isinstance(there, dict))
     if isinstance(wanted, dict):
-        return isinstance(there, dict) and all(says(there.get(key), value) for key, value in wanted.items())
+        return isinstance(there, dict) and all(has_all(there.get(key), value) for key, value in wanted.items())
     if isinstance(wanted, list):
         alike = isinstance(there, list) and len(there) == len(wanted)
-        return alike and all(says(one, other) for one, other in zip(there, wanted, strict=True))
+        return alike and all(has_all(one, other) for one, other in zip(there, wanted, strict=True))
     return bool(there == wanted)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import quote
 
-from podless.remote.cluster import Cluster, Refused
-
-Object = dict[str, Any]
+from podless.remote.cluster import Refused, RemoteCluster
+from podless.runtime.jsonobject import Object
 
 _NEEDED = {"create", "get", "list"}
 _TWICE = {("events.k8s.io", "events")}  # shown in the core group as well
@@ -48,7 +46,7 @@ class Resource:
         return f"{base}{where}/{self.plural}" + (f"/{quote(name, safe='')}" if name else "")
 
 
-async def discover(cluster: Cluster, warn: Callable[[str], None]) -> list[Resource]:
+async def discover_resources(cluster: RemoteCluster, warn: Callable[[str], None]) -> list[Resource]:
     """All resources, each in the version that its group prefers, or else in the first that has it.
 
     warn: is told of a group that does not answer. Raises RemoteError.
@@ -61,7 +59,7 @@ async def discover(cluster: Cluster, warn: Callable[[str], None]) -> list[Resour
 
     async def one(version: str) -> list[Resource]:
         try:
-            return await served(cluster, version)
+            return await list_served(cluster, version)
         except Refused as refused:
             warn(f"{version}: {refused}")
             return []
@@ -74,7 +72,7 @@ async def discover(cluster: Cluster, warn: Callable[[str], None]) -> list[Resour
     return list(found.values())
 
 
-async def served(cluster: Cluster, api_version: str) -> list[Resource]:
+async def list_served(cluster: RemoteCluster, api_version: str) -> list[Resource]:
     """The resources of one version of a group. Raises Refused, RemoteError."""
     path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
     listed: Sequence[Object] = (await cluster.send("GET", path)).get("resources") or ()
@@ -92,7 +90,7 @@ def _names(told: Object) -> frozenset[str]:
     return frozenset(name.lower() for name in names if name)
 
 
-def chosen(resources: Iterable[Resource], names: Sequence[str]) -> list[Resource]:
+def choose_resources(resources: Iterable[Resource], names: Sequence[str]) -> list[Resource]:
     """Those with the names: plural, PLURAL.GROUP, kind or short name, the first that has it. Raises LookupError."""
     found = {}
     for name in map(str.lower, names):

@@ -26,12 +26,12 @@ _KNOWN: Mapping[str, Mapping[str, str]] = {
 NAMES = tuple(_KNOWN)
 
 
-def parse(text: str) -> tuple[str, ...]:
+def parse_names(text: str) -> tuple[str, ...]:
     """The controllers that a text names: deployment,ready or * for all. Raises ValueError."""
-    return check([name for name in text.split(",") if name])
+    return check_names([name for name in text.split(",") if name])
 
 
-def check(names: Sequence[str]) -> tuple[str, ...]:
+def check_names(names: Sequence[str]) -> tuple[str, ...]:
     """The same names, each once. Raises ValueError."""
     if list(names) == ["*"]:
         return NAMES
@@ -41,7 +41,7 @@ def check(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in NAMES if name in names)
 
 
-def build(api: API, names: Sequence[str]) -> list[Controller]:
+def build_controllers(api: API, names: Sequence[str]) -> list[Controller]:
     """The controllers of these names."""
     return [
         getattr(import_module(f"{__name__}.{module}"), controller)(api)

@@ -13,10 +13,9 @@ from podless.codec import serializer
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError, Conflict, NotFound
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.verbs import create, delete, patch
 from podless.verbs.call import API, Call
-
-Object = dict[str, Any]
 
 _JSON, _MERGE = "application/json", "application/merge-patch+json"
 _MANAGED: Mapping[str, Sequence[str]] = {"fieldManager": ["podless"]}
@@ -25,24 +24,24 @@ _MANAGED: Mapping[str, Sequence[str]] = {"fieldManager": ["podless"]}
 def _call(kind: Kind, metadata: Object, name: str, body: Object, media: str, subresource: str = "") -> Call:
     namespace, version = metadata.get("namespace", ""), kind.by_version[kind.storage_version]
     query = _MANAGED if media == _MERGE or not name else {}
-    sent = serializer.encode(body)
+    sent = serializer.encode_json(body)
     return Call(kind, version, namespace, name, subresource, query, sent, media, SERVER, "podless")
 
 
-async def make(api: API, kind: Kind, obj: Object) -> Object:
+async def create_object(api: API, kind: Kind, obj: Object) -> Object:
     """Create an object, and return it. Raises APIError."""
     head = {"apiVersion": kind.api_version(kind.storage_version), "kind": kind.kind}
-    made = await create.create(api, _call(kind, obj["metadata"], "", {**head, **obj}, _JSON))
+    made = await create.create_object(api, _call(kind, obj["metadata"], "", {**head, **obj}, _JSON))
     assert made.entry is not None
     return made.entry.decode()
 
 
-async def change(api: API, kind: Kind, obj: Object, changes: Object) -> None:
+async def change_object(api: API, kind: Kind, obj: Object, changes: Object) -> None:
     """Change an object, unless it is gone. Raises APIError."""
     await _patch(api, kind, obj["metadata"], changes, "")
 
 
-async def report(api: API, kind: Kind, obj: Object, status: Object) -> None:
+async def report_status(api: API, kind: Kind, obj: Object, status: Object) -> None:
     """Say how an object does; what is said already is not said again. Raises APIError."""
     known = obj.get("status") or {}
     changes = {name: value for name, value in status.items() if known.get(name) != value}
@@ -53,21 +52,21 @@ async def report(api: API, kind: Kind, obj: Object, status: Object) -> None:
 async def _patch(api: API, kind: Kind, metadata: Object, changes: Object, subresource: str) -> None:
     changes = {"metadata": {"uid": metadata["uid"]}, **changes}
     with suppress(NotFound, Conflict):  # gone, and perhaps another one has come
-        await patch.patch(api, _call(kind, metadata, metadata["name"], changes, _MERGE, subresource))
+        await patch.patch_object(api, _call(kind, metadata, metadata["name"], changes, _MERGE, subresource))
 
 
-async def drop(api: API, kind: Kind, obj: Object, **options: Any) -> None:
+async def drop_object(api: API, kind: Kind, obj: Object, **options: Any) -> None:
     """Delete an object, unless it is gone. Raises APIError."""
     metadata = obj["metadata"]
     wanted = {"propagationPolicy": "Background", "preconditions": {"uid": metadata["uid"]}, **options}
     with suppress(NotFound, Conflict):
-        await delete.delete(api, _call(kind, metadata, metadata["name"], wanted, _JSON))
+        await delete.delete_object(api, _call(kind, metadata, metadata["name"], wanted, _JSON))
 
 
 _SAID_MOST = 1024  # bytes of an event's message
 
 
-async def warn(api: API, kind: Kind, obj: Object, reason: str, message: str, source: str) -> None:
+async def record_warning(api: API, kind: Kind, obj: Object, reason: str, message: str, source: str) -> None:
     """Record an event of type Warning about an object; the same reason again only counts. Failures are ignored."""
     metadata, now = obj["metadata"], clock.now()
     digest = hashlib.sha256(f"{metadata['uid']} {reason}".encode()).hexdigest()[:16]
@@ -80,15 +79,15 @@ async def warn(api: API, kind: Kind, obj: Object, reason: str, message: str, sou
         if known is not None:
             event = known.decode()
             count = {"count": (event.get("count") or 0) + 1, "lastTimestamp": now, "message": message}
-            return await change(api, EVENTS, event, count)
+            return await change_object(api, EVENTS, event, count)
         head = {"name": name, "namespace": namespace}
         said = {"type": "Warning", "reason": reason, "message": message, "source": {"component": source}}
         times = {"firstTimestamp": now, "lastTimestamp": now, "count": 1, "reportingComponent": source}
-        await make(api, EVENTS, {"metadata": head, "involvedObject": about, **said, **times})
+        await create_object(api, EVENTS, {"metadata": head, "involvedObject": about, **said, **times})
     return None
 
 
-def conditions(obj: Object, *found: tuple[str, bool, str, str]) -> list[Object]:
+def with_conditions(obj: Object, *found: tuple[str, bool, str, str]) -> list[Object]:
     """The conditions of an object with these: type, whether it is met, why, and a text for people."""
     known = {one["type"]: one for one in (obj.get("status") or {}).get("conditions") or ()}
     for kind, met, reason, message in found:

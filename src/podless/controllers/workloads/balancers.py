@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis.core.services import SERVICES
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask
-from podless.controllers.workloads.owned import Object
+from podless.runtime.jsonobject import Object
 
 
 class LoadBalancers(Controller):
@@ -14,7 +14,6 @@ class LoadBalancers(Controller):
     name = "service-lb-controller"
 
     async def begin(self) -> None:
-        """Follow services."""
         await self.follow(SERVICES)
 
     async def reconcile(self, key: str) -> None:
@@ -27,4 +26,4 @@ class LoadBalancers(Controller):
         if spec.get("type") != "LoadBalancer" or spec.get("loadBalancerClass") or known.get("ingress"):
             return
         given: Object = {"ip": spec.get("loadBalancerIP") or spec["clusterIP"], "ipMode": "VIP"}
-        await ask.report(self.api, SERVICES, service, {"loadBalancer": {"ingress": [given]}})
+        await ask.report_status(self.api, SERVICES, service, {"loadBalancer": {"ingress": [given]}})

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from podless.apis.catalog import DAEMON_SETS, NODES, PODS
 from podless.cache.events import Event
 from podless.controllers.workloads import ask, hashes, pods
-from podless.controllers.workloads.owned import Object, Owner, pod_of
+from podless.controllers.workloads.owned import OwnerController, pod_of
+from podless.runtime.jsonobject import Object
 
 _REVISION = "controller-revision-hash"
 
 
-class DaemonSets(Owner):
+class DaemonSets(OwnerController):
     """Makes a pod for each node with the labels that the template selects, and makes them anew one after the other."""
 
     name = "daemonset-controller"
     owners, things = DAEMON_SETS, PODS
 
     async def begin(self) -> None:
-        """Follow nodes, too."""
         nodes = await self.api.loaded(NODES)
         await super().begin()
         self.leave.append(nodes.add_event_handler(self._note_node))
@@ -31,11 +31,11 @@ class DaemonSets(Owner):
     async def look(self, key: str, obj: Object, made: list[Object]) -> None:
         """One step: what is missing, what is too much, and one that has an old template."""
         template = obj["spec"]["template"]
-        revision, wanted = hashes.of(template), self._nodes(template["spec"].get("nodeSelector") or {})
-        live = [pod for pod in made if pods.active(pod)]
+        revision, wanted = hashes.hash_template(template), self._nodes(template["spec"].get("nodeSelector") or {})
+        live = [pod for pod in made if pods.is_active(pod)]
         for pod in made:
-            over = pod["spec"].get("nodeName") not in wanted or not pods.active(pod)
-            if over and not pods.going(pod):
+            over = pod["spec"].get("nodeName") not in wanted or not pods.is_active(pod)
+            if over and not pods.is_terminating(pod):
                 await self.drop(pod)
         there = {pod["spec"].get("nodeName") for pod in made}  # who is going has its node until it is gone
         for node in sorted(wanted - there):
@@ -43,7 +43,7 @@ class DaemonSets(Owner):
         live = [pod for pod in live if pod["spec"].get("nodeName") in wanted]
         old = [pod for pod in live if _revision(pod) != revision]
         strategy = (obj["spec"].get("updateStrategy") or {}).get("type")
-        if old and strategy != "OnDelete" and len(live) == len(wanted) and all(map(pods.ready, live)):
+        if old and strategy != "OnDelete" and len(live) == len(wanted) and all(map(pods.is_ready, live)):
             await self.drop(old[0])
         await self._report(key, obj, live, len(wanted), revision)
 
@@ -59,7 +59,7 @@ class DaemonSets(Owner):
         await self.make(obj, pod)
 
     async def _report(self, key: str, obj: Object, live: list[Object], wanted: int, revision: str) -> None:
-        ready, available, rest = pods.counts(live, obj["spec"].get("minReadySeconds") or 0)
+        ready, available, rest = pods.count_ready(live, obj["spec"].get("minReadySeconds") or 0)
         if rest:
             self.rest(key, rest)
         status: Object = {
@@ -72,7 +72,7 @@ class DaemonSets(Owner):
             "numberUnavailable": wanted - available or None,
             "updatedNumberScheduled": sum(_revision(pod) == revision for pod in live) or None,
         }
-        await ask.report(self.api, DAEMON_SETS, obj, status)
+        await ask.report_status(self.api, DAEMON_SETS, obj, status)
 
 
 def _revision(pod: Object) -> str:

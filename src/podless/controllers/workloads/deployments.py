@@ -7,7 +7,8 @@ from typing import Any
 
 from podless.apis.catalog import DEPLOYMENTS, REPLICA_SETS
 from podless.controllers.workloads import ask, hashes
-from podless.controllers.workloads.owned import Object, Owner
+from podless.controllers.workloads.owned import OwnerController
+from podless.runtime.jsonobject import Object
 
 _HASH = "pod-template-hash"
 _REVISION = "deployment.kubernetes.io/revision"
@@ -16,7 +17,7 @@ _AVAILABLE = ("MinimumReplicasAvailable", "Deployment has minimum availability."
 _LACKING = ("MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
 
 
-class Deployments(Owner):
+class Deployments(OwnerController):
     """Has one ReplicaSet for each template, and all pods in the latest."""
 
     name = "deployment-controller"
@@ -26,7 +27,7 @@ class Deployments(Owner):
         """Make the set of the present template; then step by step as many replicas there, and fewer elsewhere."""
         sets = [one for one in made if "deletionTimestamp" not in one["metadata"]]
         sets.sort(key=_revision)
-        wanted = hashes.of(obj["spec"]["template"])
+        wanted = hashes.hash_template(obj["spec"]["template"])
         new = next((one for one in sets if one["metadata"].get("labels", {}).get(_HASH) == wanted), None)
         old = [one for one in sets if one is not new]
         if not obj["spec"].get("paused"):
@@ -35,8 +36,8 @@ class Deployments(Owner):
                 await self._make(obj, wanted, newest + 1, _growth(obj, None, old))
                 return  # its making is told, and the deployment looked at again
             if _revision(new) < newest:
-                await ask.change(self.api, REPLICA_SETS, new, _marked(newest + 1))
-                await ask.change(self.api, DEPLOYMENTS, obj, _marked(newest + 1))
+                await ask.change_object(self.api, REPLICA_SETS, new, _marked(newest + 1))
+                await ask.change_object(self.api, DEPLOYMENTS, obj, _marked(newest + 1))
             await self._step(obj, new, old)
             await self._forget(obj, old)
         elif len(sets) == 1:
@@ -57,7 +58,7 @@ class Deployments(Owner):
             found["minReadySeconds"] = spec["minReadySeconds"]
         metadata = {"name": f"{obj['metadata']['name']}-{wanted}", "labels": labels, **_marked(revision)["metadata"]}
         await self.make(obj, {"metadata": metadata, "spec": found})
-        await ask.change(self.api, DEPLOYMENTS, obj, _marked(revision))
+        await ask.change_object(self.api, DEPLOYMENTS, obj, _marked(revision))
 
     async def _step(self, obj: Object, new: Object, old: list[Object]) -> None:
         """One step towards all replicas in the new set."""
@@ -83,7 +84,7 @@ class Deployments(Owner):
 
     async def _scale(self, one: Object, replicas: int) -> None:
         if _wanted(one) != replicas:
-            await ask.change(self.api, REPLICA_SETS, one, {"spec": {"replicas": replicas}})
+            await ask.change_object(self.api, REPLICA_SETS, one, {"spec": {"replicas": replicas}})
 
     async def _forget(self, obj: Object, old: list[Object]) -> None:
         """Delete the oldest empty sets beyond those that are kept."""
@@ -117,11 +118,11 @@ class Deployments(Owner):
             "unavailableReplicas": max(0, max(total, wanted) - able) or None,
             "conditions": [
                 {**one, "lastUpdateTime": one.get("lastUpdateTime") or one["lastTransitionTime"]}
-                for one in ask.conditions(obj, *known)
+                for one in ask.with_conditions(obj, *known)
                 if one["type"] != _FAILURE or failure is not None
             ],
         }
-        await ask.report(self.api, DEPLOYMENTS, obj, status)
+        await ask.report_status(self.api, DEPLOYMENTS, obj, status)
 
 
 def _failures(one: Object) -> list[Object]:

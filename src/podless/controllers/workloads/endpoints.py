@@ -9,9 +9,9 @@ from podless.apis.core.services import SERVICES
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods
-from podless.controllers.workloads.owned import Object
 from podless.kinds.kind import Kind
 from podless.meta.errors import AlreadyExists
+from podless.runtime.jsonobject import Object
 
 _SERVICE = "kubernetes.io/service-name"
 _MANAGER = "endpointslice.kubernetes.io/managed-by"
@@ -25,7 +25,6 @@ class ServiceEndpoints(Controller):
     name = "endpoint-controller"
 
     async def begin(self) -> None:
-        """Follow services and pods."""
         await self.follow(SERVICES)
         self.leave.append((await self.api.loaded(PODS)).add_event_handler(self._note_pod))
 
@@ -50,7 +49,7 @@ class ServiceEndpoints(Controller):
         for one in (await self.api.loaded(PODS)).under(PODS.keys.scope(namespace))[0]:
             pod = one.decode()
             labels, status = pod["metadata"].get("labels") or {}, pod.get("status") or {}
-            if selector.items() <= labels.items() and pods.active(pod) and ":" not in status.get("podIP", ":"):
+            if selector.items() <= labels.items() and pods.is_active(pod) and ":" not in status.get("podIP", ":"):
                 chosen.append(pod)
         chosen.sort(key=lambda pod: pod["metadata"]["name"])
         ports = _ports(service, chosen)
@@ -63,7 +62,7 @@ class ServiceEndpoints(Controller):
         entry = (await self.api.loaded(kind)).get(kind.key(metadata["namespace"], metadata["name"]))
         if entry is None:
             try:
-                await ask.make(self.api, kind, wanted)
+                await ask.create_object(self.api, kind, wanted)
             except AlreadyExists:
                 return
             return
@@ -73,7 +72,7 @@ class ServiceEndpoints(Controller):
         if not metadata["labels"].items() <= labels.items():
             changes["metadata"] = {"labels": metadata["labels"]}
         if changes:
-            await ask.change(self.api, kind, known, changes)
+            await ask.change_object(self.api, kind, known, changes)
 
 
 def _ports(service: Object, chosen: list[Object]) -> list[Object]:
@@ -100,7 +99,7 @@ def _endpoints(service: Object, chosen: list[Object], ports: list[Object]) -> Ob
     ready: list[Object] = []
     others: list[Object] = []
     for pod in chosen:
-        fits = pods.ready(pod) or service["spec"].get("publishNotReadyAddresses")
+        fits = pods.is_ready(pod) or service["spec"].get("publishNotReadyAddresses")
         (ready if fits else others).append({"ip": pod["status"]["podIP"], "targetRef": _target(pod)})
     one: Object = {"addresses": ready} if ready else {}
     one |= {"notReadyAddresses": others} if others else {}
@@ -117,7 +116,7 @@ def _slice(service: Object, chosen: list[Object], ports: list[Object]) -> Object
     head = {"name": f"{metadata['name']}-podless", "namespace": metadata["namespace"], "labels": labels}
     found: list[Object] = []
     for pod in chosen:
-        ready = pods.ready(pod)
+        ready = pods.is_ready(pod)
         shown = bool(ready or service["spec"].get("publishNotReadyAddresses"))
         conditions = {"ready": shown, "serving": ready, "terminating": False}
         found.append({"addresses": [pod["status"]["podIP"]], "conditions": conditions, "targetRef": _target(pod)})

@@ -11,7 +11,7 @@ _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _LENGTH = 10
 
 
-def of(template: dict[str, Any]) -> str:
+def hash_template(template: dict[str, Any]) -> str:
     """Letters and digits that no word is made of."""
     number = int.from_bytes(hashlib.sha256(serializer.encode_sorted(template)).digest()[:8])
     found = ""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from podless.apis.catalog import JOBS, PODS
 from podless.controllers.workloads import ask, pods
-from podless.controllers.workloads.owned import Object, Owner, pod_of
+from podless.controllers.workloads.owned import OwnerController, pod_of
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 
 _INDEX = "batch.kubernetes.io/job-completion-index"
 _SELF = "kubernetes.io/job-controller"  # as spec.managedBy
 _ENDS = ("Complete", "Failed")
 
 
-class Jobs(Owner):
+class Jobs(OwnerController):
     """Makes as many pods as may run at once, until the job is complete or has failed too often."""
 
     name = "job-controller"
@@ -25,20 +26,22 @@ class Jobs(Owner):
             return
         if any(one["type"] in _ENDS and one["status"] == "True" for one in status.get("conditions") or ()):
             return
-        active = [pod for pod in made if pods.active(pod)]
-        succeeded = [pod for pod in made if pods.phase(pod) == "Succeeded"]
-        failed = max(sum(pods.phase(pod) == "Failed" for pod in made), status.get("failed") or 0)
+        active = [pod for pod in made if pods.is_active(pod)]
+        succeeded = [pod for pod in made if pods.pod_phase(pod) == "Succeeded"]
+        failed = max(sum(pods.pod_phase(pod) == "Failed" for pod in made), status.get("failed") or 0)
         done = max(len(_indexes(succeeded)) if _indexed(spec) else len(succeeded), status.get("succeeded") or 0)
         if spec.get("suspend"):
             await self._end(active)
-            held = ask.conditions(obj, ("Suspended", True, "JobSuspended", "Job suspended"))
-            await ask.report(self.api, JOBS, obj, {"active": None, "ready": 0, "startTime": None, "conditions": held})
+            held = ask.with_conditions(obj, ("Suspended", True, "JobSuspended", "Job suspended"))
+            await ask.report_status(
+                self.api, JOBS, obj, {"active": None, "ready": 0, "startTime": None, "conditions": held}
+            )
             return
         counts: Object = {"succeeded": done or None, "failed": failed or None}
         if status.get("startTime") is None:
             counts["startTime"] = clock.now()
         if any(one["type"] == "Suspended" and one["status"] == "True" for one in status.get("conditions") or ()):
-            counts["conditions"] = ask.conditions(obj, ("Suspended", False, "JobResumed", "Job resumed"))
+            counts["conditions"] = ask.with_conditions(obj, ("Suspended", False, "JobResumed", "Job resumed"))
         if _indexed(spec):
             counts["completedIndexes"] = _written(sorted(_indexes(succeeded))) or None
         wanted = spec.get("completions")
@@ -47,8 +50,8 @@ class Jobs(Owner):
             await self._finish(obj, active, counts, finished=finished)
             return
         await self._make(obj, made, active, done)
-        counts |= {"active": len(self._active(obj)) or None, "ready": sum(map(pods.ready, self._active(obj)))}
-        await ask.report(self.api, JOBS, obj, counts)
+        counts |= {"active": len(self._active(obj)) or None, "ready": sum(map(pods.is_ready, self._active(obj)))}
+        await ask.report_status(self.api, JOBS, obj, counts)
 
     async def _finish(self, obj: Object, active: list[Object], counts: Object, *, finished: bool) -> None:
         """Say first what is about to be, as the real one does, then that it is."""
@@ -58,10 +61,10 @@ class Jobs(Owner):
         else:
             reason, first, last = ("BackoffLimitExceeded", "Job has reached the specified backoff limit"), *_BAD
         counts |= {"active": None, "ready": 0}
-        counts["conditions"] = ask.conditions(obj, (first, True, *reason), (last, True, *reason))
+        counts["conditions"] = ask.with_conditions(obj, (first, True, *reason), (last, True, *reason))
         if finished:
             counts["completionTime"] = clock.now()
-        await ask.report(self.api, JOBS, obj, counts)
+        await ask.report_status(self.api, JOBS, obj, counts)
 
     async def _make(self, obj: Object, made: list[Object], active: list[Object], done: int) -> None:
         spec, name = obj["spec"], obj["metadata"]["name"]
@@ -72,7 +75,7 @@ class Jobs(Owner):
             room = min(room, wanted - done - len(active))
         if room < 0:
             await self._end(active[room:])
-        taken = _indexes(active) | _indexes([pod for pod in made if pods.phase(pod) == "Succeeded"])
+        taken = _indexes(active) | _indexes([pod for pod in made if pods.pod_phase(pod) == "Succeeded"])
         free = (index for index in range(wanted or 0) if index not in taken)
         for _ in range(room):
             pod = pod_of(spec["template"], generateName=f"{name}-")
@@ -86,7 +89,7 @@ class Jobs(Owner):
             await self.make(obj, pod)
 
     def _active(self, obj: Object) -> list[Object]:
-        return [pod for pod in self._made.get(obj["metadata"]["uid"], {}).values() if pods.active(pod)]
+        return [pod for pod in self._made.get(obj["metadata"]["uid"], {}).values() if pods.is_active(pod)]
 
     async def _end(self, active: list[Object]) -> None:
         for pod in active:

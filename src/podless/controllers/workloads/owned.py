@@ -12,15 +12,14 @@ from podless.controllers.workloads import ask
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError, Forbidden
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
-
-Object = dict[str, Any]
 
 MOST_PODS = 10_000  # in all namespaces; the stand-ins make no more
 _AGAIN = 5.0  # seconds after a refused create
 
 
-class Refused(Exception):
+class CannotMake(Exception):
     """A thing could not be made; the text says why."""
 
 
@@ -31,7 +30,7 @@ class _Place(NamedTuple):
     key: str
 
 
-class Owner(Controller):
+class OwnerController(Controller):
     """Reconciles objects of a kind, the owners, by what was made for them. Keys are those of owners.
 
     owners: the kind. things: the kind of what is made. What others made is not taken over.
@@ -102,7 +101,7 @@ class Owner(Controller):
         obj = entry.decode()
         try:
             await self.look(key, obj, list(self._made.get(obj["metadata"]["uid"], {}).values()))
-        except Refused:
+        except CannotMake:
             self.queue.add(key, _AGAIN)
 
     async def look(self, key: str, obj: Object, made: list[Object]) -> None:
@@ -110,7 +109,7 @@ class Owner(Controller):
         raise NotImplementedError
 
     async def make(self, owner: Object, obj: Object) -> None:
-        """Make a thing for an owner. Raises Refused, once an event says so, and StoreError."""
+        """Make a thing for an owner. Raises CannotMake, once an event says so, and StoreError."""
         metadata, kind = owner["metadata"], self.owners
         ref: Object = {"apiVersion": kind.api_version(kind.storage_version), "kind": kind.kind}
         ref |= {"name": metadata["name"], "uid": metadata["uid"], "controller": True, "blockOwnerDeletion": True}
@@ -120,17 +119,19 @@ class Owner(Controller):
                 raise Forbidden(PODS.plural, "", "", f"the stand-ins for controllers make at most {MOST_PODS} pods")
             self._making += 1
             try:
-                made = await ask.make(self.api, self.things, {**obj, "metadata": head})
+                made = await ask.create_object(self.api, self.things, {**obj, "metadata": head})
             finally:
                 self._making -= 1
         except APIError as error:
-            await ask.warn(self.api, kind, owner, "FailedCreate", f"Error creating: {error.message}", self.name)
-            raise Refused(error.message) from None
+            await ask.record_warning(
+                self.api, kind, owner, "FailedCreate", f"Error creating: {error.message}", self.name
+            )
+            raise CannotMake(error.message) from None
         self._put(self.things.key(metadata["namespace"], made["metadata"]["name"]), made)
 
     async def drop(self, obj: Object) -> None:
         """Delete a thing."""
-        await ask.drop(self.api, self.things, obj)
+        await ask.drop_object(self.api, self.things, obj)
 
 
 def pod_of(template: Object, **metadata: Any) -> Object:

@@ -4,39 +4,37 @@ from __future__ import annotations
 
 import time
 from calendar import timegm
-from typing import Any
 
 from podless.runtime import clock
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _FORM = "%Y-%m-%dT%H:%M:%SZ"
 
 
-def phase(pod: Object) -> str:
+def pod_phase(pod: Object) -> str:
     """Pending, Running, Succeeded or Failed."""
     found: str = (pod.get("status") or {}).get("phase") or "Pending"
     return found
 
 
-def going(pod: Object) -> bool:
+def is_terminating(pod: Object) -> bool:
     """Whether it is being deleted."""
     return "deletionTimestamp" in pod["metadata"]
 
 
-def active(pod: Object) -> bool:
+def is_active(pod: Object) -> bool:
     """Whether it is at work, or will be."""
-    return not going(pod) and phase(pod) not in ("Succeeded", "Failed")
+    return not is_terminating(pod) and pod_phase(pod) not in ("Succeeded", "Failed")
 
 
-def ready(pod: Object) -> bool:
+def is_ready(pod: Object) -> bool:
     """Whether it can be talked to."""
     return _readiness(pod).get("status") == "True"
 
 
 def unavailable(pod: Object, seconds: int) -> float:
     """How long it takes until the pod has been ready for so many seconds; below 0 where it is not ready."""
-    if not ready(pod):
+    if not is_ready(pod):
         return -1.0
     since = _readiness(pod).get("lastTransitionTime")
     if not seconds or not since:
@@ -49,7 +47,7 @@ def _readiness(pod: Object) -> Object:
     return next((one for one in conditions if one.get("type") == "Ready"), {})
 
 
-def counts(pods: list[Object], seconds: int) -> tuple[int, int, float]:
+def count_ready(pods: list[Object], seconds: int) -> tuple[int, int, float]:
     """How many pods are ready, and how many have been for so long, and in how many seconds to look again (or 0)."""
     waits = [unavailable(pod, seconds) for pod in pods]
     rests = [wait for wait in waits if wait > 0]

@@ -10,8 +10,8 @@ from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods
-from podless.controllers.workloads.owned import Object
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 
 _FIRST = int(IPv4Address("10.0.0.1"))
 _MANY = (1 << 24) - 2
@@ -26,7 +26,6 @@ class Readiness(Controller):
     name = "podless-ready"
 
     async def begin(self) -> None:
-        """Follow pods."""
         collection = await self.api.loaded(PODS)
         self._given = 0
         for entry in collection.under(PODS.prefix)[0]:
@@ -40,7 +39,11 @@ class Readiness(Controller):
 
     def _look(self, entry: Entry) -> None:
         pod = entry.decode()
-        if pods.going(pod) or pods.phase(pod) == "Pending" or (pods.phase(pod) == "Running" and not pods.ready(pod)):
+        if (
+            pods.is_terminating(pod)
+            or pods.pod_phase(pod) == "Pending"
+            or (pods.pod_phase(pod) == "Running" and not pods.is_ready(pod))
+        ):
             self.queue.add(entry.key)
 
     async def reconcile(self, key: str) -> None:
@@ -49,13 +52,13 @@ class Readiness(Controller):
         if entry is None:
             return
         pod = entry.decode()
-        if pods.going(pod):
-            if pods.ready(pod):  # who watches is told before it is gone; this change brings the key again
-                await ask.report(self.api, PODS, pod, _stopped(pod))
+        if pods.is_terminating(pod):
+            if pods.is_ready(pod):  # who watches is told before it is gone; this change brings the key again
+                await ask.report_status(self.api, PODS, pod, _stopped(pod))
             elif not pod["metadata"].get("finalizers"):
-                await ask.drop(self.api, PODS, pod, gracePeriodSeconds=0)
-        elif pods.active(pod) and not pods.ready(pod):
-            await ask.report(self.api, PODS, pod, self._status(pod))
+                await ask.drop_object(self.api, PODS, pod, gracePeriodSeconds=0)
+        elif pods.is_active(pod) and not pods.is_ready(pod):
+            await ask.report_status(self.api, PODS, pod, self._status(pod))
 
     def _status(self, pod: Object) -> Object:
         status, done = pod.get("status") or {}, _of_job(pod)
@@ -80,7 +83,7 @@ class Readiness(Controller):
 def _conditions(pod: Object, ready: bool, reason: str, message: str, *more: tuple[str, bool, str, str]) -> list[Object]:
     """The conditions of a pod that is ready or not."""
     both = [(name, ready, reason, message) for name in ("ContainersReady", "Ready")]
-    known = ask.conditions(pod, *more, *both)
+    known = ask.with_conditions(pod, *more, *both)
     return [{name: value for name, value in one.items() if value != ""} for one in known]
 
 

@@ -6,14 +6,15 @@ import asyncio
 
 from podless.apis.catalog import PODS, REPLICA_SETS
 from podless.controllers.workloads import ask, pods
-from podless.controllers.workloads.owned import Object, Owner, Refused, pod_of
+from podless.controllers.workloads.owned import CannotMake, OwnerController, pod_of
+from podless.runtime.jsonobject import Object
 
 _AT_ONCE = 64  # requests
 _BURST = 500  # pods that are made before the ReplicaSet is looked at again; as the real one has it
 _FAILURE = "ReplicaFailure"
 
 
-class ReplicaSets(Owner):
+class ReplicaSets(OwnerController):
     """Makes and deletes pods until there are as many as wanted, and counts them."""
 
     name = "replicaset-controller"
@@ -22,38 +23,38 @@ class ReplicaSets(Owner):
     async def look(self, key: str, obj: Object, made: list[Object]) -> None:
         """Make what is missing, drop what is too much: first what is not ready, then the newest."""
         spec, metadata = obj["spec"], obj["metadata"]
-        active = [pod for pod in made if pods.active(pod)]
+        active = [pod for pod in made if pods.is_active(pod)]
         missing = (spec.get("replicas") or 0) - len(active)
         pod = pod_of(spec["template"], generateName=f"{metadata['name']}-")
         failure = await self._make(obj, pod, min(missing, _BURST))
         if missing < 0:
             active.sort(key=lambda one: one["metadata"].get("creationTimestamp") or "")
-            active.sort(key=pods.ready, reverse=True)
+            active.sort(key=pods.is_ready, reverse=True)
             for one in active[missing:]:
                 await self.drop(one)
             del active[missing:]
         await self._report(key, obj, active, failure)
         if failure:
-            raise Refused(failure)
+            raise CannotMake(failure)
 
     async def _make(self, obj: Object, pod: Object, missing: int) -> str:
         """Make so many pods, up to the first that is refused. Returns why it is, or ""."""
         for start in range(0, missing, _AT_ONCE):
             made = (self.make(obj, pod) for _ in range(start, min(missing, start + _AT_ONCE)))
             for outcome in await asyncio.gather(*made, return_exceptions=True):
-                if isinstance(outcome, Refused):
+                if isinstance(outcome, CannotMake):
                     return str(outcome)
                 if isinstance(outcome, BaseException):
                     raise outcome
         return ""
 
     async def _report(self, key: str, obj: Object, active: list[Object], failure: str) -> None:
-        ready, available, rest = pods.counts(active, obj["spec"].get("minReadySeconds") or 0)
+        ready, available, rest = pods.count_ready(active, obj["spec"].get("minReadySeconds") or 0)
         if rest:
             self.rest(key, rest)
         labels = (obj["spec"]["template"].get("metadata") or {}).get("labels") or {}
         whole = sum(labels.items() <= (pod["metadata"].get("labels") or {}).items() for pod in active)
-        found = ask.conditions(obj, (_FAILURE, bool(failure), "FailedCreate", failure))
+        found = ask.with_conditions(obj, (_FAILURE, bool(failure), "FailedCreate", failure))
         status: Object = {
             "replicas": len(active),
             "fullyLabeledReplicas": whole or None,
@@ -62,4 +63,4 @@ class ReplicaSets(Owner):
             "observedGeneration": obj["metadata"]["generation"],
             "conditions": [one for one in found if one["type"] != _FAILURE or failure] or None,
         }
-        await ask.report(self.api, REPLICA_SETS, obj, status)
+        await ask.report_status(self.api, REPLICA_SETS, obj, status)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from podless.apis.catalog import CLAIMS, PODS, STATEFUL_SETS
 from podless.controllers.workloads import ask, hashes, pods
-from podless.controllers.workloads.owned import Object, Owner, pod_of
+from podless.controllers.workloads.owned import OwnerController, pod_of
 from podless.meta.errors import AlreadyExists
+from podless.runtime.jsonobject import Object
 
 _REVISION, _POD, _INDEX = (
     "controller-revision-hash",
@@ -14,7 +15,7 @@ _REVISION, _POD, _INDEX = (
 )
 
 
-class StatefulSets(Owner):
+class StatefulSets(OwnerController):
     """Makes pods with names that end in their number, and makes them anew when the template changes."""
 
     name = "statefulset-controller"
@@ -23,7 +24,7 @@ class StatefulSets(Owner):
     async def look(self, key: str, obj: Object, made: list[Object]) -> None:
         """One step: what is missing, what is too much, what has an old template."""
         spec, name = obj["spec"], obj["metadata"]["name"]
-        revision = f"{name}-{hashes.of(spec['template'])}"
+        revision = f"{name}-{hashes.hash_template(spec['template'])}"
         first = (spec.get("ordinals") or {}).get("start") or 0
         wanted = range(first, first + spec["replicas"])
         known = {number: pod for pod in made if (number := _number(name, pod)) is not None}
@@ -33,7 +34,11 @@ class StatefulSets(Owner):
 
     async def _ended(self, known: dict[int, Object]) -> bool:
         """Whether a pod has come to an end, which is dropped to be made anew."""
-        over = [pod for pod in known.values() if pods.phase(pod) in ("Succeeded", "Failed") and not pods.going(pod)]
+        over = [
+            pod
+            for pod in known.values()
+            if pods.pod_phase(pod) in ("Succeeded", "Failed") and not pods.is_terminating(pod)
+        ]
         for pod in over:
             await self.drop(pod)
         return bool(over)
@@ -48,7 +53,7 @@ class StatefulSets(Owner):
             pod = known.get(number)
             if pod is None:
                 await self._make(obj, number, revision)
-            if pod is None or pods.going(pod) or not pods.ready(pod):
+            if pod is None or pods.is_terminating(pod) or not pods.is_ready(pod):
                 whole = False
                 if ordered:
                     break
@@ -59,7 +64,7 @@ class StatefulSets(Owner):
         parallel = obj["spec"].get("podManagementPolicy") == "Parallel"
         extra = sorted((number for number in known if number not in wanted), reverse=True)
         for number in extra if parallel else extra[:1]:
-            if not pods.going(known[number]):
+            if not pods.is_terminating(known[number]):
                 await self.drop(known[number])
         strategy = obj["spec"].get("updateStrategy") or {}
         if extra or strategy.get("type") == "OnDelete":
@@ -95,13 +100,13 @@ class StatefulSets(Owner):
         labels = obj["spec"]["selector"].get("matchLabels") or {}
         metadata = {"namespace": namespace, "name": name, "labels": labels}
         try:
-            await ask.make(self.api, CLAIMS, {"metadata": metadata, "spec": claim["spec"]})
+            await ask.create_object(self.api, CLAIMS, {"metadata": metadata, "spec": claim["spec"]})
         except AlreadyExists:
             return
 
     async def _report(self, key: str, obj: Object, made: list[Object], revision: str) -> None:
         status = obj.get("status") or {}
-        ready, available, rest = pods.counts(made, obj["spec"].get("minReadySeconds") or 0)
+        ready, available, rest = pods.count_ready(made, obj["spec"].get("minReadySeconds") or 0)
         if rest:
             self.rest(key, rest)
         updated = sum(_revision(pod) == revision for pod in made)
@@ -118,7 +123,7 @@ class StatefulSets(Owner):
             "updateRevision": revision,
             "collisionCount": 0,
         }
-        await ask.report(self.api, STATEFUL_SETS, obj, counted)
+        await ask.report_status(self.api, STATEFUL_SETS, obj, counted)
 
 
 def _number(name: str, pod: Object) -> int | None:

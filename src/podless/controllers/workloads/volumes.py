@@ -10,9 +10,9 @@ from podless.apis.catalog import VOLUME_ATTRIBUTES_CLASSES as CLASSES
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods
-from podless.controllers.workloads.owned import Object
 from podless.kinds.kind import Kind
 from podless.meta.errors import AlreadyExists
+from podless.runtime.jsonobject import Object
 
 _HELD = {
     CLAIMS.plural: "kubernetes.io/pvc-protection",
@@ -84,21 +84,21 @@ class Volumes(Controller):
         name = spec.get("volumeName") or f"pvc-{metadata['uid']}"
         if not spec.get("volumeName"):
             with suppress(AlreadyExists):  # of an attempt before
-                await ask.make(self.api, VOLUMES, _volume(claim, name))
-            await ask.change(self.api, CLAIMS, claim, {"spec": {"volumeName": name}})
+                await ask.create_object(self.api, VOLUMES, _volume(claim, name))
+            await ask.change_object(self.api, CLAIMS, claim, {"spec": {"volumeName": name}})
         entry = self.api.collection(VOLUMES).get(VOLUMES.key("", name))
         if entry is None:
             return  # its coming brings the claim again, if it says whose it is
         volume = entry.decode()["spec"]
         status = {"phase": "Bound", "accessModes": volume["accessModes"], "capacity": volume["capacity"]}
-        await ask.report(self.api, CLAIMS, claim, status)
+        await ask.report_status(self.api, CLAIMS, claim, status)
 
     def _in_use(self, claim: Object) -> bool:
         """Whether a pod that has not ended names the claim."""
         metadata = claim["metadata"]
         found = self.api.collection(PODS).under(PODS.keys.scope(metadata["namespace"]))[0]
         return any(
-            metadata["name"] in _used(pod) and pods.phase(pod) not in ("Succeeded", "Failed")
+            metadata["name"] in _used(pod) and pods.pod_phase(pod) not in ("Succeeded", "Failed")
             for pod in (entry.decode() for entry in found)
         )
 
@@ -114,16 +114,16 @@ class Volumes(Controller):
         phase = "Released" if ref.get("uid") and not ours else "Available"
         if ours and claim is not None and claim["spec"].get("volumeName") == volume["metadata"]["name"]:
             phase = "Bound"
-        await ask.report(self.api, VOLUMES, volume, {"phase": phase})
+        await ask.report_status(self.api, VOLUMES, volume, {"phase": phase})
         if phase == "Released" and (volume["metadata"].get("annotations") or {}).get(_MADE_BY) == "podless":
-            await ask.drop(self.api, VOLUMES, volume)
+            await ask.drop_object(self.api, VOLUMES, volume)
 
     async def _let_go(self, kind: Kind, obj: Object) -> None:
         """Take off what keeps it while it is in use."""
         known = obj["metadata"].get("finalizers") or []
         left = [one for one in known if one != _HELD[kind.plural]]
         if left != known:
-            await ask.change(self.api, kind, obj, {"metadata": {"finalizers": left or None}})
+            await ask.change_object(self.api, kind, obj, {"metadata": {"finalizers": left or None}})
 
 
 def _classes(obj: Object) -> set[str]:

@@ -19,16 +19,16 @@ from podless.http.audit.policy import (
     RECEIVED,
     REQUEST_RESPONSE,
     STARTED,
-    Policy,
-    Rule,
-    bodies,
+    AuditPolicy,
+    AuditRule,
+    tells_bodies,
 )
 from podless.http.message import Answer, Ending, Handler, Pending, Request, Response, Sink, Stream
 from podless.http.target import mask_query
 from podless.meta import uids
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 
-Object = dict[str, Any]
 _BASE = {"kind": "Event", "apiVersion": "audit.k8s.io/v1"}
 _DECISION, _REASON = "authorization.k8s.io/decision", "authorization.k8s.io/reason"
 _NOBODY = User("")
@@ -45,15 +45,14 @@ class AuditContext:
         self._audit = audit
         self.request = request
         self.began = clock.time()
-        self.id = uids.make()
+        self.id = uids.make_uid()
         self.user: User | None = None
         self.other: User | None = None
         self.asked: Attributes = request.info.asked
-        self.rule: Rule | None = None
+        self.rule: AuditRule | None = None
         self.annotations: dict[str, str] = {}
 
     def identify(self, user: User) -> None:
-        """Who asks."""
         self.user = user
         self.rule = rule = self._audit.policy.rule(user, self.asked)
         if rule.level != NONE and RECEIVED not in rule.omit:
@@ -73,7 +72,7 @@ class Auditor:
 
     _handler: Handler
 
-    def __init__(self, policy: Policy, backend: Backend) -> None:
+    def __init__(self, policy: AuditPolicy, backend: Backend) -> None:
         self.policy = policy
         self._backend = backend
 
@@ -135,7 +134,7 @@ class Auditor:
         rule, request, asked = audit.rule, audit.request, audit.asked
         assert rule is not None
         level = rule.level
-        if level != METADATA_LEVEL and not bodies(rule, asked):
+        if level != METADATA_LEVEL and not tells_bodies(rule, asked):
             level = METADATA_LEVEL
         query = f"?{mask_query(request.query_text)}" if request.query_text else ""
         event: Object = {
@@ -180,7 +179,7 @@ def _line(event: Object) -> bytes:
     try:
         return orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # what a body has that orjson cannot write
-        return serializer.encode(event) + b"\n"
+        return serializer.encode_json(event) + b"\n"
 
 
 def _user(user: User) -> Object:
@@ -251,7 +250,7 @@ def _document(raw: bytes, media: str, small: bool = False) -> Any:
         return None
 
 
-def _shown(document: Any, rule: Rule) -> Any:
+def _shown(document: Any, rule: AuditRule) -> Any:
     """A document as the rule wants it."""
     if rule.managed or not isinstance(document, dict):
         return document

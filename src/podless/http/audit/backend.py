@@ -269,7 +269,7 @@ class _Writer(threading.Thread):
 
     def _rotate(self) -> None:
         # the oldest files go by name, those of earlier runs among them: so no clock that a test moves
-        stamp = datetime.fromtimestamp(clock.wall(), UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")
+        stamp = datetime.fromtimestamp(clock.wall_time(), UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")
         with contextlib.suppress(FileNotFoundError):  # moved by somebody else
             self._path.rename(self._path.with_name(f"{self._path.stem}-{stamp}{self._path.suffix}"))
         self._take(_open(self._path))

@@ -50,7 +50,7 @@ class Resources:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class AuditRule:
     """One rule: what it is about, and how much is told of it. Empty parts fit everything."""
 
     level: str
@@ -80,21 +80,21 @@ class Rule:
         return True
 
 
-_NOTHING = Rule(NONE)
+_NOTHING = AuditRule(NONE)
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class AuditPolicy:
     """Rules in their order; what fits none of them is not told."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[AuditRule, ...]
 
-    def rule(self, user: User, asked: Attributes) -> Rule:
+    def rule(self, user: User, asked: Attributes) -> AuditRule:
         """The rule that a request comes under."""
         return next((rule for rule in self.rules if rule.fits(user, asked)), _NOTHING)
 
 
-def bodies(rule: Rule, asked: Attributes) -> bool:
+def tells_bodies(rule: AuditRule, asked: Attributes) -> bool:
     """Whether bodies may be told: never those of secrets, unless the rule names them."""
     if (asked.group, _whole(asked)) not in _SECRETS:
         return True
@@ -110,10 +110,10 @@ def _path(pattern: str, path: str) -> bool:
 
 
 # without a policy file: the metadata of every request, once it is answered
-METADATA = Policy((Rule(METADATA_LEVEL, omit=frozenset((RECEIVED,))),))
+METADATA = AuditPolicy((AuditRule(METADATA_LEVEL, omit=frozenset((RECEIVED,))),))
 
 
-def read(path: Path) -> Policy:
+def read_policy(path: Path) -> AuditPolicy:
     """The policy in a YAML or JSON file. Raises BadPolicy."""
     try:
         raw = path.read_bytes()
@@ -128,7 +128,7 @@ def read(path: Path) -> Policy:
         raise BadPolicy(f"{path}: {error}") from None
 
 
-def parse(given: Any) -> Policy:
+def parse(given: Any) -> AuditPolicy:
     """A policy from its decoded document. Raises BadPolicy."""
     if not isinstance(given, dict) or given.get("kind") != "Policy" or given.get("apiVersion") != "audit.k8s.io/v1":
         raise BadPolicy("not a Policy of audit.k8s.io/v1")
@@ -137,7 +137,7 @@ def parse(given: Any) -> Policy:
     rules = given.get("rules")
     if not isinstance(rules, list) or not rules:
         raise BadPolicy("rules: there have to be some")
-    return Policy(tuple(_rule(rule, f"rules[{place}]", omit, managed) for place, rule in enumerate(rules)))
+    return AuditPolicy(tuple(_rule(rule, f"rules[{place}]", omit, managed) for place, rule in enumerate(rules)))
 
 
 _KNOWN = {
@@ -146,7 +146,7 @@ _KNOWN = {
 }  # fmt: skip
 
 
-def _rule(given: Any, at: str, omit: frozenset[str], managed: bool) -> Rule:
+def _rule(given: Any, at: str, omit: frozenset[str], managed: bool) -> AuditRule:
     if not isinstance(given, dict):
         raise BadPolicy(f"{at}: not an object")
     if unknown := given.keys() - _KNOWN:
@@ -161,7 +161,7 @@ def _rule(given: Any, at: str, omit: frozenset[str], managed: bool) -> Rule:
         raise BadPolicy(f"{at}: a rule is about resources or about nonResourceURLs, not both")
     if any("*" in path[:-1] or not path.startswith(("/", "*")) for path in paths):
         raise BadPolicy(f"{at}.nonResourceURLs: a path begins with / and may end with *")
-    return Rule(
+    return AuditRule(
         level,
         _texts(given, "users", at),
         _texts(given, "userGroups", at),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from podless.runtime.option import megabytes, number, option
+from podless.runtime.option import option, parse_megabytes, parse_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,13 @@ class Audit:
         parse=Path,
     )
     size: int = option(
-        "--audit-log-maxsize", "when a new file is begun", value=100 << 20, metavar="MB", parse=megabytes, default="100"
+        "--audit-log-maxsize",
+        "when a new file is begun",
+        value=100 << 20,
+        metavar="MB",
+        parse=parse_megabytes,
+        default="100",
     )
-    backups: int = option("--audit-log-maxbackup", "older files that are kept", value=10, metavar="N", parse=number)
+    backups: int = option(
+        "--audit-log-maxbackup", "older files that are kept", value=10, metavar="N", parse=parse_number
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.http.faults.fault import GROUP, BadFault, Fault
+from podless.http.faults.fault import GROUP, BadFault, InjectedFault
 from podless.http.faults.scripted import EXEMPT, Faults
 
-__all__ = ["EXEMPT", "GROUP", "BadFault", "Fault", "Faults"]
+__all__ = ["EXEMPT", "GROUP", "BadFault", "Faults", "InjectedFault"]

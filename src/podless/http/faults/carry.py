@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable
 from urllib.parse import urlencode
 
 from podless.http.faults.events import Disturbed
-from podless.http.faults.fault import GROUP, Fault
+from podless.http.faults.fault import GROUP, InjectedFault
 from podless.http.faults.scripted import Faults
-from podless.http.message import Answer, Handler, Lost, Pending, Request, Stream, settled
+from podless.http.message import Answer, Handler, Lost, Pending, Request, Stream, settle_answer
 from podless.meta.errors import APIError
 
 _REASONS = {
@@ -44,10 +44,10 @@ def with_faults(faults: Faults, revision: Callable[[], int]) -> Callable[[Handle
 async def _settled(settle: Callable[[], Awaitable[None]], request: Request, handler: Handler) -> Answer:
     """Who asks for faults is told what has happened so far."""
     await settle()
-    return await settled(handler(request))
+    return await settle_answer(handler(request))
 
 
-async def _carry_out(fault: Fault, request: Request, handler: Handler, revision: Callable[[], int]) -> Answer:
+async def _carry_out(fault: InjectedFault, request: Request, handler: Handler, revision: Callable[[], int]) -> Answer:
     if fault.delay:
         await asyncio.sleep(fault.delay)
     if fault.drop == "before":
@@ -56,13 +56,13 @@ async def _carry_out(fault: Fault, request: Request, handler: Handler, revision:
         raise refusal(fault)
     if fault.older:
         _age(request, max(revision() - fault.older, 1))
-    answer = await settled(handler(request))
+    answer = await settle_answer(handler(request))
     if fault.drop == "after":
         return Lost()
     return Disturbed.stream(fault, answer) if isinstance(answer, Stream) and fault.of_watches else answer
 
 
-def refusal(fault: Fault) -> APIError:
+def refusal(fault: InjectedFault) -> APIError:
     """The error of a fault with a status."""
     details = {"retryAfterSeconds": fault.retry_after} if fault.retry_after else None
     error = APIError(fault.message or f"fault {fault.label}".rstrip(), details)

@@ -5,14 +5,11 @@ There is no definition in the store: a server that takes no such objects does no
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.codec import serializer
 from podless.http.faults.fault import GROUP, RULES, TERMS, Term
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 VERSION = "v1"
 _NAMES = {"plural": "faults", "singular": "fault", "kind": "Fault", "listKind": "FaultList"}
@@ -58,10 +55,10 @@ def definition() -> Object:
     }
 
 
-def kind() -> Kind:
+def fault_kind() -> Kind:
     """The kind."""
     whole = definition()
-    return compile_kind(whole, serializer.encode(whole))
+    return compile_kind(whole, serializer.encode_json(whole))
 
 
 def _schema() -> Object:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 
 from podless.http.faults import framing
-from podless.http.faults.fault import Fault
+from podless.http.faults.fault import InjectedFault
 from podless.http.message import JSON, Sink, Stream
 from podless.http.stream import error_event
 from podless.meta.errors import Expired
@@ -17,7 +17,7 @@ _MOST = 1 << 20  # bytes of events that wait to come together
 class Disturbed:
     """A sink before that of a watch. Batches of whole events come in."""
 
-    def __init__(self, fault: Fault, media: bytes, sink: Sink) -> None:
+    def __init__(self, fault: InjectedFault, media: bytes, sink: Sink) -> None:
         self._fault = fault
         self._frames = framing.JSON_LINES if media == JSON else framing.PROTOBUF_FRAMES
         self._sink = sink
@@ -29,7 +29,7 @@ class Disturbed:
         self._stop: Callable[[], None] = lambda: None
 
     @classmethod
-    def stream(cls, fault: Fault, answer: Stream) -> Stream:
+    def stream(cls, fault: InjectedFault, answer: Stream) -> Stream:
         """A watch to which it happens."""
 
         def start(sink: Sink) -> Callable[[], None]:
@@ -103,7 +103,7 @@ class Disturbed:
     def _changed(self, data: bytes) -> bytes:
         fault, frames, found = self._fault, self._frames, list[bytes]()
         events = frames.split(data)
-        for event in framing.compressed(events, frames) if fault.compress else events:
+        for event in framing.compress_events(events, frames) if fault.compress else events:
             if self._left == 0:
                 break
             mark = frames.type(event) == b"BOOKMARK"

@@ -47,7 +47,7 @@ def _term(about: str, value: Any = "", **more: Any) -> Any:
 
 
 @dataclass(slots=True, kw_only=True)
-class Fault:
+class InjectedFault:
     """One thing that goes wrong; each field says what it is about. Raises BadFault for what cannot be.
 
     label: a name, which error texts tell. spared: groups to which it does not happen, nor where the User-Agent begins
@@ -106,7 +106,7 @@ class Fault:
         self._turns = array("Q", bytes(8 * _TURNS) if self.probability < 1 else b"")
 
     @classmethod
-    def of(cls, label: str, given: Mapping[str, Any], seed: int | None = None) -> Fault:
+    def of(cls, label: str, given: Mapping[str, Any], seed: int | None = None) -> InjectedFault:
         """The fault of a spec in camel case. seed: where it has none. Raises BadFault."""
         unknown = [name for name in given if name not in _NAMES]
         if unknown:
@@ -167,12 +167,12 @@ class Fault:
         return int.from_bytes(drawn, "big") < self.probability * _ALL
 
 
-class Rule(NamedTuple):
+class FaultRule(NamedTuple):
     """What must hold of the fields together. expression: the same in CEL, on a spec."""
 
     expression: str
     message: str
-    holds: Callable[[Fault], bool]
+    holds: Callable[[InjectedFault], bool]
 
 
 _HAPPENS = ("delay", "status", "drop", "older", "cutAfter", "expireAfter", "bookmarks", "duplicate", "burst", "webhook")
@@ -193,30 +193,30 @@ def _any(*names: str) -> str:
     return " || ".join(map(_set, names))
 
 
-def _has(fault: Fault, *names: str) -> bool:
+def _has(fault: InjectedFault, *names: str) -> bool:
     return any(getattr(fault, _NAMES[name]) != _KNOWN[name].default for name in names)
 
 
-def _no_two(name: str, others: tuple[str, ...], message: str) -> Rule:
+def _no_two(name: str, others: tuple[str, ...], message: str) -> FaultRule:
     """Where one field is set, none of some others is."""
-    return Rule(
+    return FaultRule(
         f"!{_set(name)} || !({_any(*others)})",
         message,
         lambda fault: not _has(fault, name) or not _has(fault, *others),
     )
 
 
-def _needs(others: tuple[str, ...], name: str, message: str) -> Rule:
+def _needs(others: tuple[str, ...], name: str, message: str) -> FaultRule:
     """Where one of some fields is set, so is another."""
-    return Rule(
+    return FaultRule(
         f"!({_any(*others)}) || {_set(name)}", message, lambda fault: not _has(fault, *others) or _has(fault, name)
     )
 
 
-def _only(others: tuple[str, ...], verb: str) -> Rule:
+def _only(others: tuple[str, ...], verb: str) -> FaultRule:
     """Some fields are about requests of one verb."""
     message = f"{', '.join(others)}: of {verb} requests only"
-    return Rule(
+    return FaultRule(
         f"!({_any(*others)}) || !has(self.verb) || self.verb in ['', '{verb}']",
         message,
         lambda fault: not _has(fault, *others) or fault.verb in ("", verb),
@@ -229,7 +229,7 @@ def camel(name: str) -> str:
     return first + "".join(part.capitalize() for part in rest)
 
 
-_TERMS = tuple(each for each in fields(Fault) if "term" in each.metadata)
+_TERMS = tuple(each for each in fields(InjectedFault) if "term" in each.metadata)
 TERMS: dict[str, Term] = {camel(each.name): each.metadata["term"] for each in _TERMS}
 _KNOWN = {camel(each.name): each for each in _TERMS}
 _NAMES = {camel(each.name): each.name for each in _TERMS}
@@ -237,7 +237,7 @@ _WATCHES = (*_ENDS, "bookmarks", "duplicate", "burst")
 _REST = tuple(name for name in _NAMES if name not in _ALONE)
 
 RULES = (
-    Rule(_any(*_HAPPENS), f"one of {', '.join(_HAPPENS)} is wanted", lambda fault: _has(fault, *_HAPPENS)),
+    FaultRule(_any(*_HAPPENS), f"one of {', '.join(_HAPPENS)} is wanted", lambda fault: _has(fault, *_HAPPENS)),
     _no_two("webhook", _REST, f"webhook: goes with {', '.join(_ALONE[1:])} only"),
     _no_two(
         "path",

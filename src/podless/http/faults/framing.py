@@ -7,7 +7,7 @@ from typing import Protocol
 
 from podless.codec import serializer
 from podless.structs import protobuf
-from podless.structs.wire import field, varint
+from podless.structs.wire import encode_field, encode_varint
 
 _LENGTH = 4  # bytes before a frame of protobuf
 _TYPE = b"\x0a"  # the tag of an event's type
@@ -49,14 +49,14 @@ class _Lines:
 
 class _Binary:
     def split(self, data: bytes) -> Iterator[bytes]:
-        return protobuf.frames(data)
+        return protobuf.split_frames(data)
 
     def type(self, event: bytes) -> bytes:
         return _inside(event[_LENGTH:], 1)
 
     def retyped(self, event: bytes, type_: bytes) -> bytes:
         inner = _inside(event[_LENGTH:], 2)
-        whole = field(_TYPE, type_) + b"\x12" + varint(len(inner)) + inner
+        whole = encode_field(_TYPE, type_) + b"\x12" + encode_varint(len(inner)) + inner
         return len(whole).to_bytes(_LENGTH, "big") + whole
 
     def uid(self, event: bytes) -> str:
@@ -94,7 +94,7 @@ JSON_LINES: Frames = _Lines()
 PROTOBUF_FRAMES: Frames = _Binary()
 
 
-def compressed(events: Iterable[bytes], frames: Frames) -> Iterator[bytes]:
+def compress_events(events: Iterable[bytes], frames: Frames) -> Iterator[bytes]:
     """Of the events of each object only what they come to, in the order of the last ones.
 
     What was made and is gone again is not told of; what was gone and is there again is told of twice.

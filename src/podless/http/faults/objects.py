@@ -9,20 +9,19 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
-from podless.controllers.write import report
-from podless.http.faults.definition import kind
-from podless.http.faults.fault import BadFault, Fault
+from podless.controllers.write import report_status
+from podless.http.faults.definition import fault_kind
+from podless.http.faults.fault import BadFault, InjectedFault
 from podless.http.faults.scripted import Faults
+from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
 log = logging.getLogger("podless")
 
-Object = dict[str, Any]
 
 _MANAGER = "podless"
 _DELAY = 0.05  # seconds in which what is counted is gathered
@@ -33,7 +32,7 @@ _SEED = 8  # digits of a uid that make a seed, where none is given
 class _Known:
     """An object that is in force. matched, injected: as its status has them; writing: who is changing them."""
 
-    fault: Fault
+    fault: InjectedFault
     uid: str
     generation: int
     matched: int = 0
@@ -49,7 +48,7 @@ class FaultObjects(Controller):
 
     def __init__(self, api: API, faults: Faults) -> None:
         super().__init__(api)
-        self._kind = kind()
+        self._kind = fault_kind()
         self._scripted = faults
         self._known: dict[str, _Known] = {}
 
@@ -87,7 +86,7 @@ class FaultObjects(Controller):
         metadata, known = obj["metadata"], self._known.get(entry.key)
         if known is None or (known.uid, known.generation) != (metadata["uid"], metadata["generation"]):
             try:
-                fault = Fault.of(metadata["name"], obj["spec"], seed=int(metadata["uid"][:_SEED], 16))
+                fault = InjectedFault.of(metadata["name"], obj["spec"], seed=int(metadata["uid"][:_SEED], 16))
             except BadFault as error:  # an older release took it
                 log.warning("fault %s: %s", metadata["name"], error)
                 self._forget(entry.key)
@@ -129,7 +128,7 @@ class FaultObjects(Controller):
 
         known.writing = True
         try:
-            obj = await report(self.api, self._kind, key, count, _MANAGER)
+            obj = await report_status(self.api, self._kind, key, count, _MANAGER)
         finally:
             known.writing = False
         if obj is not None and self._known.get(key) is known:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
-from podless.http.faults.fault import GROUP, BadFault, Fault, Kinds
+from podless.http.faults.fault import GROUP, BadFault, InjectedFault, Kinds
 from podless.http.message import Request
 
 EXEMPT = "this process"  # the peer of requests to which nothing happens
@@ -26,23 +26,23 @@ class Faults:
     settle: Callable[[], Awaitable[None]] | None = None
 
     def __init__(self) -> None:
-        self._added: tuple[Fault, ...] = ()
-        self._objects: dict[str, Fault] = {}
-        self._faults: tuple[Fault, ...] = ()
+        self._added: tuple[InjectedFault, ...] = ()
+        self._objects: dict[str, InjectedFault] = {}
+        self._faults: tuple[InjectedFault, ...] = ()
         self._lock = threading.Lock()
 
-    def add(self, fault: Fault | None = None, /, **given: Any) -> Fault:
+    def add(self, fault: InjectedFault | None = None, /, **given: Any) -> InjectedFault:
         """Have something go wrong from now on; the fields of Fault, or one. Raises BadFault."""
         if fault is None:
             try:
-                fault = Fault(**given)
+                fault = InjectedFault(**given)
             except TypeError as error:
                 raise BadFault(str(error)) from None
         with self._lock:
             self._change((*self._added, fault))
         return fault
 
-    def remove(self, fault: Fault) -> None:
+    def remove(self, fault: InjectedFault) -> None:
         """Have it go wrong no longer."""
         with self._lock:
             self._change(tuple(one for one in self._added if one is not fault))
@@ -52,7 +52,7 @@ class Faults:
         with self._lock:
             self._change(())
 
-    def put(self, name: str, fault: Fault | None) -> None:
+    def put(self, name: str, fault: InjectedFault | None) -> None:
         """Have go wrong what an object says; None for nothing more."""
         with self._lock:
             self._objects.pop(name, None)
@@ -60,22 +60,22 @@ class Faults:
                 self._objects[name] = fault
             self._change(self._added)
 
-    def _change(self, added: tuple[Fault, ...]) -> None:
+    def _change(self, added: tuple[InjectedFault, ...]) -> None:
         self._added = added
         self._faults = (*added, *(self._objects[name] for name in sorted(self._objects)))
 
     @property
-    def added(self) -> tuple[Fault, ...]:
+    def added(self) -> tuple[InjectedFault, ...]:
         """Those that a program has added; to be set to what it was."""
         return self._added
 
     @added.setter
-    def added(self, faults: tuple[Fault, ...]) -> None:
+    def added(self, faults: tuple[InjectedFault, ...]) -> None:
         with self._lock:
             self._change(faults)
 
     @property
-    def objects(self) -> dict[str, Fault]:
+    def objects(self) -> dict[str, InjectedFault]:
         """Those of objects, by their names."""
         with self._lock:
             return dict(self._objects)
@@ -92,13 +92,13 @@ class Faults:
             self.add(label=f"chaos {seed}", seed=seed + place, **SPARED, **what)
         return seed
 
-    def __iter__(self) -> Iterator[Fault]:
+    def __iter__(self) -> Iterator[InjectedFault]:
         return iter(self._faults)
 
     def __bool__(self) -> bool:
         return bool(self._faults)
 
-    def pick(self, request: Request) -> Fault | None:
+    def pick(self, request: Request) -> InjectedFault | None:
         """What happens to a request; None for nothing."""
         asked = request.info.asked
         if request.peer == EXEMPT or asked.group == GROUP or request.path.startswith(_OWN):

@@ -61,7 +61,7 @@ class Cell:
             "name": self.name,
             "type": self.type,
             "format": self.format,
-            "description": self.told if isinstance(self.told, str) else texts.text(*self.told),
+            "description": self.told if isinstance(self.told, str) else texts.field_text(*self.told),
             "priority": self.priority,
         }
 

@@ -22,10 +22,10 @@ def _decision(obj: Object) -> str:
 
 
 def _requested(obj: Object) -> str:
-    from podless.publish.table.ages import shown
+    from podless.publish.table.ages import format_age
 
     seconds = at(obj, "spec", "expirationSeconds", default=None)
-    return NONE if seconds is None else shown(0, seconds)
+    return NONE if seconds is None else format_age(0, seconds)
 
 
 def _ports(obj: Object) -> str:

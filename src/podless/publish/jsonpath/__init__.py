@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from podless.publish.jsonpath.parser import Parser
-from podless.publish.jsonpath.steps import Fault, Field, Step, Values, descend, run
+from podless.publish.jsonpath.parser import TemplateParser
+from podless.publish.jsonpath.steps import FieldStep, PathFault, Step, Values, descend_values, run_steps
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.meter import charge, each
 
@@ -31,16 +31,16 @@ class Searched:
         self._named: dict[str, Values] | None = None
 
     def follow(self, steps: list[Step]) -> Values:
-        """The values that the steps of a path lead to. Raises Fault."""
-        if not steps or steps[0] is not descend:
-            return run(steps, [self.obj])
+        """The values that the steps of a path lead to. Raises PathFault."""
+        if not steps or steps[0] is not descend_values:
+            return run_steps(steps, [self.obj])
         if self._below is None:
-            self._below = descend([self.obj])
-        if len(steps) < 2 or not isinstance(steps[1], Field):
-            return run(steps[1:], self._below)
+            self._below = descend_values([self.obj])
+        if len(steps) < 2 or not isinstance(steps[1], FieldStep):
+            return run_steps(steps[1:], self._below)
         if self._named is None:
             self._named = _by_name(self._below)
-        return run(steps[2:], self._named.get(steps[1].name, []))
+        return run_steps(steps[2:], self._named.get(steps[1].name, []))
 
 
 def _by_name(values: Values) -> dict[str, Values]:
@@ -64,7 +64,7 @@ class Path:
         self.text = text
         self._nodes = nodes
         self._names = text[1:].split(".") if _PLAIN.fullmatch(text) else None
-        self.descends = any(steps and steps[0] is descend for steps in nodes)
+        self.descends = any(steps and steps[0] is descend_values for steps in nodes)
 
     def find(self, obj: Any) -> Values:
         """The values that the path leads to, in order; none where it cannot be followed. obj: may be a Searched."""
@@ -80,7 +80,7 @@ class Path:
         try:
             follow = (searched or Searched(obj)).follow
             found = [follow(steps) for steps in self._nodes]
-        except Fault:
+        except PathFault:
             return []
         return found[0]
 
@@ -91,6 +91,6 @@ class Path:
 
 
 @bounded_cache(_CACHED)
-def parse(text: str) -> Path:
+def parse_path(text: str) -> Path:
     """A path as additionalPrinterColumns have it, such as .spec.x, compiled. Raises ValueError for a malformed one."""
-    return Path(text, Parser(f"{{{text}}}").template())
+    return Path(text, TemplateParser(f"{{{text}}}").template())

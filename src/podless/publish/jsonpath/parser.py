@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 
 from podless.publish.jsonpath.steps import (
-    Field,
+    FieldStep,
     Step,
-    array,
-    comparing,
-    constant,
-    descend,
-    existing,
-    repeat,
-    union,
-    unknown,
-    wildcard,
+    descend_values,
+    make_comparison,
+    make_constant,
+    make_existence_filter,
+    make_union,
+    parse_array,
+    refuse_word,
+    repeat_literal,
+    take_items,
 )
 from podless.runtime.meter import each
 
@@ -27,7 +27,7 @@ _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v
 _ENDS = frozenset(" \t\r\n.,[]$@{}")
 
 
-class Parser:
+class TemplateParser:
     """Reads a template: text, and actions in braces. Raises ValueError for a malformed one."""
 
     def __init__(self, text: str) -> None:
@@ -45,7 +45,7 @@ class Parser:
                 continue
             start = self.pos
             self.pos = min(found for found in (self.text.find("{", start), len(self.text)) if found >= 0)
-            nodes.append([constant(self.text[start : self.pos])])
+            nodes.append([make_constant(self.text[start : self.pos])])
         return nodes
 
     def action(self) -> list[Step]:
@@ -72,12 +72,12 @@ class Parser:
             elif char == "[":
                 steps += self.array()
             elif char in "\"'":
-                steps.append(constant(self.quoted(char)))
+                steps.append(make_constant(self.quoted(char)))
             elif char == ".":
                 self.pos += 1
                 steps.append(self.field())
             elif char in "+-" or char.isdecimal():
-                steps.append(repeat(self.number()))
+                steps.append(repeat_literal(self.number()))
             elif char == "_" or char.isalpha():
                 steps.append(self.word())
             else:
@@ -88,9 +88,9 @@ class Parser:
         self.pos += 2
         char = self.text[self.pos : self.pos + 1]
         if char == "_" or char.isalnum():
-            return [descend, self.field()]
+            return [descend_values, self.field()]
         self.recursive = True
-        return [descend]
+        return [descend_values]
 
     def field(self) -> Step:
         """A field's name, up to a character that ends it and is not escaped."""
@@ -99,7 +99,7 @@ class Parser:
             self.pos += 2 if self.text[self.pos] == "\\" else 1
         self.pos = min(self.pos, len(self.text))
         name = self.text[start : self.pos]
-        return wildcard if name == "*" else Field(name.replace("\\", ""))
+        return take_items if name == "*" else FieldStep(name.replace("\\", ""))
 
     def word(self) -> Step:
         """A word without quotes, of which only true and false mean something."""
@@ -107,7 +107,7 @@ class Parser:
         while self.pos < len(self.text) and self.text[self.pos] not in _ENDS:
             self.pos += 1
         name = self.text[start : self.pos]
-        return repeat(name == "true") if name in ("true", "false") else unknown(name)
+        return repeat_literal(name == "true") if name in ("true", "false") else refuse_word(name)
 
     def number(self) -> int | float:
         """A literal number."""
@@ -142,10 +142,10 @@ class Parser:
         text = ":" if text == "*" else text
         parts = text.split(",")
         if len(parts) > 1:
-            return [union([_nested(f"[{part.strip(' ')}]") for part in parts])]
+            return [make_union([_nested(f"[{part.strip(' ')}]") for part in parts])]
         if key := _KEY.fullmatch(text):
             return _nested(f".{key[1]}")
-        return [array(text)]
+        return [parse_array(text)]
 
     def filter(self) -> Step:
         """A filter: what is compared, the operator, and what with; brackets within quotes do not end it."""
@@ -170,13 +170,13 @@ class Parser:
         self.pos += 1
         parts = _FILTER.fullmatch(text)
         if not parts:
-            return existing(_nested(text))
-        return comparing(_nested(parts[1]), parts[2], _nested(parts[3]))
+            return make_existence_filter(_nested(text))
+        return make_comparison(_nested(parts[1]), parts[2], _nested(parts[3]))
 
 
 def _nested(text: str) -> list[Step]:
     """The steps of an action's inside."""
-    nodes = Parser(f"{{{text}}}").template()
+    nodes = TemplateParser(f"{{{text}}}").template()
     return nodes[0]
 
 

@@ -18,7 +18,7 @@ _PART = 512  # values that are looked at between two charges
 _SLICE = re.compile(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?")
 
 
-class Fault(Exception):
+class PathFault(Exception):
     """A path cannot be followed in an object. partial: what a filter that asks for existence takes for found."""
 
     def __init__(self, message: str, partial: Values) -> None:
@@ -26,8 +26,8 @@ class Fault(Exception):
         self.partial = partial
 
 
-def run(steps: Iterable[Step], values: Values) -> Values:
-    """What the steps make of the values, one after the other. Raises Fault."""
+def run_steps(steps: Iterable[Step], values: Values) -> Values:
+    """What the steps make of the values, one after the other. Raises PathFault."""
     for step in steps:
         charge(1 + len(values))
         values = step(values)
@@ -36,30 +36,30 @@ def run(steps: Iterable[Step], values: Values) -> Values:
 
 def _counted(values: Values) -> Values:
     if len(values) > _MOST:
-        raise Fault("too many values", [])
+        raise PathFault("too many values", [])
     return values
 
 
-def constant(value: str) -> Step:
+def make_constant(value: str) -> Step:
     """A text between the actions."""
     return lambda values: [value]
 
 
-def repeat(value: float | bool) -> Step:
+def repeat_literal(value: float | bool) -> Step:
     """The same literal in place of each value."""
     return lambda values: [value] * len(values)
 
 
-def unknown(name: str) -> Step:
+def refuse_word(name: str) -> Step:
     """A word that means nothing."""
 
     def step(values: Values) -> Values:
-        raise Fault(f"unrecognized identifier {name}", values)
+        raise PathFault(f"unrecognized identifier {name}", values)
 
     return step
 
 
-class Field:
+class FieldStep:
     """The field of the objects that have it."""
 
     __slots__ = ("name",)
@@ -68,7 +68,6 @@ class Field:
         self.name = name
 
     def __call__(self, values: Values) -> Values:
-        """The step."""
         name = self.name
         return [value[name] for value in values if type(value) is dict and name in value]
 
@@ -83,12 +82,12 @@ def _children(value: Any) -> Values:
     return list(each(value.encode())) if isinstance(value, str) else []
 
 
-def wildcard(values: Values) -> Values:
+def take_items(values: Values) -> Values:
     """All items and fields."""
     return [child for value in values for child in _children(value)]
 
 
-def descend(values: Values) -> Values:
+def descend_values(values: Values) -> Values:
     """Everything at and below the values that has something in it, the outer before the inner."""
     found: Values = []
     rest = values[::-1]
@@ -114,23 +113,23 @@ def descend(values: Values) -> Values:
     return _counted(found)
 
 
-def union(parts: list[list[Step]]) -> Step:
+def make_union(parts: list[list[Step]]) -> Step:
     """What each of the parts finds, part by part."""
 
     def step(values: Values) -> Values:
         found: Values = []
         try:
             for part in parts:
-                found += run(part, values)
+                found += run_steps(part, values)
                 _counted(found)
-        except Fault as fault:
-            raise Fault(str(fault), values) from None
+        except PathFault as fault:
+            raise PathFault(str(fault), values) from None
         return found
 
     return step
 
 
-def array(text: str) -> Step:
+def parse_array(text: str) -> Step:
     """An index or slice; the end of a lone index is the one behind it. Raises ValueError for what is neither."""
     match = _SLICE.fullmatch(text)
     if not match:
@@ -145,14 +144,14 @@ def array(text: str) -> Step:
             if value is None:
                 continue
             if type(value) is not list:
-                raise Fault("what is indexed is not a list", values)
+                raise PathFault("what is indexed is not a list", values)
             count = len(value)
             first = (start or 0) + count * ((start or 0) < 0)
             last = count if stop is None else stop + count * (stop < 0 or (stop == 0 and lone))
             if first == last:
                 return found
             if not (0 <= first < count and first <= last <= count) or (stride is not None and stride <= 0):
-                raise Fault("the index is out of bounds", values)
+                raise PathFault("the index is out of bounds", values)
             found += islice(value, first, last, stride or 1)
         return found
 
@@ -165,32 +164,32 @@ def _whole(text: str) -> int:
     return int(text)
 
 
-def existing(inner: list[Step]) -> Step:
+def make_existence_filter(inner: list[Step]) -> Step:
     """The items in which the inner path finds something."""
 
     def holds(value: Any) -> bool:
         try:
-            return bool(run(inner, [value]))
-        except Fault as fault:
+            return bool(run_steps(inner, [value]))
+        except PathFault as fault:
             return bool(fault.partial)
 
     return _filtered(holds)
 
 
-def comparing(left: list[Step], operator: str, right: list[Step]) -> Step:
+def make_comparison(left: list[Step], operator: str, right: list[Step]) -> Step:
     """The items in which the two paths find values that compare so."""
 
     def holds(value: Any) -> bool:
         sides = []
         for steps in (left, right):
-            found = run(steps, [value])
+            found = run_steps(steps, [value])
             if not found:
                 return False
             if len(found) > 1:
-                raise Fault("can only compare one element at a time", [])
+                raise PathFault("can only compare one element at a time", [])
             sides.append(found[0])
         if operator not in _COMPARISONS:
-            raise Fault(f"unrecognized filter operator {operator}", [])
+            raise PathFault(f"unrecognized filter operator {operator}", [])
         return _compare(operator, *sides)
 
     return _filtered(holds)
@@ -201,11 +200,11 @@ def _filtered(holds: Callable[[Any], bool]) -> Step:
         found: Values = []
         for value in values:
             if type(value) is not list:
-                raise Fault("what is filtered is not a list", values)
+                raise PathFault("what is filtered is not a list", values)
             try:
                 found += [item for item in each(value) if holds(item)]
-            except Fault as fault:
-                raise Fault(str(fault), values) from None
+            except PathFault as fault:
+                raise PathFault(str(fault), values) from None
         return found
 
     return step
@@ -226,5 +225,5 @@ def _compare(operator: str, one: Any, other: Any) -> bool:
     """Compares values of one type only: no integer is a float, and booleans have no order."""
     kind = type(one)
     if kind is not type(other) or kind not in _COMPARABLE or (kind is bool and operator not in ("==", "!=")):
-        raise Fault("incompatible types for comparison", [])
+        raise PathFault("incompatible types for comparison", [])
     return _COMPARISONS[operator](one, other)

@@ -23,7 +23,7 @@ _OLD = re.compile(r"[yY]|[nN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|[-+]?[0-
 
 
 @bounded_cache(1024)
-def text(encoded: str) -> str:
+def block_text(encoded: str) -> str:
     """A value, given as JSON, as YAML with a line break at the end; the same few come again and again.
 
     JSON is YAML, too: what is nested very deep stays as it is.
@@ -66,7 +66,7 @@ def _write_below(out: list[str], value: Any, indent: int) -> None:
 
 def _key(key: str) -> str:
     shown = _scalar(key, 0)[:-1]
-    return serializer.encode(key).decode() if "\n" in shown else shown
+    return serializer.encode_json(key).decode() if "\n" in shown else shown
 
 
 def _further(indent: int) -> int:
@@ -94,6 +94,6 @@ def _scalar(value: Any, indent: int) -> str:
     if not head.startswith("|"):  # a long line, which was folded
         return " ".join([head, *(line.strip(" ") for line in lines)]) + "\n"
     if "2" in head:  # the first line is indented, or empty
-        return f"{serializer.encode(value).decode()}\n"
+        return f"{serializer.encode_json(value).decode()}\n"
     inner = " " * _further(indent)
     return "\n".join([head, *(inner + line[_DASH:] if line else "" for line in lines), ""])

@@ -13,12 +13,11 @@ from typing import Any
 
 from podless.kinds.kind import Kind, Version
 from podless.publish import texts
-from podless.publish.openapi.standard import CORE, META, REF, VERSION, package
-from podless.structs.gotypes import ListOf, MapOf, Quantity, Raw, String, Time, Type, Union
+from podless.publish.openapi.standard import CORE, META, REF, VERSION, package_of
+from podless.runtime.jsonobject import Schema
+from podless.structs.gotypes import GoType, ListOf, MapOf, Quantity, Raw, String, Time, Union
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Field, Struct
-
-Schema = dict[str, Any]
 
 _SCALARS: dict[str, Schema] = {
     "bool": {"type": "boolean"},
@@ -60,36 +59,36 @@ _OWN: Mapping[str, tuple[str, Schema]] = {
 }
 
 
-def namer(kind: Kind, version: Version) -> Callable[[str], str]:
+def make_namer(kind: Kind, version: Version) -> Callable[[str], str]:
     """Gives the component of a kind of the same group-version."""
-    prefix = package(kind.group, version.name)
+    prefix = package_of(kind.group, version.name)
     return lambda noun: prefix + noun
 
 
-def described(group: str, struct: str, field: str = "") -> Schema:
+def describe_field(group: str, struct: str, field: str = "") -> Schema:
     """The description of a field or struct (publish/texts.py), or nothing where there is none."""
-    text = texts.text(group, struct, field)
+    text = texts.field_text(group, struct, field)
     return {"description": text} if text else {}
 
 
 def type_meta(struct: str = "Object") -> Schema:
     """The properties apiVersion and kind, of an object or of an EmbeddedObject."""
-    return {name: {**described(texts.META, struct, name), "type": "string"} for name in ("apiVersion", "kind")}
+    return {name: {**describe_field(texts.META, struct, name), "type": "string"} for name in ("apiVersion", "kind")}
 
 
 @cache
-def standard() -> dict[str, Schema]:
+def standard_components() -> dict[str, Schema]:
     """The components of meta/v1 that every group-version has."""
     walk = _Walk("", "v1")
     for struct in _STANDARD:
         walk.name(struct)
-    walk.found[META + "Patch"] = described(texts.META, "Patch") | {"type": "object"}
+    walk.found[META + "Patch"] = describe_field(texts.META, "Patch") | {"type": "object"}
     walk.found[META + "Status"] |= _named("", "Status", "v1")
     return dict(sorted(walk.found.items()))
 
 
 @cache
-def scale() -> dict[str, Schema]:
+def scale_components() -> dict[str, Schema]:
     """The components of Scale."""
     walk = _Walk("autoscaling", "v1")
     name = walk.name(load_struct("autoscaling/v1", "Scale"))
@@ -98,7 +97,7 @@ def scale() -> dict[str, Schema]:
 
 
 @cache
-def told() -> dict[str, Schema]:
+def server_components() -> dict[str, Schema]:
     """The components of what a server tells of itself, and of a watch's events."""
     walk = _Walk("", "v1")
     for noun, struct in _TOLD.items():
@@ -112,7 +111,7 @@ def _named(group: str, noun: str, version: str) -> Schema:
     return {"x-kubernetes-group-version-kind": [{"group": group, "kind": noun, "version": version}]}
 
 
-def components(kind: Kind, version: Version, shown: Container[str] = ()) -> dict[str, Schema]:
+def kind_components(kind: Kind, version: Version, shown: Container[str] = ()) -> dict[str, Schema]:
     """The components of a built-in kind, of its list, and of all structs inside, but for the standard ones.
 
     shown: names of components that are left out with all in them, for another kind has them.
@@ -124,16 +123,19 @@ def components(kind: Kind, version: Version, shown: Container[str] = ()) -> dict
     walk.found[item] |= _named(kind.group, kind.kind, version.name)
     for known in kind.more_subresources:
         if known.kind is not None and not known.connects:
-            walk.found |= components(known.kind, known.kind.versions[0], shown)
+            walk.found |= kind_components(known.kind, known.kind.versions[0], shown)
     if not kind.virtual:
         walk.found[walk.prefix + kind.list_kind] = _list(kind, version, item)
-    known_already = standard()
+    known_already = standard_components()
     return {name: shown for name, shown in walk.found.items() if name not in known_already}
 
 
 def _list(kind: Kind, version: Version, item: str) -> Schema:
-    items = described(texts.META, "List", "items") | {"type": "array", "items": {"$ref": REF + item}}
-    metadata = described(texts.META, "List", "metadata") | {"default": {}, "allOf": [{"$ref": f"{REF}{META}ListMeta"}]}
+    items = describe_field(texts.META, "List", "items") | {"type": "array", "items": {"$ref": REF + item}}
+    metadata = describe_field(texts.META, "List", "metadata") | {
+        "default": {},
+        "allOf": [{"$ref": f"{REF}{META}ListMeta"}],
+    }
     return {
         "description": f"A list of {kind.kind} objects.",
         "type": "object",
@@ -148,7 +150,7 @@ class _Walk:
     def __init__(self, group: str, version: str, shown: Container[str] = ()) -> None:
         self.group = group
         self.shown = shown
-        self.prefix = package(group, version)
+        self.prefix = package_of(group, version)
         self.found: dict[str, Schema] = {}
 
     def name(self, struct: Struct) -> str:
@@ -177,7 +179,7 @@ class _Walk:
         return ("", CORE) if struct.home == "core/v1" else (self.group, self.prefix)
 
     def _struct(self, struct: Struct, group: str) -> Schema:
-        shown = described(group, struct.name) | {"type": "object"}
+        shown = describe_field(group, struct.name) | {"type": "object"}
         required = [field.name for field in struct if (field.always if field.required is None else field.required)]
         if required:
             shown["required"] = required
@@ -193,7 +195,7 @@ class _Walk:
         return shown
 
     def _field(self, field: Field, struct: str, group: str) -> Schema:
-        told = {} if (struct, field.name) in _BARE else described(group, struct, field.name)
+        told = {} if (struct, field.name) in _BARE else describe_field(group, struct, field.name)
         shape = self._shape(field.type)
         if field.default is not None:
             told["default"] = field.default
@@ -204,7 +206,7 @@ class _Walk:
         told |= _merging(field, struct)
         return told | {"allOf": [shape]} if told and "$ref" in shape else told | shape
 
-    def _shape(self, kind: Type) -> Schema:
+    def _shape(self, kind: GoType) -> Schema:
         if isinstance(kind, String):  # as most are
             return {"type": "string", "enum": list(kind.enum)} if kind.enum else {"type": "string"}
         if isinstance(kind, Struct):
@@ -222,7 +224,7 @@ class _Walk:
 
     def _own(self, name: str, shape: Schema, group: str = texts.META) -> Schema:
         """A type that says itself what it is."""
-        self.found[name] = described(group, name.rpartition(".")[2]) | shape
+        self.found[name] = describe_field(group, name.rpartition(".")[2]) | shape
         return {"$ref": REF + name}
 
 

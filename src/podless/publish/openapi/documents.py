@@ -7,41 +7,50 @@ from collections.abc import Iterable, Sequence
 from podless.codec import serializer
 from podless.kinds.kind import Kind
 from podless.publish.openapi import v2, v2pb, v3, v3pb
-from podless.publish.openapi.parts import FORMS, V2_PROTOBUF, V3_JSON, V3_PROTOBUF, Area, Form, Part, texts
-from podless.publish.openapi.pieces import Body, Piece
-from podless.publish.openapi.wire import begin
+from podless.publish.openapi.parts import (
+    FORMS,
+    V2_PROTOBUF,
+    V3_JSON,
+    V3_PROTOBUF,
+    Area,
+    AreaEntries,
+    KindForm,
+    encode_entries,
+)
+from podless.publish.openapi.pieces import DocumentBody, Piece
+from podless.publish.openapi.wire import begin_field
 from podless.runtime.bounded import bounded_cache
 
 
-def custom(binary: bool, found: Iterable[Part]) -> Body:
+def custom_document(binary: bool, found: Iterable[AreaEntries]) -> DocumentBody:
     """The version 3 document of a group-version, of the parts of its kinds."""
     form = V3_PROTOBUF if binary else V3_JSON
-    paths, schemas = _merged(Part({}, _standard(form.name)), found)
+    paths, schemas = _merged(AreaEntries({}, _standard(form.name)), found)
     if not binary:
-        return Body([_before(), paths, b'},"components":{"schemas":{', schemas, b"}}}"])
+        return DocumentBody([_before(), paths, b'},"components":{"schemas":{', schemas, b"}}}"])
     sizes = _size(paths), _size(schemas)
-    inner = begin(v3pb.SCHEMAS, sizes[1])
-    outer = begin(v3pb.COMPONENTS, len(inner) + sizes[1])
-    return Body([_before_binary() + begin(v3pb.PATHS, sizes[0]), paths, outer + inner, schemas], b"")
+    inner = begin_field(v3pb.SCHEMAS, sizes[1])
+    outer = begin_field(v3pb.COMPONENTS, len(inner) + sizes[1])
+    return DocumentBody([_before_binary() + begin_field(v3pb.PATHS, sizes[0]), paths, outer + inner, schemas], b"")
 
 
-def builtin(form: Form, kinds: Sequence[Kind]) -> Part:
+def add_builtin(form: KindForm, kinds: Sequence[Kind]) -> AreaEntries:
     """What all built-in kinds add to the version 2 document. It takes a while."""
-    found = v2.parts(*kinds)
-    return Part(texts(form.path, found["paths"]), texts(form.component, found["definitions"]))
+    found = v2.swagger_parts(*kinds)
+    return AreaEntries(encode_entries(form.path, found["paths"]), encode_entries(form.component, found["definitions"]))
 
 
-def swagger(form: Form, release: str, known: Part, found: Iterable[Part]) -> Body:
+def swagger_document(form: KindForm, release: str, known: AreaEntries, found: Iterable[AreaEntries]) -> DocumentBody:
     """The version 2 document. known: of all built-in kinds. found: the parts of the others."""
     paths, definitions = _merged(_always(form.name), [known, *found])
     if form is V2_PROTOBUF:
-        begun = begin(v2pb.PATHS, _size(paths)), begin(v2pb.DEFINITIONS, _size(definitions))
-        return Body([v2pb.rest(release) + begun[0], paths, begun[1], definitions], b"")
-    head, tail = serializer.encode(v2.head(release))[:-1], serializer.encode(v2.tail())[1:]
-    return Body([head + b',"paths":{', paths, b'},"definitions":{', definitions, b"}," + tail])
+        begun = begin_field(v2pb.PATHS, _size(paths)), begin_field(v2pb.DEFINITIONS, _size(definitions))
+        return DocumentBody([v2pb.encode_rest(release) + begun[0], paths, begun[1], definitions], b"")
+    head, tail = serializer.encode_json(v2.swagger_head(release))[:-1], serializer.encode_json(v2.swagger_tail())[1:]
+    return DocumentBody([head + b',"paths":{', paths, b'},"definitions":{', definitions, b"}," + tail])
 
 
-def _merged(first: Part, found: Iterable[Part]) -> tuple[list[Piece], list[Piece]]:
+def _merged(first: AreaEntries, found: Iterable[AreaEntries]) -> tuple[list[Piece], list[Piece]]:
     """The entries of both areas in the order of their names; of two with one name the later one counts."""
     paths, components = dict(first.paths), dict(first.components)
     for part in found:
@@ -57,18 +66,18 @@ def _size(pieces: Iterable[Piece]) -> int:
 @bounded_cache(8)
 def _standard(name: str) -> Area:
     """The components that all version 3 documents of custom kinds share."""
-    return texts(FORMS[name].component, v3.standard())
+    return encode_entries(FORMS[name].component, v3.standard_components())
 
 
 @bounded_cache(8)
-def _always(name: str) -> Part:
+def _always(name: str) -> AreaEntries:
     """What the version 2 document always has."""
-    form, found = FORMS[name], v2.standard()
-    return Part(texts(form.path, found["paths"]), texts(form.component, found["definitions"]))
+    form, found = FORMS[name], v2.standard_definitions()
+    return AreaEntries(encode_entries(form.path, found["paths"]), encode_entries(form.component, found["definitions"]))
 
 
 def _before() -> bytes:
-    return serializer.encode({"openapi": "3.0.0", "info": v3.CUSTOM_INFO})[:-1] + b',"paths":{'
+    return serializer.encode_json({"openapi": "3.0.0", "info": v3.CUSTOM_INFO})[:-1] + b',"paths":{'
 
 
 def _before_binary() -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from podless.publish.openapi.routes import BUILTIN, Operation, names
+from podless.publish.openapi.routes import BUILTIN, PathOperation, group_names
 from podless.publish.openapi.standard import META, VERSION
 from podless.runtime.bounded import bounded_cache
 
@@ -23,8 +23,8 @@ def _page(
     answer: str = "",
     produces: tuple[str, ...] = BUILTIN.produces,
     consumes: tuple[str, ...] = BUILTIN.produces,
-) -> Operation:
-    return Operation(
+) -> PathOperation:
+    return PathOperation(
         path=path,
         method="get",
         action="",
@@ -66,26 +66,26 @@ _ALWAYS = (
 )
 
 
-def pages(groups: Iterable[str] = ()) -> dict[str, Operation]:
+def list_pages(groups: Iterable[str] = ()) -> dict[str, PathOperation]:
     """The pages of a server that serves these built-in groups, by the names of their documents."""
     return {page.path.strip("/"): page for page in (*_ALWAYS, *(group(name) for name in groups if name))}
 
 
-def of(name: str, version: str) -> list[Operation]:
+def group_pages(name: str, version: str) -> list[PathOperation]:
     """The pages of a built-in group-version."""
-    return [group(name), resources(name, version)] if name else [resources(name, version)]
+    return [group(name), resource_list_page(name, version)] if name else [resource_list_page(name, version)]
 
 
 @bounded_cache(64)
-def group(name: str) -> Operation:
+def group(name: str) -> PathOperation:
     """How a built-in group lists its versions."""
-    prefix, tag = names(name)
+    prefix, tag = group_names(name)
     return _page(f"/apis/{name}/", tag, f"{prefix}APIGroup", "List the versions of the group.", f"{META}APIGroup")
 
 
-def resources(name: str, version: str) -> Operation:
+def resource_list_page(name: str, version: str) -> PathOperation:
     """How a built-in group-version lists its resources."""
-    prefix, tag = names(name, version)
+    prefix, tag = group_names(name, version)
     path = f"/apis/{name}/{version}/" if name else f"/api/{version}/"
     text = "List the resources, and what may be done with them."
     return _page(path, tag, f"{prefix}APIResources", text, f"{META}APIResourceList")

@@ -19,14 +19,14 @@ Document = dict[str, Any]
 Area = dict[str, Piece]
 
 
-class Part(NamedTuple):
+class AreaEntries(NamedTuple):
     """Entries of the two areas of a document, by name."""
 
     paths: Mapping[str, Piece]
     components: Mapping[str, Piece]
 
 
-class Form(NamedTuple):
+class KindForm(NamedTuple):
     """How a kind is told of. item, listed, scale, paths: what is said of the kind, its list, Scale and its paths.
 
     path, component: make an entry's bytes. templated: whether what follows from names is filled into templates.
@@ -37,44 +37,46 @@ class Form(NamedTuple):
     listed: Callable[[Kind, Version], Document]
     scale: Callable[[], Document]
     paths: Callable[[Kind, Version], Document]
-    path: Callable[[str, Any], bytes] = templates.entry
-    component: Callable[[str, Any], bytes] = templates.entry
+    path: Callable[[str, Any], bytes] = templates.encode_entry
+    component: Callable[[str, Any], bytes] = templates.encode_entry
     templated: bool = True
 
 
-V2_JSON = Form("v2", v2.item, v2.listed, v2.scale, v2.routed)
-V3_JSON = Form("v3", v3.item, v3.listed, builtin.scale, v3.routed)
-V2_PROTOBUF = V2_JSON._replace(name="v2pb", path=v2pb.path, component=v2pb.definition, templated=False)
-V3_PROTOBUF = V3_JSON._replace(name="v3pb", path=v3pb.path, component=v3pb.schema, templated=False)
+V2_JSON = KindForm("v2", v2.item_definition, v2.list_definition, v2.scale_definitions, v2.kind_paths)
+V3_JSON = KindForm("v3", v3.item_component, v3.list_component, builtin.scale_components, v3.kind_paths)
+V2_PROTOBUF = V2_JSON._replace(name="v2pb", path=v2pb.encode_path, component=v2pb.encode_definition, templated=False)
+V3_PROTOBUF = V3_JSON._replace(name="v3pb", path=v3pb.encode_path, component=v3pb.encode_schema, templated=False)
 FORMS = {form.name: form for form in (V2_JSON, V3_JSON, V2_PROTOBUF, V3_PROTOBUF)}
 
 
-def part(form: Form, kind: Kind, version: Version) -> Part:
+def make_part(form: KindForm, kind: Kind, version: Version) -> AreaEntries:
     """What a version of a custom kind adds to documents of a form."""
-    components = texts(form.component, form.item(kind, version))
+    components = encode_entries(form.component, form.item(kind, version))
     if version.scale is not None:
         components |= _scale(form.name)
-    values = templates.names(kind, version) if form.templated and not version.selectable else None
+    values = templates.template_names(kind, version) if form.templated and not version.selectable else None
     if values is None:
-        components |= texts(form.component, form.listed(kind, version))
-        return Part(texts(form.path, form.paths(kind, version)), components)
+        components |= encode_entries(form.component, form.listed(kind, version))
+        return AreaEntries(encode_entries(form.path, form.paths(kind, version)), components)
     shape = _shape(form.name, kind.namespaced, version.status, version.scale is not None)
     components[values[templates.LISTED].decode()] = templates.Filled(shape.listed, values)
-    return Part({name.fill(values).decode(): templates.Filled(path, values) for name, path in shape.paths}, components)
+    return AreaEntries(
+        {name.fill(values).decode(): templates.Filled(path, values) for name, path in shape.paths}, components
+    )
 
 
-def texts(make: Callable[[str, Any], bytes], found: Document) -> Area:
+def encode_entries(make: Callable[[str, Any], bytes], found: Document) -> Area:
     """Entries as bytes."""
-    return {name: Text(serializer.fitted(make(name, value))) for name, value in found.items()}
+    return {name: Text(serializer.fit_bytes(make(name, value))) for name, value in found.items()}
 
 
 @bounded_cache(8)
 def _scale(name: str) -> Area:
     form = FORMS[name]
-    return texts(form.component, form.scale())
+    return encode_entries(form.component, form.scale())
 
 
 @bounded_cache(32)
-def _shape(name: str, namespaced: bool, status: bool, scale: bool) -> templates.Shape:
+def _shape(name: str, namespaced: bool, status: bool, scale: bool) -> templates.TemplateShape:
     form = FORMS[name]
-    return templates.shape(namespaced, status, scale, form.paths, form.listed)
+    return templates.make_shape(namespaced, status, scale, form.paths, form.listed)

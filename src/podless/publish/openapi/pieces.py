@@ -35,7 +35,7 @@ class Text:
         return self._text
 
 
-class Body:
+class DocumentBody:
     """A document: texts, and in between the entries of its areas. between: stands between two entries.
 
     size: in bytes. It can be gone through any number of times.

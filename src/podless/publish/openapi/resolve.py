@@ -6,28 +6,26 @@ Source: k8s.io/apiserver pkg/cel/openapi/resolver.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from podless.kinds.kind import Kind, Version
 from podless.publish.openapi import builtin, schema
 from podless.publish.openapi.standard import REF
-
-Schema = dict[str, Any]
+from podless.runtime.jsonobject import Schema
 
 _AGAIN: Schema = {"type": "object"}  # what stands where a schema comes back to itself
 _EITHER = "int-or-string"
 
 
-def resolved(kind: Kind, version: Version) -> Schema:
+def resolve_schema(kind: Kind, version: Version) -> Schema:
     """The schema of a kind as its version shows it, made once."""
     return kind.made(("resolved", version.name), lambda: _resolve(kind, version))
 
 
 def _resolve(kind: Kind, version: Version) -> Schema:
     if kind.custom:
-        return _inlined(schema.root(kind.structure(version)), builtin.standard(), frozenset())
-    known = {**builtin.standard(), **builtin.components(kind, version)}
-    own = builtin.namer(kind, version)(kind.kind)
+        return _inlined(schema.root_component(kind.structure(version)), builtin.standard_components(), frozenset())
+    known = {**builtin.standard_components(), **builtin.kind_components(kind, version)}
+    own = builtin.make_namer(kind, version)(kind.kind)
     found = own if own in known else next((name for name in known if name.endswith(f".{kind.kind}")), own)
     return _inlined({"$ref": REF + found}, known, frozenset())
 

@@ -14,7 +14,7 @@ from typing import Any
 from podless.fields import patches
 from podless.kinds.kind import Kind, Subresource, Version
 from podless.publish import texts
-from podless.publish.openapi.standard import META, PARAMETERS, SCALE, package
+from podless.publish.openapi.standard import META, PARAMETERS, SCALE, package_of
 from podless.structs.gotypes import Bool, Int, ListOf, String
 
 TEXTS = {200: "OK", 201: "Created", 202: "Accepted", 401: "Unauthorized"}
@@ -99,7 +99,7 @@ BUILTIN = Dialect(
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class PathOperation:
     """One method of one path.
 
     method: lower case. action: x-kubernetes-action. name: the operation id. queries: keys of standard.PARAMETERS, or
@@ -176,7 +176,7 @@ _TEXTS = {
 _VERBS = {"post": "create", "put": "update", "watchlist": "watch"}
 
 
-def model(group: str, version: str, kind: str) -> str:
+def model_name(group: str, version: str, kind: str) -> str:
     """The component's name: the group's parts in reverse order, the version and the kind."""
     return ".".join([*reversed(group.split(".")), version, kind])
 
@@ -192,7 +192,7 @@ def camel(text: str, first: bool) -> str:
     return "".join(shown if first else [words[0], *shown[1:]])
 
 
-class Writer:
+class OperationsWriter:
     """Writes the operations of one version of one kind."""
 
     def __init__(self, kind: Kind, version: Version, name: Callable[[str], str] | None = None) -> None:
@@ -200,16 +200,16 @@ class Writer:
         self.kind = kind
         self.version = version
         self.dialect = CUSTOM if kind.custom else BUILTIN
-        self.name = name or (lambda noun: model(kind.group, version.name, noun))
-        self.prefix, self.tag = names(kind.group, version.name)
+        self.name = name or (lambda noun: model_name(kind.group, version.name, noun))
+        self.prefix, self.tag = group_names(kind.group, version.name)
         self.gvk = {"group": kind.group, "version": version.name, "kind": kind.kind}
 
-    def operations(self) -> list[Operation]:
+    def operations(self) -> list[PathOperation]:
         """All operations, in the order of their paths."""
         kind = self.kind
         root = f"/apis/{kind.group}/{self.version.name}" if kind.group else f"/api/{self.version.name}"
         inside = f"namespaces/{{namespace}}/{kind.plural}" if kind.namespaced else kind.plural
-        found: list[Operation] = []
+        found: list[PathOperation] = []
         if kind.namespaced:
             found += self._path(f"{root}/{kind.plural}", _EVERYWHERE, everywhere=True)
         found += self._path(f"{root}/{inside}", _COLLECTION)
@@ -228,7 +228,7 @@ class Writer:
             found += self._path(f"{item}/status", _SUBRESOURCE, "status")
         return found
 
-    def _below(self, path: str, known: Subresource) -> list[Operation]:
+    def _below(self, path: str, known: Subresource) -> list[PathOperation]:
         """A subresource beside status and scale."""
         if not known.connects:
             return self._path(path, [_BELOW[verb] for verb in known.verbs], known.name)
@@ -237,13 +237,13 @@ class Writer:
         found = [self._connect(path, method, known) for method in methods]
         return found + [self._connect(f"{path}/{{path}}", method, known) for method in methods if proxies]
 
-    def _connect(self, path: str, method: str, known: Subresource) -> Operation:
+    def _connect(self, path: str, method: str, known: Subresource) -> PathOperation:
         """One method of a subresource that leads on to something else."""
         of, suffix = known.kind, "WithPath" if "{path}" in path else ""
         assert of is not None
         scope = "Namespaced" if self.kind.namespaced else ""
         name = f"{method.title()}{scope}{self.kind.kind}{known.name.title()}{suffix}"
-        return Operation(
+        return PathOperation(
             path=path,
             method=method,
             action="connect",
@@ -260,14 +260,16 @@ class Writer:
             gvk={"group": of.group, "version": of.storage_version, "kind": of.kind},
         )
 
-    def _path(self, path: str, routes: Iterable[_Route], sub: str = "", everywhere: bool = False) -> list[Operation]:
+    def _path(
+        self, path: str, routes: Iterable[_Route], sub: str = "", everywhere: bool = False
+    ) -> list[PathOperation]:
         return [self._operation(path, route, sub, everywhere) for route in routes if sub or self._served(route.action)]
 
     def _served(self, action: str) -> bool:
         """A definition that is being deleted is still shown whole."""
         return self.kind.custom or _VERBS.get(action, action) in self.kind.verbs
 
-    def _operation(self, path: str, route: _Route, sub: str, everywhere: bool) -> Operation:
+    def _operation(self, path: str, route: _Route, sub: str, everywhere: bool) -> PathOperation:
         kind, dialect = self.kind, self.dialect
         noun, gvk = self.name(kind.kind), self.gvk
         if sub == "scale":
@@ -275,7 +277,7 @@ class Writer:
         known = kind.subresource(sub)
         if known is not None and known.kind is not None:
             of = known.kind
-            noun = package(of.group, of.storage_version) + of.kind
+            noun = package_of(of.group, of.storage_version) + of.kind
             gvk = {"group": of.group, "version": of.storage_version, "kind": of.kind}
         refs = {
             "list": self.name(kind.list_kind),
@@ -295,7 +297,7 @@ class Writer:
         produces = dialect.produces + (dialect.streams if route.answer in ("list", "event") else ())
         if known is not None and known.options is not None:
             queries, produces, answer = [*queries, *_options(known.options)], ("text/plain", *produces), ""
-        return Operation(
+        return PathOperation(
             path=path,
             method=route.method,
             action=route.action,
@@ -349,36 +351,36 @@ def _options(kind: Kind) -> list[str]:
     return found
 
 
-def names(group: str, *version: str) -> tuple[str, str]:
+def group_names(group: str, *version: str) -> tuple[str, str]:
     """What stands in the ids of a group's or group-version's operations, and their tag."""
     short = group.removesuffix(".k8s.io") if group else "core"
     prefix = "".join(camel(one, True) for one in (short, *version))
     return prefix, "_".join(camel(one, False) for one in (short, *version))
 
 
-def paths(operations: Iterable[Operation]) -> dict[str, list[Operation]]:
+def paths_of(operations: Iterable[PathOperation]) -> dict[str, list[PathOperation]]:
     """The operations by path."""
-    found: dict[str, list[Operation]] = {}
+    found: dict[str, list[PathOperation]] = {}
     for operation in operations:
         found.setdefault(operation.path, []).append(operation)
     return found
 
 
-def shared(operations: list[Operation]) -> list[str]:
+def shared_parameters(operations: list[PathOperation]) -> list[str]:
     """The parameters that all operations of a path have: the path has them in their place."""
     first, *others = operations
     return [key for key in first.queries if all(key in other.queries for other in others)]
 
 
-def parameter(key: str, kind: str) -> dict[str, Any]:
+def make_parameter(key: str, kind: str) -> dict[str, Any]:
     """A parameter: its name, place, text and type, and that it is required where it is in the path."""
     if key == "name":
         return {"name": key, "in": "path", "description": f"Name of the {kind}.", "required": True, "type": "string"}
     if key in PARAMETERS:
         form, place = PARAMETERS[key]
-        text = texts.text(texts.META, "Parameters", key) or texts.text(texts.META, "DeleteOptions", key)
+        text = texts.field_text(texts.META, "Parameters", key) or texts.field_text(texts.META, "DeleteOptions", key)
     else:
         name, of, form = key.split()
-        place, text = "query", texts.text("", of, name) or f"The option {name} of {of}."
+        place, text = "query", texts.field_text("", of, name) or f"The option {name} of {of}."
     required = {"required": True} if place == "path" else {}
     return {"name": key.split()[0], "in": place, "description": text} | required | {"type": form}

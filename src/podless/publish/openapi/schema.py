@@ -1,7 +1,7 @@
 """A custom kind's schema as it is published: version 3 without loss, version 2 with the loss that old clients need.
 
-`publish` and `lossy` work on any schema; `root` makes the component of a kind out of them. Sources: the structural
-schema of apiextensions.k8s.io/v1 for what is kept, the section "Publish Validation Schema in OpenAPI" of the
+`publish` and `lossy` work on any schema; `root_component` makes the component of a kind out of them. Sources: the
+structural schema of apiextensions.k8s.io/v1 for what is kept, the section "Publish Validation Schema in OpenAPI" of the
 CustomResourceDefinition documents for version 2, and the recorded documents for the order and form of everything.
 """
 
@@ -12,13 +12,12 @@ from typing import Any
 
 from podless.codec import gotext
 from podless.publish import texts
-from podless.publish.openapi.builtin import described, type_meta
+from podless.publish.openapi.builtin import describe_field, type_meta
 from podless.publish.openapi.standard import META, REF
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
-from podless.schema.plain import mentions
-
-Schema = dict[str, Any]
+from podless.schema.plain import make_mention_search
 
 DEFINITIONS = "#/definitions/"
 # apiVersion and kind of the kind itself, and of an object inside an object
@@ -30,7 +29,7 @@ _EXACT = 1 << 53
 
 def _whole(value: float) -> float:
     """A number with a whole value as an integer, as a Go server writes floats below 1e21."""
-    text = gotext.number(float(value))
+    text = gotext.format_number(float(value))
     return int(text) if "." not in text and "e" not in text else value
 
 
@@ -281,7 +280,7 @@ def _loosen(shown: Schema, children: dict[str, Schema], more: Schema | bool | No
 
 def _metadata(v2: bool, of: str = "Object", struct: str = "ObjectMeta") -> Schema:
     """The metadata of an Object, EmbeddedObject or List: a reference with a description of its own."""
-    told = described(texts.META, of, "metadata")
+    told = describe_field(texts.META, of, "metadata")
     if v2:
         return told | {"$ref": DEFINITIONS + META + struct}
     return told | {"allOf": [{"$ref": REF + META + struct}]}
@@ -305,7 +304,7 @@ def _embed(shown: Schema, v2: bool) -> None:
     shown["required"] = required + [name for name in ("kind", "apiVersion") if name not in required]
 
 
-def root(schema: Schema | None, *, v2: bool = False) -> Schema:
+def root_component(schema: Schema | None, *, v2: bool = False) -> Schema:
     """The component of a kind, but for the extensions that name it.
 
     Without a schema nothing is said of the fields, and in version 2 neither where unknown fields are kept: kubectl
@@ -316,7 +315,7 @@ def root(schema: Schema | None, *, v2: bool = False) -> Schema:
     if v2 and schema.get("x-kubernetes-preserve-unknown-fields"):
         return {"type": "object"}
     shown = lossy(schema) if v2 else publish(schema)
-    if mentions(schema, b'"x-kubernetes-embedded-resource"'):
+    if make_mention_search(schema, b'"x-kubernetes-embedded-resource"'):
         _embed(shown, v2)
     properties = shown.get("properties", {}) | _TYPE_META | {"metadata": _metadata(v2)}
     shown["properties"] = dict(sorted(properties.items()))
@@ -326,7 +325,7 @@ def root(schema: Schema | None, *, v2: bool = False) -> Schema:
 def list_root(kind: str, item: str, *, v2: bool = False) -> Schema:
     """The component of a list, but for the extensions that name it; item: the name of the kind's component."""
     prefix = DEFINITIONS if v2 else REF
-    items = {**described(texts.META, "List", "items"), "type": "array", "items": {"$ref": prefix + item}}
+    items = {**describe_field(texts.META, "List", "items"), "type": "array", "items": {"$ref": prefix + item}}
     return {
         "description": f"A list of {kind} objects.",
         "type": "object",

@@ -1,9 +1,9 @@
 """The documents over HTTP: which document, which form, whether the client has it already.
 
-`Library` keeps what was built for as long as the kinds live: digests and parts by kind, which documents of custom kinds
-are put together from as they are sent; of built-in kinds the documents that were asked for last. It does no I/O; one
-server has one of it. What is missing for an answer it tells as steps (`Missing`), so that its caller takes them when
-and where there is time.
+`DocumentLibrary` keeps what was built for as long as the kinds live: digests and parts by kind, which documents of
+custom kinds are put together from as they are sent; of built-in kinds the documents that were asked for last. It does
+no I/O; one server has one of it. What is missing for an answer it tells as steps (`MissingParts`), so that its caller
+takes them when and where there is time.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from podless.apis.release import RELEASE
 from podless.codec import serializer
-from podless.codec.accept import clauses
+from podless.codec.accept import parse_accept
 from podless.kinds.kind import Kind, Version
 from podless.kinds.version import read
 from podless.meta.gvk import GroupVersion
 from podless.publish.openapi import documents, pages, parts, v3, v3pb
-from podless.publish.openapi.parts import Form, Part
-from podless.publish.openapi.pieces import Body
-from podless.publish.openapi.routes import Operation
+from podless.publish.openapi.parts import AreaEntries, KindForm
+from podless.publish.openapi.pieces import DocumentBody
+from podless.publish.openapi.routes import PathOperation
 from podless.runtime import clock
 
 JSON = "application/json"
@@ -57,11 +57,11 @@ class Reply:
 
     status: int
     headers: dict[str, str] = field(default_factory=dict)
-    body: bytes | Body = b""
+    body: bytes | DocumentBody = b""
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class DocumentRequest:
     """What counts of a request; any method is answered like GET (the HTTP layer leaves out the body for HEAD).
 
     group_version: what stands after /openapi/v3/, of a page too. hash: the query parameter, "" without it.
@@ -86,7 +86,7 @@ def group_version(path: str) -> GroupVersion | None:
 
 def accepted(accept: str, forms: dict[str, str]) -> str | None:
     """The first of the forms, as they are named to clients, that an Accept header takes; None where it takes none."""
-    for _, main, sub, _ in clauses(accept or "*/*"):
+    for _, main, sub, _ in parse_accept(accept or "*/*"):
         for name, form in forms.items():
             offered = name.split("/")
             if main in (offered[0], "*") and sub in (offered[1], "*"):
@@ -100,7 +100,7 @@ def unchanged(if_none_match: str, etag: str) -> bool:
     return "*" in tags or f'"{etag}"' in tags
 
 
-class Step(NamedTuple):
+class PreparationStep(NamedTuple):
     """Something that an answer needs. make: gives it, from what does not change; keep: takes it.
 
     long: it may take longer than some milliseconds.
@@ -111,25 +111,27 @@ class Step(NamedTuple):
     long: bool = False
 
 
-class Missing(Exception):
+class MissingParts(Exception):
     """An answer needs more than is there. steps: make it, in any order; there may be more to do after that."""
 
-    def __init__(self, steps: list[Step]) -> None:
+    def __init__(self, steps: list[PreparationStep]) -> None:
         super().__init__()
         self.steps = steps
 
 
-def complete(work: Callable[[], Reply]) -> Reply:
+def complete_answer(work: Callable[[], Reply]) -> Reply:
     """The answer that some work gives once all is there that it needs."""
     while True:
         try:
             return work()
-        except Missing as missing:
+        except MissingParts as missing:
             for step in missing.steps:
                 step.keep(step.make())
 
 
-def _conditional(request: Request, headers: dict[str, str], etag: str, body: Callable[[], bytes | Body]) -> Reply:
+def _conditional(
+    request: DocumentRequest, headers: dict[str, str], etag: str, body: Callable[[], bytes | DocumentBody]
+) -> Reply:
     if request.if_none_match and unchanged(request.if_none_match, etag):
         if request.method not in ("GET", "HEAD"):
             return Reply(412, headers)
@@ -137,14 +139,14 @@ def _conditional(request: Request, headers: dict[str, str], etag: str, body: Cal
     return Reply(200, headers, body())
 
 
-class Library:
+class DocumentLibrary:
     """Answers requests for documents of the kinds that are served now."""
 
     def __init__(
         self,
         kinds: Callable[[], Iterable[Kind]],
         release: str = RELEASE.name,
-        now: Callable[[], datetime] = clock.moment,
+        now: Callable[[], datetime] = clock.utc_now,
         generation: Callable[[], object] = object,
     ) -> None:
         """kinds: gives those served now; a definition that changes must give another Kind. release: in documents.
@@ -158,22 +160,22 @@ class Library:
         self._index: tuple[object, bytes] = (None, b"")
         self._digests: WeakKeyDictionary[Kind, Mapping[str, bytes]] = WeakKeyDictionary()
         self._long: WeakSet[Kind] = WeakSet()  # those whose schemas are
-        self._parts: dict[str, WeakKeyDictionary[Kind, dict[str, Part]]]
+        self._parts: dict[str, WeakKeyDictionary[Kind, dict[str, AreaEntries]]]
         self._parts = {name: WeakKeyDictionary() for name in parts.FORMS}
         # of version 2: all built-in kinds, which have much in common
-        self._builtin: dict[str, tuple[list[Kind], Part]] = {}
-        self._documents: OrderedDict[tuple[str, str], bytes | Body] = OrderedDict()
-        self._whole: dict[str, tuple[str, Body]] = {}
+        self._builtin: dict[str, tuple[list[Kind], AreaEntries]] = {}
+        self._documents: OrderedDict[tuple[str, str], bytes | DocumentBody] = OrderedDict()
+        self._whole: dict[str, tuple[str, DocumentBody]] = {}
         # the kinds, and the ETag, that a document was last asked for with: by its path and form
         self._asked: OrderedDict[tuple[str, str], tuple[object, str]] = OrderedDict()
 
-    def answer(self, document: str, request: Request) -> Reply:
-        """The answer of a document: v2 or v3. Raises Missing."""
+    def answer(self, document: str, request: DocumentRequest) -> Reply:
+        """The answer of a document: v2 or v3. Raises MissingParts."""
         if document == "v2":
             return self.swagger(request)
         return self.document(request) if request.group_version else self.index()
 
-    def ready(self, document: str, request: Request) -> bool:
+    def ready(self, document: str, request: DocumentRequest) -> bool:
         """Whether an answer is there, or soon made."""
         if document == "v3" and not request.group_version:
             return self._index[0] == self._generation()
@@ -196,7 +198,7 @@ class Library:
             self._asked.popitem(last=False)
 
     def index(self) -> Reply:
-        """/openapi/v3. A real server sends it without a type, which makes it text. Raises Missing."""
+        """/openapi/v3. A real server sends it without a type, which makes it text. Raises MissingParts."""
         generation = self._generation()
         if self._index[0] != generation:
             self._index = generation, self._indexed()
@@ -209,16 +211,18 @@ class Library:
             for version in kind.versions:
                 found.setdefault((kind.group, version.name), []).append(digests[version.name])
         tags = {name: v3.page_etag(name) for name in self._pages()}
-        tags |= {v3.path(GroupVersion(*where)): v3.etag(digests) for where, digests in found.items()}
-        return serializer.encode(v3.index(tags))
+        tags |= {
+            v3.group_version_path(GroupVersion(*where)): v3.document_hash(digests) for where, digests in found.items()
+        }
+        return serializer.encode_json(v3.root_document(tags))
 
-    def _pages(self) -> dict[str, Operation]:
-        return pages.pages({kind.group for kind in self._kinds() if not kind.custom})
+    def _pages(self) -> dict[str, PathOperation]:
+        return pages.list_pages({kind.group for kind in self._kinds() if not kind.custom})
 
-    def document(self, request: Request) -> Reply:
+    def document(self, request: DocumentRequest) -> Reply:
         """/openapi/v3/…: one group-version or page; 404 where none is served, 301 where the hash is an old one.
 
-        Raises Missing.
+        Raises MissingParts.
         """
         generation = self._generation()
         found = self._found(request.group_version)
@@ -230,7 +234,7 @@ class Library:
             return Reply(406, {"Vary": "Accept"})
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
         if request.hash and request.hash != etag:
-            return Reply(301, headers | {"Location": v3.url(request.group_version, etag)})
+            return Reply(301, headers | {"Location": v3.document_url(request.group_version, etag)})
         if request.hash:
             expires = (self._now() + _YEAR).strftime("%a, %d %b %Y %H:%M:%S UTC")
             headers |= {"Cache-Control": "public, immutable", "Expires": expires}
@@ -242,24 +246,24 @@ class Library:
         where = group_version(name)
         if where is None:
             page = self._pages().get(name)
-            return (v3.page_etag(name), partial(v3.page, page, self._release)) if page is not None else None
+            return (v3.page_etag(name), partial(v3.page_document, page, self._release)) if page is not None else None
         group, served = where.group, where.version
         kinds = [kind for kind in self._kinds() if kind.group == group and _serves(kind, served)]
         if not kinds:
             return None
-        etag = v3.etag(digests[served] for digests in self._told(kinds))
+        etag = v3.document_hash(digests[served] for digests in self._told(kinds))
         if all(kind.custom for kind in kinds):
             return etag, [(kind, kind.by_version[served]) for kind in kinds]
-        return etag, partial(v3.document, group, served, kinds, self._release)
+        return etag, partial(v3.group_version_document, group, served, kinds, self._release)
 
-    def swagger(self, request: Request) -> Reply:
-        """/openapi/v2: all kinds in one document. Raises Missing."""
+    def swagger(self, request: DocumentRequest) -> Reply:
+        """/openapi/v2: all kinds in one document. Raises MissingParts."""
         form = accepted(request.accept, V2_FORMS)
         if form is None:
             return Reply(406, {"Vary": "Accept"})
         generation, kinds = self._generation(), list(self._kinds())
         told = zip(kinds, self._told(kinds, shown=form == JSON), strict=True)
-        etag = v3.etag(digests[version.name] for kind, digests in told for version in kind.versions)
+        etag = v3.document_hash(digests[version.name] for kind, digests in told for version in kind.versions)
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
         reply = _conditional(request, headers, etag, lambda: self._joined(kinds, form, etag))
         if self._whole.get(form, ("",))[0] == etag:
@@ -269,13 +273,13 @@ class Library:
     # what is kept by kind
 
     def _told(self, kinds: list[Kind], *, shown: bool = False) -> list[Mapping[str, bytes]]:
-        """The digests of kinds, by version. shown: they are about to be shown as JSON. Raises Missing."""
+        """The digests of kinds, by version. shown: they are about to be shown as JSON. Raises MissingParts."""
         found = [self._digests.get(kind) for kind in kinds]
         if None not in found:
             return [one for one in found if one is not None]
-        raise Missing(
+        raise MissingParts(
             [
-                Step(partial(_look, kind, shown), partial(self._keep_look, kind), len(kind.versions) > _FEW)
+                PreparationStep(partial(_look, kind, shown), partial(self._keep_look, kind), len(kind.versions) > _FEW)
                 for kind, known in zip(kinds, found, strict=True)
                 if known is None
             ]
@@ -288,11 +292,11 @@ class Library:
         for name, made in found.parts.items():
             self._parts[name][kind] = made
 
-    def _of(self, form: Form, served: Iterable[tuple[Kind, Version]]) -> list[Part]:
-        """The parts of versions of custom kinds. Raises Missing."""
+    def _of(self, form: KindForm, served: Iterable[tuple[Kind, Version]]) -> list[AreaEntries]:
+        """The parts of versions of custom kinds. Raises MissingParts."""
         kept = self._parts[form.name]
-        found: list[Part] = []
-        steps: list[Step] = []
+        found: list[AreaEntries] = []
+        steps: list[PreparationStep] = []
         for kind, version in served:
             known = kept.get(kind)
             if known is None:
@@ -301,35 +305,35 @@ class Library:
             if part is not None:
                 found.append(part)
                 continue
-            make, keep = partial(parts.part, form, kind, version), partial(known.__setitem__, version.name)
-            steps.append(Step(make, keep, kind in self._long))
+            make, keep = partial(parts.make_part, form, kind, version), partial(known.__setitem__, version.name)
+            steps.append(PreparationStep(make, keep, kind in self._long))
         if steps:
-            raise Missing(steps)
+            raise MissingParts(steps)
         return found
 
     # documents
 
-    def _document(self, form: str, etag: str, make: _Custom | Callable[[], v3.Document]) -> bytes | Body:
-        """A version 3 document. Raises Missing."""
+    def _document(self, form: str, etag: str, make: _Custom | Callable[[], v3.Document]) -> bytes | DocumentBody:
+        """A version 3 document. Raises MissingParts."""
         key = form, etag
         body = self._documents.pop(key, None)
         if body is None and callable(make):
-            encode = v3pb.document if form == V3_PROTOBUF else _encode
-            raise Missing([Step(lambda: encode(make()), partial(self._keep_document, key), long=True)])
+            encode = v3pb.encode_document if form == V3_PROTOBUF else _encode
+            raise MissingParts([PreparationStep(lambda: encode(make()), partial(self._keep_document, key), long=True)])
         if body is None:
             assert not callable(make)
             found = self._of(parts.V3_PROTOBUF if form == V3_PROTOBUF else parts.V3_JSON, make)
-            body = documents.custom(form == V3_PROTOBUF, found)
+            body = documents.custom_document(form == V3_PROTOBUF, found)
         self._keep_document(key, body)
         return body
 
-    def _keep_document(self, key: tuple[str, str], body: bytes | Body) -> None:
+    def _keep_document(self, key: tuple[str, str], body: bytes | DocumentBody) -> None:
         self._documents[key] = body
         if len(self._documents) > _KEPT:
             self._documents.popitem(last=False)
 
-    def _joined(self, kinds: list[Kind], form: str, etag: str) -> Body:
-        """The version 2 document. Raises Missing."""
+    def _joined(self, kinds: list[Kind], form: str, etag: str) -> DocumentBody:
+        """The version 2 document. Raises MissingParts."""
         kept = self._whole.get(form)
         if kept is not None and kept[0] == etag:
             return kept[1]
@@ -337,19 +341,19 @@ class Library:
         builtin, custom = ([kind for kind in kinds if kind.custom is which] for which in (False, True))
         known = self._builtin.get(of.name)
         if known is None or known[0] != builtin:
-            look, keep = partial(documents.builtin, of, builtin), partial(self._keep_builtin, of.name, builtin)
-            raise Missing([Step(look, keep, long=True)])
+            look, keep = partial(documents.add_builtin, of, builtin), partial(self._keep_builtin, of.name, builtin)
+            raise MissingParts([PreparationStep(look, keep, long=True)])
         served = ((kind, version) for kind in custom for version in kind.versions)
-        make = partial(documents.swagger, of, self._release, known[1], self._of(of, served))
+        make = partial(documents.swagger_document, of, self._release, known[1], self._of(of, served))
         if len(custom) > _MANY:
-            raise Missing([Step(make, partial(self._keep_whole, form, etag), long=True)])
+            raise MissingParts([PreparationStep(make, partial(self._keep_whole, form, etag), long=True)])
         return self._keep_whole(form, etag, make())
 
-    def _keep_whole(self, form: str, etag: str, body: Body) -> Body:
+    def _keep_whole(self, form: str, etag: str, body: DocumentBody) -> DocumentBody:
         self._whole[form] = etag, body
         return body
 
-    def _keep_builtin(self, name: str, kinds: list[Kind], part: Part) -> None:
+    def _keep_builtin(self, name: str, kinds: list[Kind], part: AreaEntries) -> None:
         self._builtin[name] = kinds, part
 
 
@@ -362,7 +366,7 @@ class _Look(NamedTuple):
 
     digests: Mapping[str, bytes]
     length: int
-    parts: Mapping[str, dict[str, Part]]
+    parts: Mapping[str, dict[str, AreaEntries]]
 
 
 def _look(kind: Kind, shown: bool) -> _Look:
@@ -371,17 +375,17 @@ def _look(kind: Kind, shown: bool) -> _Look:
     Reading a definition costs as much as showing it, and clients that ask for version 2 ask for version 3 as well.
     """
     versions = read(kind.versions)
-    said = {version.name: v3.said(kind, version) for version in versions}
+    said = {version.name: v3.encode_kind(kind, version) for version in versions}
     length = sum(map(len, said.values()))
     digests = {name: sha512(text).digest() for name, text in said.items()}
     if not shown or not kind.custom or length > _LONG:
         return _Look(digests, length, {})
     made = {
-        form.name: {version.name: parts.part(form, kind, version) for version in versions}
+        form.name: {version.name: parts.make_part(form, kind, version) for version in versions}
         for form in (parts.V2_JSON, parts.V3_JSON)
     }
     return _Look(digests, length, made)
 
 
 def _encode(document: v3.Document) -> bytes:
-    return serializer.fitted(serializer.encode(document))
+    return serializer.fit_bytes(serializer.encode_json(document))

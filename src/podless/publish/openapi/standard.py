@@ -47,7 +47,7 @@ PARAMETERS: dict[str, tuple[str, str]] = {
 BEARER = {"description": "A token, as Bearer TOKEN.", "type": "apiKey", "name": "authorization", "in": "header"}
 
 
-def package(group: str, version: str) -> str:
+def package_of(group: str, version: str) -> str:
     """What stands before the names of a built-in group's components."""
     known = _PACKAGES.get(group) or f"io.k8s.api.{group.partition('.')[0] or 'core'}"
     return f"{known}.{version}."

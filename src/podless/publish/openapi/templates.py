@@ -23,15 +23,15 @@ Values = tuple[bytes, ...]
 LISTED = 1  # the place of the list's component among the values
 
 
-def names(kind: Kind, version: Version) -> Values | None:
+def template_names(kind: Kind, version: Version) -> Values | None:
     """What is filled in for a version of a custom kind; None where its names may stand otherwise somewhere."""
     group, served = kind.group, version.name
     if not (_PLAIN.fullmatch(kind.kind) and _PLAIN.fullmatch(kind.list_kind)) or kind.more_subresources:
         return None
     if not all(map(_NAME.fullmatch, (group, served, kind.plural))):
         return None
-    prefix, tag = routes.names(group, served)
-    item, whole = (routes.model(group, served, noun) for noun in (kind.kind, kind.list_kind))
+    prefix, tag = routes.group_names(group, served)
+    item, whole = (routes.model_name(group, served, noun) for noun in (kind.kind, kind.list_kind))
     return tuple(map(str.encode, (item, whole, prefix, tag, kind.kind, kind.list_kind, kind.plural, group, served)))
 
 
@@ -42,7 +42,7 @@ def _stand_in(namespaced: bool, status: bool, scale: bool) -> Kind:
 
 def _marks() -> tuple[Values, re.Pattern[bytes]]:
     kind = _stand_in(True, True, True)
-    marks = names(kind, kind.versions[0])
+    marks = template_names(kind, kind.versions[0])
     assert marks is not None
     return marks, re.compile(b"(" + b"|".join(map(re.escape, marks)) + b")")  # models come before what is in them
 
@@ -87,30 +87,30 @@ class Filled:
         return self._template.fill(self._values)
 
 
-class Shape(NamedTuple):
+class TemplateShape(NamedTuple):
     """The templates of kinds that differ in names alone. paths: with their names, which are templates too."""
 
     paths: tuple[tuple[Template, Template], ...]
     listed: Template
 
 
-def shape(
+def make_shape(
     namespaced: bool,
     status: bool,
     scale: bool,
     paths: Callable[[Kind, Version], dict[str, Any]],
     listed: Callable[[Kind, Version], dict[str, Any]],
-) -> Shape:
+) -> TemplateShape:
     """The templates for a scope and subresources. paths, listed: give what a document has of a kind."""
     kind = _stand_in(namespaced, status, scale)
     version = kind.versions[0]
     found = paths(kind, version)
-    return Shape(
-        tuple((Template(path.encode()), Template(entry(path, found[path]))) for path in found),
-        Template(entry(*next(iter(listed(kind, version).items())))),
+    return TemplateShape(
+        tuple((Template(path.encode()), Template(encode_entry(path, found[path]))) for path in found),
+        Template(encode_entry(*next(iter(listed(kind, version).items())))),
     )
 
 
-def entry(name: str, value: Any) -> bytes:
+def encode_entry(name: str, value: Any) -> bytes:
     """An entry as JSON."""
-    return serializer.encode({name: value})[1:-1]
+    return serializer.encode_json({name: value})[1:-1]

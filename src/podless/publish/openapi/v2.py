@@ -13,10 +13,10 @@ from typing import Any
 from podless.apis.release import RELEASE
 from podless.kinds.kind import Kind, Version
 from podless.publish.openapi import builtin, pages, routes, schema
-from podless.publish.openapi.routes import Operation
+from podless.publish.openapi.routes import PathOperation
 from podless.publish.openapi.schema import DEFINITIONS
 from podless.publish.openapi.standard import BEARER, META, PARAMETERS, REF
-from podless.publish.openapi.v3 import extensions, registered
+from podless.publish.openapi.v3 import component_extensions, register_components
 
 Document = dict[str, Any]
 
@@ -53,7 +53,7 @@ def flattened(named: Document) -> Document:
 
 
 def _parameter(key: str, kind: str = "") -> dict[str, Any]:
-    found = routes.parameter(key, kind)
+    found = routes.make_parameter(key, kind)
     return {
         "uniqueItems": True,
         "type": found["type"],
@@ -69,10 +69,10 @@ _NAMED = _PARAMETERS | {key: {"$ref": f"#/parameters/{name}"} for key, name in R
 
 def document(kinds: Iterable[Kind], release: str = RELEASE.name) -> Document:
     """The document of all kinds; release: the version of the server, major and minor."""
-    return join([parts(*kinds)], release)
+    return join([swagger_parts(*kinds)], release)
 
 
-def parts(*kinds: Kind) -> Document:
+def swagger_parts(*kinds: Kind) -> Document:
     """What kinds add in all their versions: "paths" and "definitions". It lasts as long as the kinds do."""
     found: Document = {"paths": {}, "definitions": {}}
     for kind in kinds:
@@ -84,26 +84,26 @@ def parts(*kinds: Kind) -> Document:
 def _add(paths: Document, definitions: Document, kind: Kind, version: Version) -> None:
     """Add one version of a kind. What several built-in kinds have inside them is made once."""
     if kind.custom:
-        definitions |= item(kind, version) | listed(kind, version)
+        definitions |= item_definition(kind, version) | list_definition(kind, version)
     else:
-        definitions |= flattened(builtin.components(kind, version, definitions))
-        paths |= _alone(page for page in pages.of(kind.group, version.name) if page.path not in paths)
+        definitions |= flattened(builtin.kind_components(kind, version, definitions))
+        paths |= _alone(page for page in pages.group_pages(kind.group, version.name) if page.path not in paths)
     if version.scale is not None:
-        definitions |= _missing(builtin.scale(), definitions)
-    paths |= routed(kind, version)
+        definitions |= _missing(builtin.scale_components(), definitions)
+    paths |= kind_paths(kind, version)
 
 
-def routed(kind: Kind, version: Version) -> Document:
+def kind_paths(kind: Kind, version: Version) -> Document:
     """The paths of one version of a kind."""
-    namer = None if kind.custom else builtin.namer(kind, version)
-    found = routes.paths(routes.Writer(kind, version, namer).operations())
+    namer = None if kind.custom else builtin.make_namer(kind, version)
+    found = routes.paths_of(routes.OperationsWriter(kind, version, namer).operations())
     return {path: _path(found[path], kind.kind) for path in found}
 
 
 @cache
-def scale() -> Document:
+def scale_definitions() -> Document:
     """The definitions of Scale."""
-    return flattened(builtin.scale())
+    return flattened(builtin.scale_components())
 
 
 def _missing(named: Document, definitions: Document) -> Document:
@@ -111,57 +111,57 @@ def _missing(named: Document, definitions: Document) -> Document:
     return flattened({name: schema for name, schema in named.items() if name not in definitions})
 
 
-def _alone(found: Iterable[Operation]) -> Document:
+def _alone(found: Iterable[PathOperation]) -> Document:
     """The paths of pages."""
     return {one.path: {one.method: _operation(one, [], "")} for one in found}
 
 
 @cache
-def standard() -> Document:
+def standard_definitions() -> Document:
     """What the document always has, whatever kinds are served."""
     places = sorted(
         (group, version)
         for group, versions in {**RELEASE.groups, **RELEASE.more_groups}.items()
         for version in versions
     )
-    definitions = flattened(registered(builtin.standard() | builtin.told(), places))
-    return {"paths": _alone(pages.pages().values()), "definitions": definitions}
+    definitions = flattened(register_components(builtin.standard_components() | builtin.server_components(), places))
+    return {"paths": _alone(pages.list_pages().values()), "definitions": definitions}
 
 
 def join(found: Iterable[Document], release: str = RELEASE.name) -> Document:
     """The document of what parts() gave for several kinds."""
     paths: Document = {}
     definitions: Document = {}
-    for one in (standard(), *found):
+    for one in (standard_definitions(), *found):
         paths |= one["paths"]
         definitions |= one["definitions"]
     areas = {"paths": dict(sorted(paths.items())), "definitions": dict(sorted(definitions.items()))}
-    return {**head(release), **areas, **tail()}
+    return {**swagger_head(release), **areas, **swagger_tail()}
 
 
-def head(release: str) -> Document:
+def swagger_head(release: str) -> Document:
     """What stands before the paths."""
     return {"swagger": "2.0", "info": {"title": "Kubernetes", "version": release}}
 
 
-def tail() -> Document:
+def swagger_tail() -> Document:
     """What stands behind the definitions."""
     parameters = {name: _parameter(key) for key, name in RELEASE.parameters.items()}
     parameters |= {name: _body(META + noun) for noun, name in RELEASE.bodies.items()}
     return {"parameters": dict(sorted(parameters.items())), **_SECURITY}
 
 
-def item(kind: Kind, version: Version) -> Document:
+def item_definition(kind: Kind, version: Version) -> Document:
     """The definition of a custom kind, under its name."""
     known = None if kind.preserve else version.schema  # kubectl takes what is listed for all there is
-    name = routes.model(kind.group, version.name, kind.kind)
-    return {name: schema.root(known, v2=True) | extensions(kind, version, kind.kind)}
+    name = routes.model_name(kind.group, version.name, kind.kind)
+    return {name: schema.root_component(known, v2=True) | component_extensions(kind, version, kind.kind)}
 
 
-def listed(kind: Kind, version: Version) -> Document:
+def list_definition(kind: Kind, version: Version) -> Document:
     """The definition of its list."""
-    one, name = (routes.model(kind.group, version.name, noun) for noun in (kind.kind, kind.list_kind))
-    return {name: schema.list_root(kind.kind, one, v2=True) | extensions(kind, version, kind.list_kind)}
+    one, name = (routes.model_name(kind.group, version.name, noun) for noun in (kind.kind, kind.list_kind))
+    return {name: schema.list_root(kind.kind, one, v2=True) | component_extensions(kind, version, kind.list_kind)}
 
 
 def _body(component: str) -> dict[str, Any]:
@@ -169,8 +169,8 @@ def _body(component: str) -> dict[str, Any]:
     return {"name": "body", "in": "body"} | required | {"schema": {"$ref": DEFINITIONS + component}}
 
 
-def _path(operations: list[Operation], kind: str) -> dict[str, Any]:
-    shared = routes.shared(operations)
+def _path(operations: list[PathOperation], kind: str) -> dict[str, Any]:
+    shared = routes.shared_parameters(operations)
     item: dict[str, Any] = {one.method: _operation(one, shared, kind) for one in operations}
     item["parameters"] = _named(shared, kind)
     return item
@@ -180,7 +180,7 @@ def _named(keys: Iterable[str], kind: str) -> list[dict[str, Any]]:
     return [_NAMED.get(key) or _parameter(key, kind) for key in keys]
 
 
-def _operation(one: Operation, shared: list[str], kind: str) -> dict[str, Any]:
+def _operation(one: PathOperation, shared: list[str], kind: str) -> dict[str, Any]:
     own = _named([key for key in one.queries if key not in shared], kind)
     if one.body:
         shared_body = RELEASE.bodies.get(one.body.removeprefix(META))

@@ -10,60 +10,65 @@ from typing import Any
 from podless.apis.release import RELEASE
 from podless.publish.openapi import v2
 from podless.publish.openapi.wire import (
-    Messages,
-    anys,
-    anything,
-    block,
-    double,
-    entry,
-    flag,
-    integer,
-    many,
-    named,
-    scalar,
-    text,
-    texts,
-    within,
+    WireMessages,
+    write_any,
+    write_anys,
+    write_block,
+    write_bool,
+    write_double,
+    write_entry,
+    write_integer,
+    write_many,
+    write_map,
+    write_scalar,
+    write_text,
+    write_texts,
+    write_within,
 )
 
-MESSAGES = Messages()
+MESSAGES = WireMessages()
 _message = MESSAGES.message
 
 
 def _parameter(number: int, value: dict[str, Any]) -> bytes:
     """A body, query or path parameter, or a reference to one of those in the document's head."""
     if "$ref" in value:
-        return block(number, block(2, text(1, value["$ref"])))
-    return block(number, _given(1, value))
+        return write_block(number, write_block(2, write_text(1, value["$ref"])))
+    return write_block(number, _given(1, value))
 
 
 def _given(number: int, value: dict[str, Any]) -> bytes:
     if value["in"] == "body":
-        return block(number, block(1, MESSAGES.encode("BodyParameter", value)))
+        return write_block(number, write_block(1, MESSAGES.encode("BodyParameter", value)))
     inner, name = (4, "PathParameter") if value["in"] == "path" else (3, "QueryParameter")
-    return block(number, block(2, block(inner, MESSAGES.encode(name, value))))
+    return write_block(number, write_block(2, write_block(inner, MESSAGES.encode(name, value))))
 
 
 def _additional(number: int, value: Any) -> bytes:
-    return block(number, scalar(2, value) if isinstance(value, bool) else _message("Schema")(1, value))
+    return write_block(number, write_scalar(2, value) if isinstance(value, bool) else _message("Schema")(1, value))
 
 
 def _type(number: int, value: str) -> bytes:
-    return block(number, texts(1, [value]))
+    return write_block(number, write_texts(1, [value]))
 
 
 MESSAGES.fields = {
     "Document": {
-        "swagger": (1, text),
+        "swagger": (1, write_text),
         "info": (2, _message("Info")),
         "paths": (8, _message("Paths")),
-        "definitions": (9, named(_message("Schema"))),
-        "parameters": (10, named(_given)),
-        "security": (12, many(named(within(1, texts)))),
-        "securityDefinitions": (13, named(within(2, _message("ApiKeySecurity")))),
+        "definitions": (9, write_map(_message("Schema"))),
+        "parameters": (10, write_map(_given)),
+        "security": (12, write_many(write_map(write_within(1, write_texts)))),
+        "securityDefinitions": (13, write_map(write_within(2, _message("ApiKeySecurity")))),
     },
-    "Info": {"title": (1, text), "version": (2, text)},
-    "ApiKeySecurity": {"type": (1, text), "name": (2, text), "in": (3, text), "description": (4, text)},
+    "Info": {"title": (1, write_text), "version": (2, write_text)},
+    "ApiKeySecurity": {
+        "type": (1, write_text),
+        "name": (2, write_text),
+        "in": (3, write_text),
+        "description": (4, write_text),
+    },
     "Paths": {"*": (2, _message("PathItem"))},
     "PathItem": {
         "get": (2, _message("Operation")),
@@ -73,73 +78,73 @@ MESSAGES.fields = {
         "options": (6, _message("Operation")),
         "head": (7, _message("Operation")),
         "patch": (8, _message("Operation")),
-        "parameters": (9, many(_parameter)),
+        "parameters": (9, write_many(_parameter)),
     },
     "Operation": {
-        "tags": (1, texts),
-        "description": (3, text),
-        "operationId": (5, text),
-        "produces": (6, texts),
-        "consumes": (7, texts),
-        "parameters": (8, many(_parameter)),
+        "tags": (1, write_texts),
+        "description": (3, write_text),
+        "operationId": (5, write_text),
+        "produces": (6, write_texts),
+        "consumes": (7, write_texts),
+        "parameters": (8, write_many(_parameter)),
         "responses": (9, _message("Responses")),
-        "schemes": (10, texts),
-        "x-": (13, anything),
+        "schemes": (10, write_texts),
+        "x-": (13, write_any),
     },
     "BodyParameter": {
-        "description": (1, text),
-        "name": (2, text),
-        "in": (3, text),
-        "required": (4, flag),
+        "description": (1, write_text),
+        "name": (2, write_text),
+        "in": (3, write_text),
+        "required": (4, write_bool),
         "schema": (5, _message("Schema")),
     },
     "QueryParameter": {
-        "required": (1, flag),
-        "in": (2, text),
-        "description": (3, text),
-        "name": (4, text),
-        "type": (6, text),
-        "uniqueItems": (20, flag),
+        "required": (1, write_bool),
+        "in": (2, write_text),
+        "description": (3, write_text),
+        "name": (4, write_text),
+        "type": (6, write_text),
+        "uniqueItems": (20, write_bool),
     },
     "PathParameter": {
-        "required": (1, flag),
-        "in": (2, text),
-        "description": (3, text),
-        "name": (4, text),
-        "type": (5, text),
-        "uniqueItems": (19, flag),
+        "required": (1, write_bool),
+        "in": (2, write_text),
+        "description": (3, write_text),
+        "name": (4, write_text),
+        "type": (5, write_text),
+        "uniqueItems": (19, write_bool),
     },
-    "Responses": {"*": (1, within(1, _message("Response")))},
-    "Response": {"description": (1, text), "schema": (2, within(1, _message("Schema")))},
-    "ExternalDocs": {"description": (1, text), "url": (2, text)},
+    "Responses": {"*": (1, write_within(1, _message("Response")))},
+    "Response": {"description": (1, write_text), "schema": (2, write_within(1, _message("Schema")))},
+    "ExternalDocs": {"description": (1, write_text), "url": (2, write_text)},
     "Schema": {
-        "$ref": (1, text),
-        "format": (2, text),
-        "title": (3, text),
-        "description": (4, text),
-        "default": (5, anything),
-        "multipleOf": (6, double),
-        "maximum": (7, double),
-        "exclusiveMaximum": (8, flag),
-        "minimum": (9, double),
-        "exclusiveMinimum": (10, flag),
-        "maxLength": (11, integer),
-        "minLength": (12, integer),
-        "pattern": (13, text),
-        "maxItems": (14, integer),
-        "minItems": (15, integer),
-        "uniqueItems": (16, flag),
-        "maxProperties": (17, integer),
-        "minProperties": (18, integer),
-        "required": (19, texts),
-        "enum": (20, anys),
+        "$ref": (1, write_text),
+        "format": (2, write_text),
+        "title": (3, write_text),
+        "description": (4, write_text),
+        "default": (5, write_any),
+        "multipleOf": (6, write_double),
+        "maximum": (7, write_double),
+        "exclusiveMaximum": (8, write_bool),
+        "minimum": (9, write_double),
+        "exclusiveMinimum": (10, write_bool),
+        "maxLength": (11, write_integer),
+        "minLength": (12, write_integer),
+        "pattern": (13, write_text),
+        "maxItems": (14, write_integer),
+        "minItems": (15, write_integer),
+        "uniqueItems": (16, write_bool),
+        "maxProperties": (17, write_integer),
+        "minProperties": (18, write_integer),
+        "required": (19, write_texts),
+        "enum": (20, write_anys),
         "additionalProperties": (21, _additional),
         "type": (22, _type),
-        "items": (23, within(1, _message("Schema"))),
-        "properties": (25, named(_message("Schema"))),
+        "items": (23, write_within(1, _message("Schema"))),
+        "properties": (25, write_map(_message("Schema"))),
         "externalDocs": (29, _message("ExternalDocs")),
-        "example": (30, anything),
-        "x-": (31, anything),
+        "example": (30, write_any),
+        "x-": (31, write_any),
     },
 }
 
@@ -148,25 +153,25 @@ PATHS, DEFINITIONS = 8, 9  # areas of a document
 _path, _definition = _message("PathItem"), _message("Schema")
 
 
-def path(name: str, value: Any) -> bytes:
+def encode_path(name: str, value: Any) -> bytes:
     """An entry of the paths."""
-    return entry(2, name, _path(2, value))
+    return write_entry(2, name, _path(2, value))
 
 
-def definition(name: str, value: Any) -> bytes:
+def encode_definition(name: str, value: Any) -> bytes:
     """An entry of the definitions."""
-    return entry(1, name, _definition(2, value))
+    return write_entry(1, name, _definition(2, value))
 
 
-def rest(release: str = RELEASE.name) -> bytes:
+def encode_rest(release: str = RELEASE.name) -> bytes:
     """All of a document but its areas."""
-    return MESSAGES.encode("Document", {**v2.head(release), **v2.tail()})
+    return MESSAGES.encode("Document", {**v2.swagger_head(release), **v2.swagger_tail()})
 
 
 def document(value: v2.Document) -> bytes:
     """What v2.document() gives, in protobuf."""
-    areas = {"paths": (PATHS, path), "definitions": (DEFINITIONS, definition)}
+    areas = {"paths": (PATHS, encode_path), "definitions": (DEFINITIONS, encode_definition)}
     out = [MESSAGES.encode("Document", {key: one for key, one in value.items() if key not in areas})]
     for area, (number, make) in areas.items():
-        out.append(block(number, b"".join(make(name, one) for name, one in value[area].items())))
+        out.append(write_block(number, b"".join(make(name, one) for name, one in value[area].items())))
     return b"".join(out)

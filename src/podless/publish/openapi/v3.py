@@ -17,7 +17,7 @@ from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
 from podless.meta.gvk import GroupVersion
 from podless.publish.openapi import builtin, pages, routes, schema
-from podless.publish.openapi.routes import Operation
+from podless.publish.openapi.routes import PathOperation
 from podless.publish.openapi.standard import BEARER, META, PARAMETERS, REF
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.meter import charge
@@ -29,7 +29,7 @@ CUSTOM_INFO = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
 
 
 def _parameter(key: str, kind: str = "") -> dict[str, Any]:
-    found = routes.parameter(key, kind)
+    found = routes.make_parameter(key, kind)
     return found | {"schema": {"type": found.pop("type"), "uniqueItems": True}}
 
 
@@ -39,13 +39,13 @@ _CROSS = ("DeleteOptions", "WatchEvent")  # kinds that are registered in every g
 
 
 @cache
-def standard() -> dict[str, Any]:
+def standard_components() -> dict[str, Any]:
     """The components that all documents share, DeleteOptions as it is registered in every group-version."""
     places = [(group, version) for group, versions in RELEASE.groups.items() for version in versions]
-    return registered(builtin.standard(), places)
+    return register_components(builtin.standard_components(), places)
 
 
-def registered(schemas: Mapping[str, Any], places: Iterable[tuple[str, str]]) -> dict[str, Any]:
+def register_components(schemas: Mapping[str, Any], places: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """The components with those group-versions at the kinds that are registered in each."""
     found = dict(schemas)
     for noun in _CROSS:
@@ -55,7 +55,7 @@ def registered(schemas: Mapping[str, Any], places: Iterable[tuple[str, str]]) ->
     return found
 
 
-def document(group: str, version: str, kinds: Sequence[Kind], release: str = RELEASE.name) -> Document:
+def group_version_document(group: str, version: str, kinds: Sequence[Kind], release: str = RELEASE.name) -> Document:
     """The document of a group-version: of those kinds that are served in it.
 
     release: the version that the documents of built-in groups name, major and minor.
@@ -66,29 +66,29 @@ def document(group: str, version: str, kinds: Sequence[Kind], release: str = REL
     found = _merge(one["paths"] for one in parts)
     schemas = [one["schemas"] for one in parts]
     if all(kind.custom for kind, _ in served):
-        components = {"schemas": _merge([standard(), *schemas])}
+        components = {"schemas": _merge([standard_components(), *schemas])}
         return {"openapi": "3.0.0", "info": CUSTOM_INFO, "paths": found, "components": components}
-    found = alone(pages.resources(group, version)) | found
-    known = _merge([builtin.standard(), builtin.told(), *schemas])
+    found = alone(pages.resource_list_page(group, version)) | found
+    known = _merge([builtin.standard_components(), builtin.server_components(), *schemas])
     return _builtin(release, found, known, dict.fromkeys([("", "v1"), (group, version)]))
 
 
-def page(one: Operation, release: str = RELEASE.name) -> Document:
+def page_document(one: PathOperation, release: str = RELEASE.name) -> Document:
     """The document of one of the pages."""
-    return _builtin(release, alone(one), builtin.told())
+    return _builtin(release, alone(one), builtin.server_components())
 
 
 def _builtin(
     release: str, paths: Document, known: Mapping[str, Any], places: Iterable[tuple[str, str]] = ()
 ) -> Document:
     """A document of those of the known components that its paths lead to."""
-    schemas = registered(_reached(paths, known), places)
+    schemas = register_components(_reached(paths, known), places)
     components = ({"schemas": schemas} if schemas else {}) | {"securitySchemes": {"BearerToken": BEARER}}
     info = {"title": "Kubernetes", "version": release}
     return {"openapi": "3.0.0", "info": info, "paths": paths, "components": components}
 
 
-def alone(one: Operation) -> Document:
+def alone(one: PathOperation) -> Document:
     """The path of a page."""
     return {one.path: {one.method: _operation(one, [], "")}}
 
@@ -114,18 +114,18 @@ def _reached(paths: Document, schemas: Mapping[str, Any]) -> dict[str, Any]:
 def part(kind: Kind, version: Version) -> Document:
     """What one version of a kind adds to the document: its paths, and its components under "schemas"."""
     if kind.custom:
-        schemas = item(kind, version) | listed(kind, version)
+        schemas = item_component(kind, version) | list_component(kind, version)
     else:
-        schemas = builtin.components(kind, version)
+        schemas = builtin.kind_components(kind, version)
     if version.scale is not None:
-        schemas |= builtin.scale()
-    return {"paths": routed(kind, version), "schemas": schemas}
+        schemas |= builtin.scale_components()
+    return {"paths": kind_paths(kind, version), "schemas": schemas}
 
 
-def routed(kind: Kind, version: Version) -> Document:
+def kind_paths(kind: Kind, version: Version) -> Document:
     """The paths of one version of a kind."""
-    namer = None if kind.custom else builtin.namer(kind, version)
-    found = routes.paths(routes.Writer(kind, version, namer).operations())
+    namer = None if kind.custom else builtin.make_namer(kind, version)
+    found = routes.paths_of(routes.OperationsWriter(kind, version, namer).operations())
     return {path: _path(found[path], kind.kind) for path in found}
 
 
@@ -136,19 +136,19 @@ def _merge(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     return dict(sorted(merged.items()))
 
 
-def item(kind: Kind, version: Version) -> Document:
+def item_component(kind: Kind, version: Version) -> Document:
     """The component of a custom kind, under its name."""
-    name = routes.model(kind.group, version.name, kind.kind)
-    return {name: schema.root(kind.structure(version)) | extensions(kind, version, kind.kind)}
+    name = routes.model_name(kind.group, version.name, kind.kind)
+    return {name: schema.root_component(kind.structure(version)) | component_extensions(kind, version, kind.kind)}
 
 
-def listed(kind: Kind, version: Version) -> Document:
+def list_component(kind: Kind, version: Version) -> Document:
     """The component of its list."""
-    one, name = (routes.model(kind.group, version.name, noun) for noun in (kind.kind, kind.list_kind))
-    return {name: schema.list_root(kind.kind, one) | extensions(kind, version, kind.list_kind)}
+    one, name = (routes.model_name(kind.group, version.name, noun) for noun in (kind.kind, kind.list_kind))
+    return {name: schema.list_root(kind.kind, one) | component_extensions(kind, version, kind.list_kind)}
 
 
-def extensions(kind: Kind, version: Version, noun: str) -> dict[str, Any]:
+def component_extensions(kind: Kind, version: Version, noun: str) -> dict[str, Any]:
     """What names a component: the group, version and kind, and the fields that may be selected by."""
     found: dict[str, Any] = {
         "x-kubernetes-group-version-kind": [{"group": kind.group, "kind": noun, "version": version.name}]
@@ -159,8 +159,8 @@ def extensions(kind: Kind, version: Version, noun: str) -> dict[str, Any]:
     return found
 
 
-def _path(operations: list[Operation], kind: str) -> dict[str, Any]:
-    shared = routes.shared(operations)
+def _path(operations: list[PathOperation], kind: str) -> dict[str, Any]:
+    shared = routes.shared_parameters(operations)
     item: dict[str, Any] = {one.method: _operation(one, shared, kind) for one in operations}
     item["parameters"] = _named(shared, kind)
     return item
@@ -170,7 +170,7 @@ def _named(keys: Iterable[str], kind: str) -> list[dict[str, Any]]:
     return [_PARAMETERS.get(key) or _parameter(key, kind) for key in keys]
 
 
-def _operation(one: Operation, shared: list[str], kind: str) -> dict[str, Any]:
+def _operation(one: PathOperation, shared: list[str], kind: str) -> dict[str, Any]:
     shown: dict[str, Any] = {"tags": [one.tag], "description": one.text, "operationId": one.name}
     own = [key for key in one.queries if key not in shared]
     if own:
@@ -198,10 +198,10 @@ def digest(kind: Kind, version: Version) -> bytes:
     It is the same after a restart and for an equal definition, and another one for another release of this package,
     whose documents may differ.
     """
-    return sha512(said(kind, version)).digest()
+    return sha512(encode_kind(kind, version)).digest()
 
 
-def said(kind: Kind, version: Version) -> bytes:
+def encode_kind(kind: Kind, version: Version) -> bytes:
     """All of a kind and version that documents show, as JSON."""
     verbs = [] if kind.custom else list(kind.verbs)
     names = [kind.group, kind.plural, kind.kind, kind.list_kind, kind.namespaced, verbs]
@@ -211,7 +211,7 @@ def said(kind: Kind, version: Version) -> bytes:
     return serializer.encode_sorted([__version__, names, shown])
 
 
-def etag(digests: Iterable[bytes]) -> str:
+def document_hash(digests: Iterable[bytes]) -> str:
     """The hash of a document: of the digests of what it shows, in no order. As long as a real server's, SHA-512."""
     return sha512(b"".join(sorted(digests))).hexdigest().upper()
 
@@ -219,19 +219,19 @@ def etag(digests: Iterable[bytes]) -> str:
 @bounded_cache(64)
 def page_etag(name: str) -> str:
     """The hash of the document of a page, which is the same in each server of a release."""
-    return etag([f"{__version__} {name}".encode()])
+    return document_hash([f"{__version__} {name}".encode()])
 
 
-def path(where: GroupVersion) -> str:
+def group_version_path(where: GroupVersion) -> str:
     """How a group-version is called below /openapi/v3: api/v1 for the core group, else apis/group/version."""
     return f"apis/{where}" if where.group else f"api/{where.version}"
 
 
-def url(name: str, tag: str) -> str:
+def document_url(name: str, tag: str) -> str:
     """Where the document with a hash is."""
     return f"/openapi/v3/{quote(name)}?hash={tag}"
 
 
-def index(found: Mapping[str, str]) -> Document:
+def root_document(found: Mapping[str, str]) -> Document:
     """The root document: every group-version and page with the place of its document; takes names and hashes."""
-    return {"paths": {name: {"serverRelativeURL": url(name, found[name])} for name in sorted(found)}}
+    return {"paths": {name: {"serverRelativeURL": document_url(name, found[name])} for name in sorted(found)}}

@@ -9,36 +9,36 @@ import struct
 from typing import Any
 
 from podless.publish.openapi.wire import (
-    Messages,
+    WireMessages,
     Write,
-    anys,
-    anything,
-    block,
-    double,
-    entry,
-    flag,
-    integer,
-    many,
-    named,
-    scalar,
-    text,
-    texts,
-    within,
+    write_any,
+    write_anys,
+    write_block,
+    write_bool,
+    write_double,
+    write_entry,
+    write_integer,
+    write_many,
+    write_map,
+    write_scalar,
+    write_text,
+    write_texts,
+    write_within,
 )
-from podless.structs.wire import varint
+from podless.structs.wire import encode_varint
 
-MESSAGES = Messages()
+MESSAGES = WireMessages()
 
 
 def _default(number: int, value: Any) -> bytes:
     """A oneof: what is chosen is sent even where it is zero."""
     if isinstance(value, bool):
-        chosen = scalar(2, value)
+        chosen = write_scalar(2, value)
     elif isinstance(value, (int, float)):
-        chosen = varint(1 << 3 | 1) + struct.pack("<d", value)
+        chosen = encode_varint(1 << 3 | 1) + struct.pack("<d", value)
     else:
-        chosen = block(3, value.encode()) if isinstance(value, str) else b""
-    return block(number, chosen)
+        chosen = write_block(3, value.encode()) if isinstance(value, str) else b""
+    return write_block(number, chosen)
 
 
 def _choice(name: str) -> Write:
@@ -46,7 +46,10 @@ def _choice(name: str) -> Write:
 
     def write(number: int, value: dict[str, Any]) -> bytes:
         reference = "$ref" in value
-        return block(number, block(2, text(1, value["$ref"])) if reference else block(1, MESSAGES.encode(name, value)))
+        return write_block(
+            number,
+            write_block(2, write_text(1, value["$ref"])) if reference else write_block(1, MESSAGES.encode(name, value)),
+        )
 
     return write
 
@@ -56,20 +59,25 @@ _schema = _choice("Schema")
 
 
 def _additional(number: int, value: Any) -> bytes:
-    return block(number, scalar(2, value) if isinstance(value, bool) else _schema(1, value))
+    return write_block(number, write_scalar(2, value) if isinstance(value, bool) else _schema(1, value))
 
 
 MESSAGES.fields = {
     "Document": {
-        "openapi": (1, text),
+        "openapi": (1, write_text),
         "info": (2, _message("Info")),
         "paths": (4, _message("Paths")),
         "components": (5, _message("Components")),
     },
-    "Info": {"title": (1, text), "description": (2, text), "version": (6, text)},
+    "Info": {"title": (1, write_text), "description": (2, write_text), "version": (6, write_text)},
     "Paths": {"*": (1, _message("PathItem"))},
-    "Components": {"schemas": (1, named(_schema)), "securitySchemes": (7, named(_choice("SecurityScheme")))},
-    "SecurityScheme": {"type": (1, text), "description": (2, text), "name": (3, text), "in": (4, text)},
+    "Components": {"schemas": (1, write_map(_schema)), "securitySchemes": (7, write_map(_choice("SecurityScheme")))},
+    "SecurityScheme": {
+        "type": (1, write_text),
+        "description": (2, write_text),
+        "name": (3, write_text),
+        "in": (4, write_text),
+    },
     "PathItem": {
         "get": (4, _message("Operation")),
         "put": (5, _message("Operation")),
@@ -78,66 +86,66 @@ MESSAGES.fields = {
         "options": (8, _message("Operation")),
         "head": (9, _message("Operation")),
         "patch": (10, _message("Operation")),
-        "parameters": (13, many(_choice("Parameter"))),
-        "x-": (14, anything),
+        "parameters": (13, write_many(_choice("Parameter"))),
+        "x-": (14, write_any),
     },
     "Operation": {
-        "tags": (1, texts),
-        "description": (3, text),
-        "operationId": (5, text),
-        "parameters": (6, many(_choice("Parameter"))),
+        "tags": (1, write_texts),
+        "description": (3, write_text),
+        "operationId": (5, write_text),
+        "parameters": (6, write_many(_choice("Parameter"))),
         "requestBody": (7, _choice("RequestBody")),
         "responses": (8, _message("Responses")),
-        "x-": (13, anything),
+        "x-": (13, write_any),
     },
     "Parameter": {
-        "name": (1, text),
-        "in": (2, text),
-        "description": (3, text),
-        "required": (4, flag),
+        "name": (1, write_text),
+        "in": (2, write_text),
+        "description": (3, write_text),
+        "required": (4, write_bool),
         "schema": (10, _schema),
     },
     "RequestBody": {
-        "description": (1, text),
-        "content": (2, named(_message("MediaType"))),
-        "required": (3, flag),
+        "description": (1, write_text),
+        "content": (2, write_map(_message("MediaType"))),
+        "required": (3, write_bool),
     },
     "Responses": {"*": (2, _choice("Response"))},
-    "Response": {"description": (1, text), "content": (3, named(_message("MediaType")))},
+    "Response": {"description": (1, write_text), "content": (3, write_map(_message("MediaType")))},
     "MediaType": {"schema": (1, _schema)},
-    "ExternalDocs": {"description": (1, text), "url": (2, text)},
+    "ExternalDocs": {"description": (1, write_text), "url": (2, write_text)},
     "Schema": {
-        "nullable": (1, flag),
+        "nullable": (1, write_bool),
         "externalDocs": (6, _message("ExternalDocs")),
-        "example": (7, anything),
-        "title": (9, text),
-        "multipleOf": (10, double),
-        "maximum": (11, double),
-        "exclusiveMaximum": (12, flag),
-        "minimum": (13, double),
-        "exclusiveMinimum": (14, flag),
-        "maxLength": (15, integer),
-        "minLength": (16, integer),
-        "pattern": (17, text),
-        "maxItems": (18, integer),
-        "minItems": (19, integer),
-        "uniqueItems": (20, flag),
-        "maxProperties": (21, integer),
-        "minProperties": (22, integer),
-        "required": (23, texts),
-        "enum": (24, anys),
-        "type": (25, text),
-        "allOf": (26, many(_schema)),
-        "oneOf": (27, many(_schema)),
-        "anyOf": (28, many(_schema)),
+        "example": (7, write_any),
+        "title": (9, write_text),
+        "multipleOf": (10, write_double),
+        "maximum": (11, write_double),
+        "exclusiveMaximum": (12, write_bool),
+        "minimum": (13, write_double),
+        "exclusiveMinimum": (14, write_bool),
+        "maxLength": (15, write_integer),
+        "minLength": (16, write_integer),
+        "pattern": (17, write_text),
+        "maxItems": (18, write_integer),
+        "minItems": (19, write_integer),
+        "uniqueItems": (20, write_bool),
+        "maxProperties": (21, write_integer),
+        "minProperties": (22, write_integer),
+        "required": (23, write_texts),
+        "enum": (24, write_anys),
+        "type": (25, write_text),
+        "allOf": (26, write_many(_schema)),
+        "oneOf": (27, write_many(_schema)),
+        "anyOf": (28, write_many(_schema)),
         "not": (29, _message("Schema")),
-        "items": (30, within(1, _schema)),
-        "properties": (31, named(_schema)),
+        "items": (30, write_within(1, _schema)),
+        "properties": (31, write_map(_schema)),
         "additionalProperties": (32, _additional),
         "default": (33, _default),
-        "description": (34, text),
-        "format": (35, text),
-        "x-": (36, anything),
+        "description": (34, write_text),
+        "format": (35, write_text),
+        "x-": (36, write_any),
     },
 }
 
@@ -146,16 +154,16 @@ PATHS, COMPONENTS, SCHEMAS = 4, 5, 1  # areas of a document, and of its componen
 _path = _message("PathItem")
 
 
-def path(name: str, value: Any) -> bytes:
+def encode_path(name: str, value: Any) -> bytes:
     """An entry of the paths."""
-    return entry(1, name, _path(2, value))
+    return write_entry(1, name, _path(2, value))
 
 
-def schema(name: str, value: Any) -> bytes:
+def encode_schema(name: str, value: Any) -> bytes:
     """An entry of the schemas."""
-    return entry(1, name, _schema(2, value))
+    return write_entry(1, name, _schema(2, value))
 
 
-def document(value: dict[str, Any]) -> bytes:
+def encode_document(value: dict[str, Any]) -> bytes:
     """What v3.document() gives, in protobuf."""
     return MESSAGES.encode("Document", value)

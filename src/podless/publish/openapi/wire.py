@@ -13,82 +13,84 @@ from typing import Any
 from podless.codec import serializer
 from podless.publish.openapi import blocks
 from podless.runtime.meter import charge
-from podless.structs.wire import varint
+from podless.structs.wire import encode_varint
 
 Write = Callable[[int, Any], bytes]
 
 
-def block(number: int, value: bytes) -> bytes:
+def write_block(number: int, value: bytes) -> bytes:
     """A field with a length: bytes or a message."""
-    return varint(number << 3 | 2) + varint(len(value)) + value
+    return encode_varint(number << 3 | 2) + encode_varint(len(value)) + value
 
 
-def begin(number: int, size: int) -> bytes:
+def begin_field(number: int, size: int) -> bytes:
     """What stands before the bytes of a field with a length."""
-    return varint(number << 3 | 2) + varint(size)
+    return encode_varint(number << 3 | 2) + encode_varint(size)
 
 
-def text(number: int, value: str) -> bytes:
+def write_text(number: int, value: str) -> bytes:
     """A string field."""
-    return block(number, value.encode(errors="replace")) if value else b""
+    return write_block(number, value.encode(errors="replace")) if value else b""
 
 
-def texts(number: int, value: list[str]) -> bytes:
+def write_texts(number: int, value: list[str]) -> bytes:
     """A repeated string field."""
-    return b"".join(block(number, item.encode(errors="replace")) for item in value)
+    return b"".join(write_block(number, item.encode(errors="replace")) for item in value)
 
 
-def flag(number: int, value: bool) -> bytes:
+def write_bool(number: int, value: bool) -> bytes:
     """A bool field."""
-    return varint(number << 3) + b"\x01" if value else b""
+    return encode_varint(number << 3) + b"\x01" if value else b""
 
 
-def integer(number: int, value: int) -> bytes:
+def write_integer(number: int, value: int) -> bytes:
     """An int64 field."""
-    return varint(number << 3) + varint(value) if value else b""
+    return encode_varint(number << 3) + encode_varint(value) if value else b""
 
 
-def double(number: int, value: float) -> bytes:
+def write_double(number: int, value: float) -> bytes:
     """A double field."""
-    return varint(number << 3 | 1) + struct.pack("<d", value) if value else b""
+    return encode_varint(number << 3 | 1) + struct.pack("<d", value) if value else b""
 
 
-def anything(number: int, value: Any) -> bytes:
+def write_any(number: int, value: Any) -> bytes:
     """Any value, as a YAML text."""
-    return block(number, text(2, blocks.text(serializer.encode(value).decode())))
+    return write_block(number, write_text(2, blocks.block_text(serializer.encode_json(value).decode())))
 
 
-def anys(number: int, value: list[Any]) -> bytes:
+def write_anys(number: int, value: list[Any]) -> bytes:
     """A repeated field of any values."""
-    return b"".join(anything(number, item) for item in value)
+    return b"".join(write_any(number, item) for item in value)
 
 
-def scalar(number: int, value: bool) -> bytes:
+def write_scalar(number: int, value: bool) -> bytes:
     """A bool in a oneof: what is chosen is sent even where it is zero."""
-    return varint(number << 3) + (b"\x01" if value else b"\x00")
+    return encode_varint(number << 3) + (b"\x01" if value else b"\x00")
 
 
-def many(write: Write) -> Write:
+def write_many(write: Write) -> Write:
     """A repeated field."""
     return lambda number, value: b"".join(write(number, item) for item in value)
 
 
-def within(inner: int, write: Write) -> Write:
+def write_within(inner: int, write: Write) -> Write:
     """A message that holds one field with this number."""
-    return lambda number, value: block(number, write(inner, value))
+    return lambda number, value: write_block(number, write(inner, value))
 
 
-def entry(number: int, key: str, value: bytes) -> bytes:
+def write_entry(number: int, key: str, value: bytes) -> bytes:
     """An entry of a map; value: what was written as field 2."""
-    return block(number, text(1, key) + value)
+    return write_block(number, write_text(1, key) + value)
 
 
-def named(write: Write) -> Write:
+def write_map(write: Write) -> Write:
     """A map: a message of entries, each with its name and value."""
-    return lambda number, value: block(number, b"".join(entry(1, key, write(2, item)) for key, item in value.items()))
+    return lambda number, value: write_block(
+        number, b"".join(write_entry(1, key, write(2, item)) for key, item in value.items())
+    )
 
 
-class Messages:
+class WireMessages:
     """The messages of a document. fields: message -> key in JSON -> number and form of the field.
 
     In a message, "x-" stands for extensions and "*" for all other keys; both are repeated entries.
@@ -108,9 +110,9 @@ class Messages:
                 out.append(write(number, item))
             else:
                 number, write = fields["x-" if key.startswith("x-") else "*"]
-                out.append(entry(number, key, write(2, item)))
+                out.append(write_entry(number, key, write(2, item)))
         return b"".join(out)
 
     def message(self, name: str) -> Write:
         """A field that is a message."""
-        return lambda number, value: block(number, self.encode(name, value))
+        return lambda number, value: write_block(number, self.encode(name, value))

@@ -5,28 +5,28 @@ of that object where the client wants it whole. Source: meta.k8s.io/v1 Table and
 """
 
 from podless.publish.table.ages import age
-from podless.publish.table.layout import AGED, SCALE, Layout, columns, custom, layout
-from podless.publish.table.partial import partial
-from podless.publish.table.rows import SHARED, Clock, Row, encode_row, encode_table, frame, make_row
-from podless.publish.table.whole import INCLUDED, check_include, table
+from podless.publish.table.layout import AGED, SCALE, TableLayout, columns, custom, layout
+from podless.publish.table.partial import make_partial
+from podless.publish.table.rows import SHARED, AgeFiller, Row, encode_row, encode_table, frame_table, make_row
+from podless.publish.table.whole import INCLUDED, check_include, make_table
 
 __all__ = [
     "AGED",
     "INCLUDED",
     "SCALE",
     "SHARED",
-    "Clock",
-    "Layout",
+    "AgeFiller",
     "Row",
+    "TableLayout",
     "age",
     "check_include",
     "columns",
     "custom",
     "encode_row",
     "encode_table",
-    "frame",
+    "frame_table",
     "layout",
+    "make_partial",
     "make_row",
-    "partial",
-    "table",
+    "make_table",
 ]

@@ -21,7 +21,7 @@ class Span(NamedTuple):
     after: str
 
 
-def read(given: Any) -> Span | str | None:
+def read_age(given: Any) -> Span | str | None:
     """What the cell of an Age shows: a span, or a text or nothing that never changes."""
     if not isinstance(given, Lapse):
         moment = since(given)
@@ -53,10 +53,10 @@ def age(text: str, now: float) -> str:
     <unknown> where there is no time, <invalid> for what is none or lies ahead.
     """
     moment = since(text)
-    return shown(moment, now) if isinstance(moment, float) else str(moment)
+    return format_age(moment, now) if isinstance(moment, float) else str(moment)
 
 
-def shown(moment: float, now: float) -> str:
+def format_age(moment: float, now: float) -> str:
     """The age at a time of what was at a moment; both in seconds since 1970."""
     return _human(now - moment)
 
@@ -65,7 +65,7 @@ def shown(moment: float, now: float) -> str:
 def _moment(text: str) -> float | None:
     """Seconds since 1970, None for no time, infinity for what is none."""
     try:
-        plain = None if text in ("", "null") else gotime.normalise(text)
+        plain = None if text in ("", "null") else gotime.normalise_time(text)
     except ValueError:
         return math.inf
     if plain is None:

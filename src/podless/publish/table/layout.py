@@ -15,10 +15,10 @@ from podless.publish.columns import cell
 from podless.publish.columns.cell import Age, Cell
 from podless.publish.table import ages
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.runtime.memo import made_once
 from podless.runtime.meter import charge
 
-Object = dict[str, Any]
 Reader = Callable[[Object], Any]
 
 _COLUMN = 32  # steps that it takes to compile one
@@ -27,7 +27,7 @@ _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 
 
 @dataclass(frozen=True, eq=False)
-class Layout:
+class TableLayout:
     """Compiled columns. What their heads say is looked up when a table first needs it.
 
     order: what the rows of a list are sorted by, where they are. searches: whether columns look through whole objects:
@@ -49,44 +49,44 @@ class Layout:
 
     @made_once
     def definitions(self) -> list[Object]:
-        """The columnDefinitions."""
         return [column.head() for column in self.columns if column.name]
 
     @made_once
     def encoded(self) -> bytes:
         """The same as JSON."""
-        return serializer.encode(self.definitions)
+        return serializer.encode_json(self.definitions)
 
     def cells(self, obj: Object, now: float | None = None) -> list[Any]:
         """The cells of an object's row. now: the time for ages, in seconds since 1970; by default the clock's."""
         then = clock.time() if now is None else now
         given = self.given(obj)
         return [
-            _told(ages.read(read.read(given)), then) if isinstance(read, Age) else read(given) for read in self.readers
+            _told(ages.read_age(read.read(given)), then) if isinstance(read, Age) else read(given)
+            for read in self.readers
         ]
 
 
 def _told(found: ages.Span | str | None, then: float) -> str | None:
     if not isinstance(found, ages.Span):
         return found
-    return f"{found.before}{ages.shown(found.moment, then)}{found.after}"
+    return f"{found.before}{ages.format_age(found.moment, then)}{found.after}"
 
 
-AGED = Layout(cell.AGED)
-SCALE = Layout(cell.SCALE)
+AGED = TableLayout(cell.AGED)
+SCALE = TableLayout(cell.SCALE)
 
 
-def layout(kind: Kind, version: Version) -> Layout:
+def layout(kind: Kind, version: Version) -> TableLayout:
     """The layout of a version: the columns that it has, or Name and Age; built-in kinds have their own."""
     return kind.made(("table", version.name), lambda: _made(kind, version))
 
 
-def _made(kind: Kind, version: Version) -> Layout:
+def _made(kind: Kind, version: Version) -> TableLayout:
     return custom(version.columns) if kind.custom else _built_in(kind.group, kind.plural)
 
 
-def _built_in(group: str, plural: str) -> Layout:
-    return Layout(builtin.columns(group, plural), builtin.order(group, plural))
+def _built_in(group: str, plural: str) -> TableLayout:
+    return TableLayout(builtin.columns(group, plural), builtin.order(group, plural))
 
 
 def columns(version: Version) -> list[Object]:
@@ -94,7 +94,7 @@ def columns(version: Version) -> list[Object]:
     return custom(version.columns).definitions
 
 
-def custom(given: Sequence[Column] | None) -> Layout:
+def custom(given: Sequence[Column] | None) -> TableLayout:
     """The layout for additionalPrinterColumns; from the first malformed path on they are left out."""
     if not given:
         return AGED
@@ -103,7 +103,7 @@ def custom(given: Sequence[Column] | None) -> Layout:
     for column in given:
         charge(_COLUMN)
         try:
-            path = jsonpath.parse(column.json_path)
+            path = jsonpath.parse_path(column.json_path)
         except ValueError:
             break
         searches |= path.descends
@@ -112,7 +112,7 @@ def custom(given: Sequence[Column] | None) -> Layout:
         cells.append(Cell(column.name, column.type, told, read, column.format, column.priority))
     if searches:
         cells[0] = replace(cell.NAME, read=_searched_name)
-    return Layout(tuple(cells), searches=searches)
+    return TableLayout(tuple(cells), searches=searches)
 
 
 def _searched_name(given: Any) -> Any:
@@ -146,7 +146,7 @@ def _integer(value: Any) -> int | None:
 
 
 def _number(value: Any) -> int | float | None:
-    return jsontext.settle(float(value)) if type(value) is int or type(value) is float else None
+    return jsontext.settle_number(float(value)) if type(value) is int or type(value) is float else None
 
 
 def _boolean(value: Any) -> bool | None:
@@ -170,10 +170,10 @@ def _printed(value: Any) -> str:
         return "<no value>"
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value) if isinstance(value, int) and _MIN <= value <= _MAX else gotext.general(float(value))
+    return str(value) if isinstance(value, int) and _MIN <= value <= _MAX else gotext.format_float(float(value))
 
 
 def _go_json(value: Any) -> str:
     text = serializer.encode_sorted(value).decode()
     charge(len(text) // _LETTERS)
-    return gotext.escaped(text)
+    return gotext.escape_json(text)

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-
-Object = dict[str, Any]
 
 _METADATA = (
     "name",
@@ -34,7 +33,7 @@ _INNER = {
 }
 
 
-def partial(obj: Mapping[str, Any], version: str = "v1") -> Object:
+def make_partial(obj: Mapping[str, Any], version: str = "v1") -> Object:
     """The object as PartialObjectMetadata, the fields in the order that a real server has them."""
     given = obj.get("metadata") or {}
     kept = {

@@ -9,12 +9,11 @@ from podless.codec import serializer
 from podless.publish.columns import cell
 from podless.publish.columns.cell import Age
 from podless.publish.table import ages
-from podless.publish.table.layout import Layout
-from podless.publish.table.whole import included, listed_meta
+from podless.publish.table.layout import TableLayout
+from podless.publish.table.whole import included_object, listed_meta
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
-
-Object = dict[str, Any]
 
 _CELL = 2  # steps
 SHARED = 128  # bytes of a set of managed fields
@@ -23,7 +22,7 @@ Row = tuple[bytes | float, ...]
 
 
 def make_row(
-    shown: Layout, obj: Object, include: str = "Metadata", version: str = "v1", body: bytes | None = None
+    shown: TableLayout, obj: Object, include: str = "Metadata", version: str = "v1", body: bytes | None = None
 ) -> Row:
     """All of a row that does not change with time. body: the object's own JSON, for includeObject=Object."""
     pieces: list[bytes | float] = []
@@ -35,18 +34,18 @@ def make_row(
         if not isinstance(read, Age):
             steady.append(read(given))
             continue
-        found = ages.read(read.read(given))
+        found = ages.read_age(read.read(given))
         if not isinstance(found, ages.Span):
             steady.append(found)
             continue
-        before = serializer.encode(steady)[1:-1]
+        before = serializer.encode_json(steady)[1:-1]
         start = b'%b%b%b"%b' % (lead, before, b"," if steady else b"", found.before.encode())
         pieces += [start, found.moment]
         lead, steady = b'%b",' % found.after.encode(), []
-    cells = serializer.encode(steady)[1:-1]
+    cells = serializer.encode_json(steady)[1:-1]
     if not steady:
         lead = lead.removesuffix(b",")
-    shown_object = [body] if body else _pieces(included(obj, include, version))
+    shown_object = [body] if body else _pieces(included_object(obj, include, version))
     shown_object[0] = b'%b%b],"object":%b' % (lead, cells, shown_object[0])
     shown_object[-1] += b"}"
     return (*pieces, *shown_object)
@@ -54,11 +53,11 @@ def make_row(
 
 def _pieces(included: Mapping[str, Any] | None) -> list[bytes]:
     """An object as JSON, its sets of managed fields apart: many objects have the same ones, and can share them."""
-    encoded = serializer.encode(included)
+    encoded = serializer.encode_json(included)
     pieces: list[bytes] = []
     start = 0
     for entry in each((included or {}).get("metadata", {}).get("managedFields") or ()):
-        fields = serializer.encode(entry.get("fieldsV1"))
+        fields = serializer.encode_json(entry.get("fieldsV1"))
         place = encoded.find(fields, start)
         if len(fields) >= SHARED and place >= 0:
             pieces += [encoded[start:place], encoded[place : place + len(fields)]]
@@ -66,7 +65,7 @@ def _pieces(included: Mapping[str, Any] | None) -> list[bytes]:
     return [*pieces, encoded[start:]]
 
 
-class Clock:
+class AgeFiller:
     """Fills ages into rows, as they are at one moment; many objects are of the same second. now: seconds since 1970."""
 
     def __init__(self, now: float) -> None:
@@ -85,12 +84,12 @@ class _Ages(dict[Any, bytes]):
         self._now = now
 
     def __missing__(self, moment: float) -> bytes:
-        known = self[moment] = ages.shown(moment, self._now).encode()
+        known = self[moment] = ages.format_age(moment, self._now).encode()
         return known
 
 
 def encode_row(
-    shown: Layout,
+    shown: TableLayout,
     obj: Object,
     include: str = "Metadata",
     version: str = "v1",
@@ -100,11 +99,11 @@ def encode_row(
 ) -> bytes:
     """One row as JSON. body: the object's own JSON, which then is not made anew for includeObject=Object."""
     row = make_row(shown, obj, include, version, body if include == "Object" else None)
-    return Clock(clock.time() if now is None else now).fill(row)
+    return AgeFiller(clock.time() if now is None else now).fill(row)
 
 
-def frame(
-    shown: Layout, listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True, bare: bool = False
+def frame_table(
+    shown: TableLayout, listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True, bare: bool = False
 ) -> tuple[bytes, bytes]:
     """What stands before and behind the rows of a Table in JSON. headed: with the definitions of its columns.
 
@@ -114,13 +113,13 @@ def frame(
     definitions = shown.encoded if headed else b"null"
     opened, closed = (b"null", b"}") if bare and shown.columns is cell.DATED else (b"[", b"]}")
     return b"".join(
-        (head, serializer.encode(listed_meta(listed)), b',"columnDefinitions":', definitions, b',"rows":', opened)
+        (head, serializer.encode_json(listed_meta(listed)), b',"columnDefinitions":', definitions, b',"rows":', opened)
     ), closed
 
 
 def encode_table(
-    shown: Layout, rows: Sequence[bytes], listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True
+    shown: TableLayout, rows: Sequence[bytes], listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True
 ) -> bytes:
     """A Table as JSON, of rows that encode_row made."""
-    head, tail = frame(shown, listed, version, headed=headed)
+    head, tail = frame_table(shown, listed, version, headed=headed)
     return b"".join((head, b",".join(rows), tail))

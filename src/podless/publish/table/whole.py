@@ -7,10 +7,9 @@ from typing import Any
 
 from podless.meta import field
 from podless.meta.errors import BadRequest
-from podless.publish.table.layout import Layout
-from podless.publish.table.partial import partial
-
-Object = dict[str, Any]
+from podless.publish.table.layout import TableLayout
+from podless.publish.table.partial import make_partial
+from podless.runtime.jsonobject import Object
 
 INCLUDED = ("", "Metadata", "Object", "None")
 
@@ -23,8 +22,8 @@ def check_include(text: str) -> str:
     return text or "Metadata"
 
 
-def table(
-    shown: Layout,
+def make_table(
+    shown: TableLayout,
     objects: Iterable[Object],
     listed: Mapping[str, Any],
     include: str = "Metadata",
@@ -47,13 +46,13 @@ def table(
     }
 
 
-def _row(shown: Layout, obj: Object, include: str, version: str, now: float | None) -> Object:
-    return {"cells": shown.cells(obj, now), "object": included(obj, include, version)}
+def _row(shown: TableLayout, obj: Object, include: str, version: str, now: float | None) -> Object:
+    return {"cells": shown.cells(obj, now), "object": included_object(obj, include, version)}
 
 
-def included(obj: Object, include: str, version: str) -> Mapping[str, Any] | None:
+def included_object(obj: Object, include: str, version: str) -> Mapping[str, Any] | None:
     """What a row has of its object."""
-    return obj if include == "Object" else partial(obj, version) if include == "Metadata" else None
+    return obj if include == "Object" else make_partial(obj, version) if include == "Metadata" else None
 
 
 def listed_meta(given: Mapping[str, Any]) -> Object:

@@ -21,9 +21,9 @@ from typing import Any
 
 from podless.store.contract import Full, Overdue, Oversized, StoreError
 from podless.store.etcd import messages as m
-from podless.store.etcd.client import Client
+from podless.store.etcd.client import EtcdClient
 from podless.store.etcd.follow import FENCES
-from podless.store.etcd.layout import Layout
+from podless.store.etcd.layout import KeyLayout
 
 _KEY = f"{FENCES}alone"
 _OTHERS = f"{FENCES}sharing/"  # keys of those who want nobody to be alone
@@ -49,8 +49,8 @@ class Alone:
 
     def __init__(
         self,
-        client: Client,
-        layout: Layout,
+        client: EtcdClient,
+        layout: KeyLayout,
         *,
         wanted: bool,
         known: Callable[[], int],

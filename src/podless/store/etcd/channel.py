@@ -38,7 +38,7 @@ _IDLE = 6.0  # seconds between such questions otherwise; etcd refuses more than 
 OK, CANCELLED, DEADLINE, EXHAUSTED, OUT_OF_RANGE, UNAVAILABLE = 0, 1, 4, 8, 11, 14  # codes of gRPC
 
 
-class Refused(Exception):
+class ChannelError(Exception):
     """A call has failed. code: of gRPC. text: the peer's words. unsent: it was surely not begun."""
 
     def __init__(self, code: int, text: str, *, unsent: bool = False) -> None:
@@ -48,7 +48,7 @@ class Refused(Exception):
         self.unsent = unsent
 
 
-class Call:
+class ChannelCall:
     """One call. done: the answer, or how it ended. take: is given each message instead, where there are many.
 
     told: is told of its end at once. until: the loop's time at which it ends, about.
@@ -61,7 +61,7 @@ class Call:
         self.number = number
         self.window = window
         self.take = take
-        self.told: Callable[[bytes | Refused], None] | None = None
+        self.told: Callable[[bytes | ChannelError], None] | None = None
         self.until = math.inf
         self.done: asyncio.Future[bytes] = channel.loop.create_future()
         self.parts: list[bytes] = []
@@ -87,15 +87,15 @@ class Channel(asyncio.Protocol):
         self.closed: asyncio.Future[None] = self.loop.create_future()
         self._fields = [(":method", "POST"), (":scheme", "https" if secure else "http"), (":authority", authority)]
         self._heads: dict[str, bytes] = {}
-        self._decoder = hpack.Decoder()
+        self._decoder = hpack.HeaderDecoder()
         self._transport: asyncio.Transport | None = None
         self._rest = b""
-        self._calls: dict[int, Call] = {}
+        self._calls: dict[int, ChannelCall] = {}
         self._next = 1
         self._window = self._initial = 65535
         self._most = _FRAME_SIZE
         self._credit = 0
-        self._queue: deque[tuple[Call, bytes, bool]] = deque()
+        self._queue: deque[tuple[ChannelCall, bytes, bool]] = deque()
         self._block: tuple[int, int, bytes] | None = None  # a block that is not whole: stream, flags, bytes
         self._said: list[bytes] = []  # what is sent at the end of this turn
         self._owed = b""  # and what goes with it, or soon
@@ -163,7 +163,7 @@ class Channel(asyncio.Protocol):
                 self._set(body)
         elif kind == _RESET:
             (code,) = _NUMBER.unpack(body)
-            refusal = Refused(UNAVAILABLE, "the call was broken off", unsent=code == _REFUSED)
+            refusal = ChannelError(UNAVAILABLE, "the call was broken off", unsent=code == _REFUSED)
             self._finish(self._calls.get(number), refusal)
         elif kind == _GOAWAY:
             self._go(_NUMBER.unpack_from(body)[0] & _ROOM)
@@ -189,7 +189,7 @@ class Channel(asyncio.Protocol):
                 call.credit = 0
             _hand_over(call, call.take)
         if flags & _ENDS:
-            self._finish(call, Refused(UNAVAILABLE, "an answer has no end"))
+            self._finish(call, ChannelError(UNAVAILABLE, "an answer has no end"))
 
     def _headers(self, flags: int, number: int, block: bytes) -> None:
         if not flags & _WHOLE:
@@ -205,10 +205,10 @@ class Channel(asyncio.Protocol):
             self._finish(call, None)
         elif status is not None:
             text = unquote(fields.get(b"grpc-message", b"").decode("latin-1"))
-            self._finish(call, Refused(int(status), text))
+            self._finish(call, ChannelError(int(status), text))
         elif flags & _ENDS or fields.get(b":status", b"200") != b"200":
             text = fields.get(b":status", b"").decode("latin-1")
-            self._finish(call, Refused(UNAVAILABLE, f"the peer answers {text}"))
+            self._finish(call, ChannelError(UNAVAILABLE, f"the peer answers {text}"))
 
     def _continued(self, flags: int, number: int, body: bytes) -> None:
         if self._block is None or self._block[0] != number or len(self._block[2]) > _CREDIT:
@@ -251,23 +251,23 @@ class Channel(asyncio.Protocol):
         """No more calls; those that the peer has not begun are said to be so."""
         self.usable = False
         for call in [one for one in self._calls.values() if one.number > last]:
-            self._finish(call, Refused(UNAVAILABLE, "the peer takes no more calls", unsent=True))
+            self._finish(call, ChannelError(UNAVAILABLE, "the peer takes no more calls", unsent=True))
         if not self._calls:
             self.close()
 
     # calls
 
-    def call(self, path: str, message: bytes, take: Callable[[bytes], None] | None = None) -> Call:
-        """Begin a call, with its only message, or its first one where answers are taken. Raises Refused."""
+    def call(self, path: str, message: bytes, take: Callable[[bytes], None] | None = None) -> ChannelCall:
+        """Begin a call, with its only message, or its first one where answers are taken. Raises ChannelError."""
         if not self.usable:
-            raise Refused(UNAVAILABLE, "the connection has ended", unsent=True)
+            raise ChannelError(UNAVAILABLE, "the connection has ended", unsent=True)
         head = self._heads.get(path)
         if head is None:
             more = [("te", "trailers"), ("content-type", "application/grpc"), ("user-agent", "podless")]
             # a member that has lost its leader ends a stream, so that another can be asked
             more += [("hasleader", "true")] if take is not None else []
-            head = self._heads[path] = hpack.encode([*self._fields, (":path", path), *more])
-        call = Call(self, self._next, self._initial, take)
+            head = self._heads[path] = hpack.encode_headers([*self._fields, (":path", path), *more])
+        call = ChannelCall(self, self._next, self._initial, take)
         self._next += 2
         if self._next > _ROOM:
             self.usable = False
@@ -275,7 +275,7 @@ class Channel(asyncio.Protocol):
         self.send(call, message, ends=take is None, head=_frame(_HEADERS, _WHOLE, call.number, head))
         return call
 
-    def send(self, call: Call, message: bytes, *, ends: bool, head: bytes = b"") -> None:
+    def send(self, call: ChannelCall, message: bytes, *, ends: bool, head: bytes = b"") -> None:
         """Send a message, as soon as the peer has room for it."""
         size = len(message) + 5
         if size <= self._most and size <= call.window and size <= self._window and not self._queue:
@@ -306,18 +306,18 @@ class Channel(asyncio.Protocol):
             if at < len(data) and not call.done.done():
                 self._queue.append((call, data[at:], ends))
 
-    def leave(self, call: Call) -> None:
+    def leave(self, call: ChannelCall) -> None:
         """Have no answer to a call any more."""
         if self._calls.get(call.number) is call:
             self._write(_frame(_RESET, 0, call.number, _NUMBER.pack(_CANCEL)))
-            self._finish(call, Refused(CANCELLED, "the call was left"))
+            self._finish(call, ChannelError(CANCELLED, "the call was left"))
 
-    def _finish(self, call: Call | None, refusal: Refused | None) -> None:
+    def _finish(self, call: ChannelCall | None, refusal: ChannelError | None) -> None:
         if call is None or self._calls.pop(call.number, None) is None:
             return
         if not call.done.done():
             outcome = refusal if refusal is not None else b"" if call.take is not None else _answer(call)
-            if isinstance(outcome, Refused):
+            if isinstance(outcome, ChannelError):
                 call.done.set_exception(outcome)
                 call.done.exception()  # who has called may be gone
             else:
@@ -356,7 +356,7 @@ class Channel(asyncio.Protocol):
         now = self.loop.time()
         for call in [each for each in self._calls.values() if now > each.until]:
             self._write(_frame(_RESET, 0, call.number, _NUMBER.pack(_CANCEL)))
-            self._finish(call, Refused(DEADLINE, "no answer in time"))
+            self._finish(call, ChannelError(DEADLINE, "no answer in time"))
         if self._waits and now > self._asked + _GONE and now > self._heard + _GONE:
             self._end("the peer does not answer")
             return
@@ -380,12 +380,12 @@ class Channel(asyncio.Protocol):
         if transport is not None:
             transport.abort()
         if not self.ready.done():
-            self.ready.set_exception(Refused(UNAVAILABLE, why, unsent=True))
+            self.ready.set_exception(ChannelError(UNAVAILABLE, why, unsent=True))
             self.ready.exception()
         if not self.closed.done():
             self.closed.set_result(None)
         for call in list(self._calls.values()):
-            self._finish(call, Refused(UNAVAILABLE, why))
+            self._finish(call, ChannelError(UNAVAILABLE, why))
         self._queue.clear()
 
 
@@ -398,15 +398,15 @@ def _unpadded(flags: int, body: bytes) -> bytes:
     return body[1 : len(body) - body[0]] if flags & _PADDED else body
 
 
-def _answer(call: Call) -> bytes | Refused:
+def _answer(call: ChannelCall) -> bytes | ChannelError:
     """The one message of a call."""
     data = call.parts[0] if len(call.parts) == 1 else b"".join(call.parts)
     if len(data) < 5 or _PREFIX.unpack_from(data) != (0, len(data) - 5):
-        return Refused(UNAVAILABLE, "an answer is not one message")
+        return ChannelError(UNAVAILABLE, "an answer is not one message")
     return data[5:]
 
 
-def _hand_over(call: Call, take: Callable[[bytes], None]) -> None:
+def _hand_over(call: ChannelCall, take: Callable[[bytes], None]) -> None:
     """Have the messages taken that are whole."""
     data = call.parts[0] if len(call.parts) == 1 else None
     if data is not None and len(data) >= 5 and _PREFIX.unpack_from(data) == (0, len(data) - 5):

@@ -14,7 +14,7 @@ from podless.runtime.histogram import Histogram
 from podless.store.contract import Full, Overdue, Oversized, StoreError, Unreachable
 from podless.store.etcd import channel as rpc
 from podless.store.etcd import messages as m
-from podless.store.etcd.channel import Channel, Refused
+from podless.store.etcd.channel import Channel, ChannelError
 from podless.store.etcd.settings import Etcd
 
 log = logging.getLogger("podless")
@@ -47,7 +47,7 @@ class _Dropped(Unreachable):
     """A member knew no leader to hand a write to, so it was surely not carried out."""
 
 
-class Client:
+class EtcdClient:
     """One member of the cluster at a time, another where that one fails. times: by what was asked, how long it took."""
 
     def __init__(self, settings: Etcd) -> None:
@@ -134,7 +134,7 @@ class Client:
         self._channel = None
 
     async def _reached(self) -> Channel:
-        """A connection that takes calls. Raises Refused, StoreError."""
+        """A connection that takes calls. Raises ChannelError, StoreError."""
         channel = self._channel
         if channel is not None and channel.usable:
             return channel
@@ -165,7 +165,7 @@ class Client:
                 )
                 await channel.ready
         except (OSError, TimeoutError, ssl.SSLError) as error:
-            raise Refused(rpc.UNAVAILABLE, str(error) or "no answer", unsent=True) from None
+            raise ChannelError(rpc.UNAVAILABLE, str(error) or "no answer", unsent=True) from None
         finally:
             if channel is not None and not channel.usable:
                 channel.close()
@@ -173,12 +173,12 @@ class Client:
         return channel
 
     async def _answer(self, name: str, message: bytes, until: float) -> bytes:
-        """The answer to a call. Raises Refused, StoreError."""
+        """The answer to a call. Raises ChannelError, StoreError."""
         channel = self._channel
         if channel is None or not channel.usable:
             channel = await self._reached()
         if channel.loop.time() >= until:
-            raise Refused(rpc.DEADLINE, "no answer in time", unsent=True)
+            raise ChannelError(rpc.DEADLINE, "no answer in time", unsent=True)
         call = channel.call(_SERVICES[name][0], message)
         call.until = until
         try:
@@ -186,7 +186,7 @@ class Client:
         finally:
             call.leave()
 
-    def begin(self, name: str, message: bytes, told: Callable[[bytes | Refused], None]) -> bool:
+    def begin(self, name: str, message: bytes, told: Callable[[bytes | ChannelError], None]) -> bool:
         """Ask without waiting: `told` gets the answer's bytes at once. False where it is to be asked with `ask`.
 
         A refusal is for who has asked to deal with, by asking with `ask`.
@@ -196,7 +196,7 @@ class Client:
             return False
         began = channel.loop.time()
 
-        def ended(outcome: bytes | Refused) -> None:
+        def ended(outcome: bytes | ChannelError) -> None:
             if isinstance(outcome, bytes):
                 self.times[name].observe(channel.loop.time() - began)
             told(outcome)
@@ -220,7 +220,7 @@ class Client:
             member = self._member
             try:
                 answer = _SERVICES[name][1].FromString(await self._answer(name, message, until))
-            except Refused as error:
+            except ChannelError as error:
                 refusal = _refusal(error)
                 if not isinstance(refusal, Unreachable):
                     raise refusal from None
@@ -262,18 +262,18 @@ class Client:
             except Exception as error:
                 over.set_exception(error)
 
-        def ended(outcome: bytes | Refused) -> None:
+        def ended(outcome: bytes | ChannelError) -> None:
             if not over.done():
                 quiet = Unreachable("etcdserver: the watch has ended")
-                over.set_exception(outcome if isinstance(outcome, Refused) else quiet)
+                over.set_exception(outcome if isinstance(outcome, ChannelError) else quiet)
 
-        call: rpc.Call | None = None
+        call: rpc.ChannelCall | None = None
         try:
             channel = await self._reached()
             call = channel.call(_WATCH, m.WatchRequest(create_request=create).SerializeToString(), told)
             call.told = ended
             await over
-        except Refused as error:
+        except ChannelError as error:
             raise self._broken(member, error) from None
         except m.DecodeError:
             raise StoreError("etcd says what is no message") from None
@@ -281,14 +281,14 @@ class Client:
             if call is not None:
                 call.leave()
 
-    def _broken(self, member: int, error: Refused) -> Exception:
+    def _broken(self, member: int, error: ChannelError) -> Exception:
         refusal = _refusal(error)
         if isinstance(refusal, Unreachable):
             self._elsewhere(member, f"{refusal} ({error.text})")
         return refusal
 
 
-def _refusal(error: Refused) -> Exception:
+def _refusal(error: ChannelError) -> Exception:
     """What an error of etcd is here; the only place that looks into its texts, as its codes say less."""
     code, text = error.code, error.text
     if code == rpc.OUT_OF_RANGE and "compacted" in text:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from podless.runtime import clock
 from podless.store.contract import StoreError
 from podless.store.etcd import messages as m
-from podless.store.etcd.client import Client, Forgotten
+from podless.store.etcd.client import EtcdClient, Forgotten
 
 log = logging.getLogger("podless")
 
@@ -29,7 +29,7 @@ class Compactor:
     oldest: when the oldest state was written that can be read, in seconds since 1970; 0 where that is not known yet.
     """
 
-    def __init__(self, client: Client, interval: float, forgot: Callable[[int], None]) -> None:
+    def __init__(self, client: EtcdClient, interval: float, forgot: Callable[[int], None]) -> None:
         self.held = 0
         self.size = self.oldest = 0
         self._client = client

@@ -10,8 +10,8 @@ from typing import Any
 from podless.store import keys
 from podless.store.contract import Change, Deliver, Lost, Record, StoreError
 from podless.store.etcd import messages as m
-from podless.store.etcd.client import Client
-from podless.store.etcd.layout import Layout
+from podless.store.etcd.client import EtcdClient
+from podless.store.etcd.layout import KeyLayout
 
 log = logging.getLogger("podless")
 
@@ -28,23 +28,28 @@ class Gone(Exception):
         self.revision = revision
 
 
-def change(layout: Layout, event: Any) -> Change:
+def read_change(layout: KeyLayout, event: Any) -> Change:
     """An event as a change of a key."""
     kv = event.kv
     key, revision = layout.back(kv.key), kv.mod_revision
-    before = record(layout, event.prev_kv) if event.HasField("prev_kv") else None
+    before = read_record(layout, event.prev_kv) if event.HasField("prev_kv") else None
     after = None if event.type == m.DELETE else Record(key, layout.stored(key, kv.value), revision, kv.create_revision)
     return Change(key, revision, after, before)
 
 
-def record(layout: Layout, kv: Any) -> Record:
+def read_record(layout: KeyLayout, kv: Any) -> Record:
     """The state of a key."""
     key = layout.back(kv.key)
     return Record(key, layout.stored(key, kv.value), kv.mod_revision, kv.create_revision)
 
 
-async def read(
-    client: Client, layout: Layout, after: int, take: Callable[[Sequence[Any], int], bool], *, before: bool = False
+async def read_events(
+    client: EtcdClient,
+    layout: KeyLayout,
+    after: int,
+    take: Callable[[Sequence[Any], int], bool],
+    *,
+    before: bool = False,
 ) -> None:
     """Have all events later than a revision taken, until `take` says that it is enough.
 
@@ -66,13 +71,13 @@ async def read(
     await client.watch(create, told)
 
 
-class Follower:
+class EtcdFollower:
     """One who is told all changes under a prefix. revision: up to which."""
 
     def __init__(
         self,
-        client: Client,
-        layout: Layout,
+        client: EtcdClient,
+        layout: KeyLayout,
         prefix: str,
         after: int,
         told: tuple[Deliver, Lost | None],
@@ -103,7 +108,7 @@ class Follower:
     async def _run(self) -> None:
         while True:
             try:
-                await read(self._client, self._layout, self.revision, self._take)
+                await read_events(self._client, self._layout, self.revision, self._take)
             except Gone:
                 if not await self._leap():
                     await asyncio.sleep(_REST)
@@ -129,7 +134,7 @@ class Follower:
 
     def _take(self, events: Sequence[Any], revision: int) -> bool:
         self.broken = ""
-        changes = [change(self._layout, event) for event in events]
+        changes = [read_change(self._layout, event) for event in events]
         if any(one.key == MOVED for one in changes):
             raise Gone(revision)
         told = [one for one in changes if one.key.startswith(self._prefix) and not one.key.startswith(FENCES)]

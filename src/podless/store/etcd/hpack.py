@@ -52,7 +52,7 @@ _STATIC = _static()
 _CODES = _codes()
 
 
-def encode(fields: Iterable[tuple[str, str]]) -> bytes:
+def encode_headers(fields: Iterable[tuple[str, str]]) -> bytes:
     """A block with fields, which a peer does not keep."""
     return b"".join(b"\0" + _plain(name) + _plain(value) for name, value in fields)
 
@@ -89,7 +89,7 @@ def _unpacked(data: bytes) -> bytes:
     return bytes(found)
 
 
-class Decoder:
+class HeaderDecoder:
     """What one peer sends, in the order in which it does."""
 
     def __init__(self) -> None:

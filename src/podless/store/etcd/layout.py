@@ -23,7 +23,7 @@ _MAGIC = b"k8s\0"  # what kube-apiserver's protobuf values start with
 Decode = Callable[[str, bytes], Stored | None]
 
 
-class Layout:
+class KeyLayout:
     """The keys and values of one server.
 
     root: what all keys in etcd start with. names: of built-in resources, by the prefix of their keys here, such as
@@ -92,7 +92,7 @@ def _foreign(value: bytes) -> Stored:
     return Stored(body[:offset] + body[offset + len(_MARKED) :], offset)
 
 
-def names(resources: Mapping[str, tuple[str, str]]) -> dict[str, str]:
+def resource_names(resources: Mapping[str, tuple[str, str]]) -> dict[str, str]:
     """The names in etcd of built-in resources. resources: group and plural, by the prefix of their keys.
 
     Source: the storage prefixes of kube-apiserver; most are the plural, without the group.

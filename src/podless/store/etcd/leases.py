@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from podless.store import keys
 from podless.store.etcd import messages as m
-from podless.store.etcd.client import Client
+from podless.store.etcd.client import EtcdClient
 
 _SHARED = 60.0  # seconds for which writes get the same lease; kube-apiserver's time
 _MOST = 1000  # keys of one lease; kube-apiserver's number
@@ -18,7 +18,7 @@ _MOST = 1000  # keys of one lease; kube-apiserver's number
 class Leases:
     """The leases of one server. times: seconds that keys have from their last write, by prefix."""
 
-    def __init__(self, client: Client, times: Mapping[str, float]) -> None:
+    def __init__(self, client: EtcdClient, times: Mapping[str, float]) -> None:
         self._client = client
         self._times = times
         self._prefixes = tuple(times)
@@ -32,7 +32,7 @@ class Leases:
 
     async def lease(self, key: str) -> int:
         """The lease for a write of a key. Raises StoreError."""
-        prefix = keys.prefix(key)
+        prefix = keys.prefix_of(key)
         seconds = self._times[prefix]
         async with self._lock:
             known, until = self._current.get(prefix, (0, 0.0))

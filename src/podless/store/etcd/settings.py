@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from podless.runtime.option import StartError, duration, option
+from podless.runtime.option import StartError, option, parse_duration
 
 
 def addresses(text: str) -> tuple[str, ...]:
@@ -32,7 +32,7 @@ def below(text: str) -> str:
 
 def interval(text: str) -> float:
     """Seconds, 0 for never. Raises ValueError."""
-    return 0.0 if text in ("0", "0s") else duration(text)
+    return 0.0 if text in ("0", "0s") else parse_duration(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,16 +12,16 @@ from typing import Any
 
 from podless.runtime.histogram import Histogram
 from podless.store import keys
-from podless.store.chain import chained
+from podless.store.chain import commit_chain
 from podless.store.contract import KEPT, Change, Compacted, Conflicted, Deliver, Lost, Operation, Record, StoreError
 from podless.store.etcd import messages as m
 from podless.store.etcd import transaction
 from podless.store.etcd.alone import Alone
-from podless.store.etcd.channel import Refused
-from podless.store.etcd.client import Client, Forgotten
+from podless.store.etcd.channel import ChannelError
+from podless.store.etcd.client import EtcdClient, Forgotten
 from podless.store.etcd.compactor import Compactor
-from podless.store.etcd.follow import FENCES, MOVED, Follower, Gone, change, read, record
-from podless.store.etcd.layout import Layout
+from podless.store.etcd.follow import FENCES, MOVED, EtcdFollower, Gone, read_change, read_events, read_record
+from podless.store.etcd.layout import KeyLayout
 from podless.store.etcd.leases import Leases
 from podless.store.etcd.settings import Etcd
 from podless.store.keys import Stored
@@ -47,13 +47,13 @@ class EtcdStore:
     def __init__(
         self,
         settings: Etcd,
-        layout: Layout | None = None,
+        layout: KeyLayout | None = None,
         *,
         times: Mapping[str, float] | None = None,
         interval: float = 300.0,
     ) -> None:
-        self._client = Client(settings)
-        self._layout = layout or Layout(settings.prefix, {})
+        self._client = EtcdClient(settings)
+        self._layout = layout or KeyLayout(settings.prefix, {})
         self._leases = Leases(self._client, times or {})
         self._newest = 0
         self._alone = Alone(
@@ -64,7 +64,7 @@ class EtcdStore:
             restored=self._moved_on,
         )
         self._compactor = Compactor(self._client, interval, self._forgot)
-        self._followers: list[Follower] = []
+        self._followers: list[EtcdFollower] = []
         self._compacted = 0
         self._fence = self._layout.key(f"{FENCES}{uuid.uuid4()}")
         self._pushing: asyncio.Task[None] | None = None
@@ -149,7 +149,7 @@ class EtcdStore:
         told = partial(self._told, known, self._newest, known.get_loop().time())
         return known if self._client.begin("range", self._question, told) else self._ask()
 
-    def _told(self, known: asyncio.Future[int], before: int, began: float, answer: bytes | Refused) -> None:
+    def _told(self, known: asyncio.Future[int], before: int, began: float, answer: bytes | ChannelError) -> None:
         if known.done():
             return
         revision = _revision(answer) if isinstance(answer, bytes) else -1
@@ -176,7 +176,6 @@ class EtcdStore:
             known.set_result(asking.result())
 
     async def _ask(self, began: float | None = None) -> int:
-        """As `current`, of whatever member answers. began: the loop's time at which that was wanted."""
         revision: int = (await self._range(began, key=self._layout.key(_NOWHERE))).header.revision
         self._push(revision)
         return revision
@@ -197,7 +196,7 @@ class EtcdStore:
             self._newest = max(self._newest, revision)  # a cluster that shows less was restored
             deliver(changes, revision)
 
-        follower = Follower(self._client, self._layout, prefix, after, (told, lost), self._current_and_compacted)
+        follower = EtcdFollower(self._client, self._layout, prefix, after, (told, lost), self._current_and_compacted)
         self._followers.append(follower)
 
         def leave() -> None:
@@ -258,25 +257,27 @@ class EtcdStore:
             for (key, stored, expect, _), kvs in zip(operations, found, strict=True):
                 actual = kvs[0].mod_revision if kvs else 0
                 if actual != expect or (stored is None and not expect):
-                    raise Conflicted(key, record(self._layout, kvs[0]) if kvs else None)
+                    raise Conflicted(key, read_record(self._layout, kvs[0]) if kvs else None)
             if (holder[0].create_revision if holder else 0) == made:
                 raise StoreError("etcd refused a transaction whose conditions hold")
             await self._alone.share(made)
 
     async def chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
         """Write in a transaction for each. Raises as `commit`."""
-        return await chained(self.commit, commits)
+        return await commit_chain(self.commit, commits)
 
     def _wanted(self, key: str, stored: Stored | None, expect: int, lease: int) -> bytes:
         """One operation as a part of a transaction: its condition, what is done, and what is read where it is not."""
         there = self._layout.key(key)
         # nothing cannot be deleted: no revision is below 0
-        compare = transaction.compare(there, expect, below=stored is None and not expect)
+        compare = transaction.compare_revision(there, expect, below=stored is None and not expect)
         if stored is KEPT:
-            return compare + transaction.otherwise(there)
+            return compare + transaction.read_otherwise(there)
         if stored is None:
-            return compare + transaction.delete(there) + transaction.otherwise(there)
-        return compare + transaction.put(there, self._layout.value(stored), lease) + transaction.otherwise(there)
+            return compare + transaction.delete_key(there) + transaction.read_otherwise(there)
+        return (
+            compare + transaction.put_key(there, self._layout.value(stored), lease) + transaction.read_otherwise(there)
+        )
 
     async def _transact(self, wanted: bytes) -> tuple[Any, int]:
         """The answer to a transaction, and under which condition of who is alone it was sent. Raises StoreError."""
@@ -312,7 +313,7 @@ class EtcdStore:
         while True:
             answer = await self._state(key=start, range_end=end, revision=revision, limit=_PAGE)
             revision = revision or answer.header.revision
-            records += [record(self._layout, kv) for kv in answer.kvs]
+            records += [read_record(self._layout, kv) for kv in answer.kvs]
             if not answer.more:
                 return [one for one in records if not one.key.startswith(FENCES)], revision
             start = answer.kvs[-1].key + b"\0"
@@ -331,7 +332,7 @@ class EtcdStore:
         start = self._layout.key(after) + b"\0" if after else root
         end = root[:-1] + bytes((root[-1] + 1,))
         answer = await self._state(key=start, range_end=end, revision=revision, limit=most)
-        found = [record(self._layout, kv) for kv in answer.kvs]
+        found = [read_record(self._layout, kv) for kv in answer.kvs]
         following = found[-1].key if answer.more else ""
         return [one for one in found if not one.key.startswith(FENCES)], following
 
@@ -363,11 +364,11 @@ class EtcdStore:
         def take(events: Sequence[Any], revision: int) -> bool:
             for event in events:
                 if self._layout.back(event.kv.key).startswith(prefix) and event.kv.mod_revision < end:
-                    found.append(change(self._layout, event))
+                    found.append(read_change(self._layout, event))
             return revision >= end
 
         try:
-            await read(self._client, self._layout, after, take, before=True)
+            await read_events(self._client, self._layout, after, take, before=True)
         except Gone as gone:
             self._forgot(gone.revision)
             raise Compacted(self._compacted) from None

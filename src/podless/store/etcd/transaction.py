@@ -5,26 +5,26 @@ Making them so takes a quarter of the time that messages take. The numbers are t
 
 from __future__ import annotations
 
-from podless.structs.wire import field, varint
+from podless.structs.wire import encode_field, encode_varint
 
 
-def compare(key: bytes, revision: int, *, below: bool = False) -> bytes:
+def compare_revision(key: bytes, revision: int, *, below: bool = False) -> bytes:
     """The condition that a key was written last at a revision, 0 for no key; below: before that."""
     result = b"\x08\x02\x10\x02" if below else b"\x10\x02"
-    return field(b"\x0a", result + field(b"\x1a", key) + b"\x30" + varint(revision))
+    return encode_field(b"\x0a", result + encode_field(b"\x1a", key) + b"\x30" + encode_varint(revision))
 
 
-def put(key: bytes, value: bytes, lease: int = 0) -> bytes:
+def put_key(key: bytes, value: bytes, lease: int = 0) -> bytes:
     """That a key is written."""
-    content = field(b"\x0a", key) + field(b"\x12", value)
-    return field(b"\x12", field(b"\x12", content + b"\x18" + varint(lease) if lease else content))
+    content = encode_field(b"\x0a", key) + encode_field(b"\x12", value)
+    return encode_field(b"\x12", encode_field(b"\x12", content + b"\x18" + encode_varint(lease) if lease else content))
 
 
-def delete(key: bytes) -> bytes:
+def delete_key(key: bytes) -> bytes:
     """That a key is deleted."""
-    return field(b"\x12", field(b"\x1a", field(b"\x0a", key)))
+    return encode_field(b"\x12", encode_field(b"\x1a", encode_field(b"\x0a", key)))
 
 
-def otherwise(key: bytes) -> bytes:
+def read_otherwise(key: bytes) -> bytes:
     """That a key is read where a condition fails."""
-    return field(b"\x1a", field(b"\x0a", field(b"\x0a", key)))
+    return encode_field(b"\x1a", encode_field(b"\x0a", encode_field(b"\x0a", key)))

@@ -15,13 +15,13 @@ from podless.apis.admissionregistration.admissionpolicies import (
 from podless.apis.admissionregistration.webhookconfigurations import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
 from podless.kinds.kind import Kind
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.structs import protobuf, structs
 from podless.structs.structfiles import load_struct
 
 NAMED_RULE_WITH_OPERATIONS = load_struct("admissionregistration/v1", "NamedRuleWithOperations")
 VALIDATING_WEBHOOK_CONFIGURATION = load_struct("admissionregistration/v1", "ValidatingWebhookConfiguration")
 
-Object = dict[str, Any]
 
 RULE = {"apiGroups": ["a.io"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["things"]}
 HOOK = {
@@ -57,25 +57,25 @@ def mutating(**mutation: Any) -> list[str]:
 
 def test_rules_are_flat_in_json_and_nested_in_protobuf() -> None:
     rule = {"resourceNames": ["x"], "operations": ["CREATE"], "apiGroups": [""], "resources": ["a/b"], "scope": "*"}
-    raw = protobuf.encode(NAMED_RULE_WITH_OPERATIONS, rule)
+    raw = protobuf.encode_message(NAMED_RULE_WITH_OPERATIONS, rule)
     # resourceNames = 1, ruleWithOperations = 2 {operations = 1, rule = 2 {apiGroups = 1, resources = 3, scope = 4}}
     inner = b"\x0a\x00" + b"\x1a\x03a/b" + b"\x22\x01*"
     operations = b"\x0a\x06CREATE" + b"\x12" + bytes([len(inner)]) + inner
     assert raw == b"\x0a\x01x" + b"\x12" + bytes([len(operations)]) + operations
-    assert protobuf.decode(NAMED_RULE_WITH_OPERATIONS, raw) == rule
+    assert protobuf.decode_message(NAMED_RULE_WITH_OPERATIONS, raw) == rule
 
 
 def test_a_configuration_survives_protobuf() -> None:
     obj = decoded(VALIDATING_WEBHOOKS, webhooks=[HOOK])
     struct = VALIDATING_WEBHOOK_CONFIGURATION
-    there = protobuf.decode(struct, protobuf.encode(struct, obj))
+    there = protobuf.decode_message(struct, protobuf.encode_message(struct, obj))
     assert there["webhooks"] == obj["webhooks"]
     assert list(there["webhooks"][0]) == list(obj["webhooks"][0])
 
 
 def test_an_unknown_field_of_a_rule_is_told() -> None:
     unknown: list[str] = []
-    structs.decode(NAMED_RULE_WITH_OPERATIONS, RULE | {"rule": {}}, unknown)
+    structs.decode_struct(NAMED_RULE_WITH_OPERATIONS, RULE | {"rule": {}}, unknown)
     assert unknown == ["rule"]
 
 

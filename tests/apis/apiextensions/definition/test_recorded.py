@@ -33,7 +33,7 @@ def posted() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
 
 
 def check(name: str, prefix: bool) -> list[str]:
-    return names.subdomain_prefix(name) if prefix else names.subdomain(name)
+    return names.subdomain_prefix(name) if prefix else names.check_subdomain(name)
 
 
 def causes(answer: dict[str, Any]) -> list[tuple[str, str, str]] | None:
@@ -53,7 +53,7 @@ def causes(answer: dict[str, Any]) -> list[tuple[str, str, str]] | None:
 def decode(body: dict[str, Any], unknown: list[str]) -> tuple[dict[str, Any], str]:
     """The definition, or why there is none."""
     try:
-        return structs.decode(CUSTOM_RESOURCE_DEFINITION, body, unknown), ""
+        return structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, body, unknown), ""
     except structs.DecodeError as error:
         return {}, str(error)
 
@@ -110,7 +110,7 @@ def test_refusals_and_defaults_are_those_of_a_real_server() -> None:
         definition.defaults(crd)
         definition.prepare_create(crd)
         crd["metadata"].pop("namespace", None)  # the write path does that
-        errors = objectmeta.validate(crd["metadata"], namespaced=False, name_check=check)
+        errors = objectmeta.validate_metadata(crd["metadata"], namespaced=False, name_check=check)
         errors += definition.validate_create(crd)
         assert sorted((error.reason, error.field, error.body) for error in errors) == wanted, name
         if not wanted and "spec" in expected["body"]:

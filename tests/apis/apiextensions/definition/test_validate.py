@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from podless.apis.apiextensions import definition
-from podless.cel.rules import Definitions
+from podless.cel.rules import DefinitionRules
+from podless.runtime.jsonobject import Object
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 
 CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
 
-Object = dict[str, Any]
 
 NOW, LATER = "2024-01-01T00:00:00Z", "2024-01-02T00:00:00Z"
 SCHEMA = {"openAPIV3Schema": {"type": "object"}}
@@ -36,7 +36,7 @@ def crd(*versions: Object, name: str = "widgets.example.com", **spec: Any) -> Ob
             **spec,
         },
     }
-    decoded = structs.decode(CUSTOM_RESOURCE_DEFINITION, given)
+    decoded = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, given)
     definition.defaults(decoded)
     definition.prepare_create(decoded)
     return decoded
@@ -437,7 +437,7 @@ def test_formats_that_nothing_checks_draw_a_warning_when_they_are_new() -> None:
 def test_a_schema_that_was_found_good_is_still_refused_where_more_is_asked() -> None:
     def faults(legacy: bool = False, **given: Any) -> list[str]:
         made = crd(version(schema={"openAPIV3Schema": schema}, **given))
-        return [str(error) for error in definition.validate_create(made, Definitions(), legacy=legacy)]
+        return [str(error) for error in definition.validate_create(made, DefinitionRules(), legacy=legacy)]
 
     properties = {"spec": {"type": "string", "default": "a"}}
     schema = {"type": "object", "title": "found good once", "properties": properties, "oneOf": [{}]}

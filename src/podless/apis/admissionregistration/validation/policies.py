@@ -48,7 +48,9 @@ def check_validating(policy: Object) -> list[FieldError]:
         errors += _check_validation(validation, environment, f"{path}.validations[{index}]")
     if len(annotations) > _MOST_ANNOTATIONS:
         text = f"must not have more than {_MOST_ANNOTATIONS} auditAnnotations"
-        errors.append(field.invalid(f"{path}.auditAnnotations", gostructs.listed(AUDIT_ANNOTATION, annotations), text))
+        errors.append(
+            field.invalid(f"{path}.auditAnnotations", gostructs.format_structs(AUDIT_ANNOTATION, annotations), text)
+        )
     seen: set[str] = set()
     for index, annotation in enumerate(each(annotations)):
         where = f"{path}.auditAnnotations[{index}]"
@@ -74,7 +76,7 @@ def check_mutating(policy: Object) -> list[FieldError]:
 
 def check_status(policy: Object) -> list[FieldError]:
     """All rules of a policy's status."""
-    errors = conditions.errors((policy.get("status") or {}).get("conditions") or [], "status.conditions")
+    errors = conditions.validate_conditions((policy.get("status") or {}).get("conditions") or [], "status.conditions")
     checking = (policy.get("status") or {}).get("typeChecking") or {}
     for index, warning in enumerate(each(checking.get("expressionWarnings") or [])):
         where = f"status.typeChecking.expressionWarnings[{index}]"
@@ -119,7 +121,7 @@ def _check_param_kind(params: Object, path: str) -> list[FieldError]:
     elif given.count("/") > 1:
         errors.append(field.invalid(where, given, f"unexpected GroupVersion string: {given}"))
     else:
-        faults = names.subdomain(group) if group else []
+        faults = names.check_subdomain(group) if group else []
         if faults:
             errors.append(field.invalid(where, group, ",".join(faults)))
         if not version:

@@ -96,7 +96,7 @@ def check_matching(matching: Object, path: str) -> list[FieldError]:
     errors = check_choice(matching, "matchPolicy", MATCH_POLICIES, path, required=True)
     for name in ("namespaceSelector", "objectSelector"):
         selector, where = matching.get(name), f"{path}.{name}"
-        errors += [field.required(where)] if selector is None else labelselector.errors(selector, where)
+        errors += [field.required(where)] if selector is None else labelselector.validate_selector(selector, where)
     for name in ("resourceRules", "excludeResourceRules"):
         for index, rule in enumerate(each(matching.get(name) or [])):
             errors += _check_named(rule, f"{path}.{name}[{index}]")

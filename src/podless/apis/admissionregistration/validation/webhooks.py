@@ -68,7 +68,7 @@ def _check(webhook: Object, path: str, effects: tuple[str, ...], conditions: boo
         text = "the timeout value must be between 1 and 30 seconds"
         errors.append(field.invalid(f"{path}.timeoutSeconds", seconds, text))
     for name in ("namespaceSelector", "objectSelector"):
-        errors += labelselector.errors(webhook.get(name) or {}, f"{path}.{name}")
+        errors += labelselector.validate_selector(webhook.get(name) or {}, f"{path}.{name}")
     errors += rules.check_choice(webhook, "reinvocationPolicy", rules.REINVOCATIONS, path)
     errors += _check_client(webhook["clientConfig"], f"{path}.clientConfig")
     if conditions and webhook.get("matchConditions"):
@@ -84,7 +84,7 @@ def _check_name(name: str, path: str) -> list[FieldError]:
     """A webhook's name has a domain of its own."""
     if not name:
         return [field.required(path)]
-    faults = names.subdomain(name)
+    faults = names.check_subdomain(name)
     if faults:
         return [field.invalid(path, name, ",".join(faults))]
     if name.count(".") < 2:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from podless.apis.apiextensions.definition.validate import validate_create, validate_status_update, validate_update
     from podless.apis.apiextensions.definition.webhook import bundle_fault
 else:
-    __getattr__ = lazy.parts(
+    __getattr__ = lazy.lazy_names(
         __name__,
         dict.fromkeys(("defaults", "prepare_create", "prepare_update"), "fill")
         | dict.fromkeys(("accepted_names", "condition", "is_true", "named", "set_approval", "set_condition"), "status")

@@ -148,10 +148,10 @@ def defaults(crd: Object) -> None:
 
 def _type_embedded(spec: Object) -> None:
     """An embedded resource is an object; the documents of v1beta1 do not say so in the schema, later ones must."""
-    from podless.schema.definition import nodes
+    from podless.schema.definition import walk_nodes
 
     for schema in schemas(spec):
-        for node in nodes(schema):
+        for node in walk_nodes(schema):
             if node.get("x-kubernetes-embedded-resource") and not node.get("type"):
                 known = _ordered(JSON_SCHEMA_PROPS, node | {"type": "object"})
                 node.clear()

@@ -66,7 +66,7 @@ def check_selectable(
             errors.append(field.required(at))
             continue
         try:
-            target, found = fieldpath.parse(value, node, arrays=False)
+            target, found = fieldpath.parse_fieldpath(value, node, arrays=False)
         except ValueError as error:
             errors.append(field.invalid(at, value, f"is an invalid path: {error}"))
             continue

@@ -8,8 +8,8 @@ from podless.apis.apiextensions.definition import shared
 from podless.apis.apiextensions.definition.shared import NAMES_ORDER
 from podless.runtime.meter import each
 from podless.schema import plain
-from podless.schema.definition import nodes
-from podless.schema.embedded import Malformed, coerce
+from podless.schema.definition import walk_nodes
+from podless.schema.embedded import Malformed, coerce_embedded
 from podless.schema.node import Node
 from podless.structs import gotypes
 
@@ -64,17 +64,17 @@ def prepare_update(new: Object, old: Object) -> None:
 def _coerce_defaults(spec: Object) -> None:
     """Metadata in the default of an embedded resource becomes an ObjectMeta, as a real server leaves it."""
     for schema in shared.schemas(spec):
-        if not plain.mentions(schema, b'"default":{', b'"default":['):
+        if not plain.make_mention_search(schema, b'"default":{', b'"default":['):
             continue
-        for node in nodes(schema, plain.parts(schema)):
+        for node in walk_nodes(schema, plain.find_plain_parts(schema)):
             value = node.get("default")
             if not isinstance(value, dict | list):
                 continue
             try:
-                coerce(value, Node(node), root=node is schema)
+                coerce_embedded(value, Node(node), root=node is schema)
             except Malformed:
                 continue  # the checks will refuse it
-            node["default"] = gotypes.canonical(value)
+            node["default"] = gotypes.canonical_json(value)
 
 
 def _storage(spec: Object) -> list[str]:

@@ -12,8 +12,8 @@ from podless.codec import serializer
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.meter import each
-from podless.schema import Expressions, Options, structural
-from podless.schema.definition import has_unpruned_defaults, is_structural, nodes
+from podless.schema import Expressions, KeywordOptions, structural
+from podless.schema.definition import has_unpruned_defaults, is_structural, walk_nodes
 
 Object = dict[str, Any]
 
@@ -45,7 +45,7 @@ class Checker:
     """
 
     rules: Expressions | None
-    options: Options
+    options: KeywordOptions
     new: bool
 
     def check(self, schema: Object | None, path: str, *, status: bool) -> list[FieldError]:
@@ -56,7 +56,7 @@ class Checker:
         if digest in _FAULTLESS and not self.options.no_default:  # nothing else asks for more than a new definition
             return []
         errors = structural(schema, path, status=status, rules=self.rules, options=self.options)
-        if not errors and digest and self.new and self.rules is not None and self.options == Options():
+        if not errors and digest and self.new and self.rules is not None and self.options == KeywordOptions():
             if len(_FAULTLESS) >= _KEPT:
                 del _FAULTLESS[next(iter(_FAULTLESS))]
             _FAULTLESS[digest] = None
@@ -71,18 +71,18 @@ def _digest(schema: Object, status: bool) -> bytes:
         return b""
 
 
-def options(layout: Layout, before: Layout | None) -> Options:
+def options(layout: Layout, before: Layout | None) -> KeywordOptions:
     """What must not be held against an update, because the old definition has it too; and what v1beta1 allows."""
     if before is None and not layout.legacy:
-        return Options()
+        return KeywordOptions()
     olds = before.schemas if before is not None else []
     defaults = _no_defaults(layout, before)
     strict = not layout.spec.get("preserveUnknownFields") or _extended(layout)
     strict = strict or (not defaults and has_defaults(layout))
-    return Options(
+    return KeywordOptions(
         structural=strict or (not layout.legacy and all(map(is_structural, olds))),
         types=not layout.legacy
-        and all((node.get("type") or "string") in _TYPES for whole in each(olds) for node in nodes(whole)),
+        and all((node.get("type") or "string") in _TYPES for whole in each(olds) for node in walk_nodes(whole)),
         pruned_defaults=not any(map(has_unpruned_defaults, olds)),
         no_default=defaults,
     )
@@ -95,7 +95,7 @@ def _no_defaults(layout: Layout, before: Layout | None) -> str:
 
 def _extended(layout: Layout) -> bool:
     """Whether a schema says something that only structural schemas have."""
-    return any(node.get(name) for whole in layout.schemas for node in nodes(whole) for name in _EXTENSIONS)
+    return any(node.get(name) for whole in layout.schemas for node in walk_nodes(whole) for name in _EXTENSIONS)
 
 
 def check_given(layout: Layout, before: Layout | None) -> list[FieldError]:
@@ -121,4 +121,4 @@ def check_defaults(layout: Layout, before: Layout | None) -> list[FieldError]:
 
 def has_defaults(layout: Layout) -> bool:
     """Whether a schema has a default anywhere."""
-    return any("default" in node for whole in layout.schemas for node in nodes(whole))
+    return any("default" in node for whole in layout.schemas for node in walk_nodes(whole))

@@ -136,22 +136,22 @@ def set_structural(crd: Object, now: str) -> None:
 
 def _unstructured(spec: Object) -> tuple[str, str, str]:
     """Status, reason and message of the condition."""
-    from podless.schema.definition import shapely, unsupported
+    from podless.schema.definition import structural_errors, unsupported_reason
 
     errors = [field.invalid("spec.preserveUnknownFields", True, "must be false")]
     for place, version in enumerate(each(spec["versions"])):
         schema = shared.schema(version)
         if schema is None:
             continue
-        trouble = unsupported(schema)
+        trouble = unsupported_reason(schema)
         if trouble:
             return (
                 "Unknown",
                 "StructuralError",
                 f"failed to check validation schema for version {version['name']}: {trouble}",
             )
-        errors += shapely(schema, f"spec.versions[{place}].schema.openAPIV3Schema")
-    return "True", "Violations", field.join(errors)
+        errors += structural_errors(schema, f"spec.versions[{place}].schema.openAPIV3Schema")
+    return "True", "Violations", field.join_errors(errors)
 
 
 def _taken(definitions: Iterable[Object]) -> tuple[set[str], set[str]]:

@@ -100,7 +100,7 @@ def _spec(layout: Layout, before: Layout | None, rules: Expressions | None, *, a
 def _group(group: str) -> list[FieldError]:
     if not group:
         return [field.required("spec.group")]
-    faults = syntax.subdomain(group)
+    faults = syntax.check_subdomain(group)
     if not faults and "." not in group:
         faults = ["should be a domain with at least one dot"]
     return [field.invalid("spec.group", group, ",".join(faults))] if faults else []
@@ -147,7 +147,7 @@ def _deprecation(version: Object, path: str) -> list[FieldError]:
     if warning is None:
         return []
     if not version.get("deprecated"):
-        return [field.invalid(path, Literal(gotext.json(warning)), "can only be set for deprecated versions")]
+        return [field.invalid(path, Literal(gotext.format_json(warning)), "can only be set for deprecated versions")]
     faults = ["must be <= 256 characters long"] if len(warning.encode()) > 256 else []
     if not warning:
         faults.append("must not be an empty string")
@@ -156,7 +156,7 @@ def _deprecation(version: Object, path: str) -> list[FieldError]:
         place = len(warning[:place].encode())
         text = "must only contain printable UTF-8 characters; non-printable character found at index"
         faults.append(f"{text} {place}")
-    return field.invalids(path, Literal(gotext.json(warning)), faults)
+    return field.invalids(path, Literal(gotext.format_json(warning)), faults)
 
 
 def _storage(layout: Layout, given: Sequence[Object] | None) -> list[FieldError]:

@@ -51,7 +51,7 @@ def _version(given: Object) -> Object:
     out = _flat(_VERSION, given)
     if out["Schema"] is not None:
         inner = out["Schema"].get("openAPIV3Schema")
-        out["Schema"] = {"OpenAPIV3Schema": None if inner is None else internal.dump(inner)}
+        out["Schema"] = {"OpenAPIV3Schema": None if inner is None else internal.dump_schema(inner)}
     if out["Subresources"] is not None:
         scale = out["Subresources"].get("scale")
         scale = None if scale is None else _flat(_SCALE, scale)

@@ -92,7 +92,7 @@ def _service_path(value: str, path: str) -> list[FieldError]:
         if not segment:
             errors.append(field.invalid(path, value, f"segment[{index}] may not be empty"))
             continue
-        errors += [field.invalid(path, value, f"segment[{index}]: {text}") for text in names.subdomain(segment)]
+        errors += [field.invalid(path, value, f"segment[{index}]: {text}") for text in names.check_subdomain(segment)]
     return errors
 
 

@@ -56,7 +56,7 @@ def name_of(kind: str, group: str) -> str:
 
 def name_faults(name: str) -> list[str]:
     """What is wrong with the name of a ThirdPartyResource."""
-    found = names.subdomain(name)
+    found = names.check_subdomain(name)
     if found:
         return found
     words, *domain = name.split(".")

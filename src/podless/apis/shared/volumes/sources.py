@@ -7,8 +7,8 @@ from collections.abc import Callable
 from podless.apis.podspec import disks, volumes
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.kinds.strategy import Object
 from podless.meta import field, names
+from podless.runtime.jsonobject import Object
 
 _SEVERAL = "may not specify more than 1 volume type"
 _SECRETS = (
@@ -55,7 +55,9 @@ def _local(source: Object, path: str) -> Errors:
 def _glusterfs(source: Object, path: str) -> Errors:
     yield from checks.needed(source, path, "endpoints", "path")
     if (space := source.get("endpointsNamespace")) is not None:
-        yield from field.invalids(f"{path}.endpointsNamespace", space, names.label(space) if space else (_NAMESPACE,))
+        yield from field.invalids(
+            f"{path}.endpointsNamespace", space, names.check_label_name(space) if space else (_NAMESPACE,)
+        )
 
 
 def _cinder(source: Object, path: str) -> Errors:
@@ -80,7 +82,7 @@ def _csi(source: Object, path: str) -> Errors:
     yield from checks.needed(source, path, "volumeHandle")
     for name in _SECRETS:
         if (secret := source.get(name)) is not None:
-            yield from checks.named(f"{path}.{name}.name", secret.get("name", ""), names.subdomain)
+            yield from checks.named(f"{path}.{name}.name", secret.get("name", ""), names.check_subdomain)
             yield from checks.named(f"{path}.{name}.namespace", secret.get("namespace", ""))
 
 

@@ -10,9 +10,9 @@ from podless.apis.podspec import claims
 from podless.apis.shared import checks
 from podless.apis.shared.volumes import sources
 from podless.codec import quantity
-from podless.kinds.strategy import Object
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _RECLAIMING = ("Delete", "Recycle", "Retain")
@@ -35,7 +35,7 @@ def check(spec: Object, volume: str, path: str = "spec") -> Iterator[FieldError]
         text = "may not be 'recycle' for a hostPath mount of '/'"
         yield field.forbidden(f"{path}.persistentVolumeReclaimPolicy", text)
     if name := spec.get("storageClassName"):
-        yield from field.invalids(f"{path}.storageClassName", name, names.subdomain(name))
+        yield from field.invalids(f"{path}.storageClassName", name, names.check_subdomain(name))
     yield from claims.volume_mode(spec, path)
     yield from _attributes(spec, path)
 
@@ -72,7 +72,7 @@ def _capacity(given: dict[str, str] | None, path: str) -> Iterator[FieldError]:
         yield field.not_supported(path, given, ["storage"])
     for name, text in each(given or {}).items():
         yield from checks.sound(f"{path}[{name}]", text)
-        if quantity.parse(text) <= 0:
+        if quantity.parse_quantity(text) <= 0:
             yield field.invalid(f"{path}[{name}]", text, "must be greater than zero")
 
 
@@ -88,7 +88,7 @@ def _attributes(spec: Object, path: str) -> Iterator[FieldError]:
     name, where = spec.get("volumeAttributesClassName"), f"{path}.volumeAttributesClassName"
     if name is None:
         return
-    yield from checks.named(where, name, names.subdomain, "an empty string is disallowed")
+    yield from checks.named(where, name, names.check_subdomain, "an empty string is disallowed")
     if spec.get("csi") is None:
         yield field.required(f"{path}.csi", "has to be specified when using volumeAttributesClassName")
 

@@ -47,10 +47,10 @@ class Handshake(ssl.SSLObject):
         return self.judged is True
 
     def over(self) -> None:
-        """The handshake is: from now on nobody hears of each record, which costs as much as to encrypt a short one."""
+        """The handshake is: from now on no record is told of, which costs as much as to encrypt a short one."""
         if isinstance(self.context, Context):
-            self._judge(self.getpeercert(True))  # the context that is left knows nobody
-            self.context = self.context.deaf
+            self._judge(self.getpeercert(True))  # the context that is left trusts nobody
+            self.context = self.context.untracked
 
     def _judge(self, certificate: bytes | None) -> None:
         if self.judged is None and certificate is not None:
@@ -59,15 +59,18 @@ class Handshake(ssl.SSLObject):
 
 
 class Context(ssl.SSLContext):
-    """A server's TLS that asks for a client's certificate. Made by `context`. deaf: one that hears of no messages."""
+    """A server's TLS that asks for a client's certificate. Made by `client_certificate_context`.
 
-    deaf: ssl.SSLContext
+    untracked: one that tells of no messages.
+    """
+
+    untracked: ssl.SSLContext
     roots: tuple[bytes, ...] = ()
     late = False  # only stands for the one that is made when it is needed
     again: Callable[[], Context]
     _newer: Context | None = None
     _trusting: dict[bytes, ssl.SSLContext]  # by digest, the ones that trust one certificate, the oldest first
-    _friends: dict[bytes, None]  # digests of good certificates, the oldest first
+    _trusted: dict[bytes, None]  # digests of good certificates, the oldest first
     _said = -_SAY
     _unsaid = 0
 
@@ -87,23 +90,23 @@ class Context(ssl.SSLContext):
         # cryptography takes longer to import than the rest of a start, and few clients have certificates
         from podless.remote import trust
 
-        authorities = [one for pem in self.roots for one in trust.authorities(pem)]
+        authorities = [one for pem in self.roots for one in trust.parse_authorities(pem)]
         try:
-            trust.judge_client(chain, authorities, clock.moment())
+            trust.judge_client(chain, authorities, clock.utc_now())
         except trust.Untrusted as error:
             return str(error)
         except Exception as error:  # cryptography has many ways to say that it cannot read a certificate
             return f"{type(error).__name__}: {error}"
-        self._friends[sha256(chain[0]).digest()] = None
-        if len(self._friends) > _MOST:
-            del self._friends[next(iter(self._friends))]
+        self._trusted[sha256(chain[0]).digest()] = None
+        if len(self._trusted) > _MOST:
+            del self._trusted[next(iter(self._trusted))]
         return ""
 
     def known(self, certificate: bytes) -> bool:
         """Whether a certificate is good by itself, or was in a chain that was sent before."""
-        return sha256(certificate).digest() in self._friends or not self.judge([certificate])
+        return sha256(certificate).digest() in self._trusted or not self.judge([certificate])
 
-    def hear(self, tls: object, direction: str, version: int, content: int, message: int, data: bytes) -> None:
+    def judge_message(self, tls: object, direction: str, version: int, content: int, message: int, data: bytes) -> None:
         """What OpenSSL says of every message. A client's certificate is judged before OpenSSL does."""
         if message != _CERTIFICATE or content != _HANDSHAKE or direction != _READ or not isinstance(tls, Handshake):
             return
@@ -158,27 +161,30 @@ def _take(context: ssl.SSLContext, certificate: bytes) -> None:
                 context.load_verify_locations(other.name)
 
 
-def context(roots: Iterable[bytes], again: Callable[[], Context]) -> Context:
-    """A context that takes strangers. roots: the authorities, in PEM; again: makes another one like it."""
+def client_certificate_context(roots: Iterable[bytes], again: Callable[[], Context]) -> Context:
+    """Return a context that judges client certificates itself.
+
+    roots: the authorities, in PEM. again: makes another one like it.
+    """
     made = Context(ssl.PROTOCOL_TLS_SERVER)
     made.verify_mode = ssl.CERT_OPTIONAL
     made.sslobject_class = Handshake
     made.roots = tuple(roots)
     made.again = again
-    made.deaf = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    made.deaf.verify_mode = ssl.CERT_OPTIONAL  # as in `_only`
-    made._trusting, made._friends = {}, {}
+    made.untracked = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    made.untracked.verify_mode = ssl.CERT_OPTIONAL  # as in `_only`
+    made._trusting, made._trusted = {}, {}
     if _HOOK is None:
         for pem in made.roots:
             made.load_verify_locations(cadata=pem.decode("ascii", "ignore"))
     else:
         made.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN
         made.verify_flags |= _LENIENT
-        _HOOK.__set__(made, made.hear)
+        _HOOK.__set__(made, made.judge_message)
     return made
 
 
-def later(make: Callable[[], Context]) -> Context:
+def deferred_context(make: Callable[[], Context]) -> Context:
     """A context that is made when there is a connection, or `renew` is called."""
     made = Context(ssl.PROTOCOL_TLS_SERVER)
     made.late, made.again = True, make
