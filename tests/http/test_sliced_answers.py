@@ -11,6 +11,7 @@ import pytest
 
 from podless import Server
 from podless.http.stream import WatchStream
+from podless.kinds import view
 from podless.runtime import slices
 from podless.runtime.slices import Pull, Slices, _Worker
 from tests.conftest import CRDS, Client, definition
@@ -146,6 +147,37 @@ def test_a_watch_tells_of_long_objects_in_slices_and_in_order(
     assert revisions == sorted(revisions)
     assert suspended
     assert all(suspended)
+
+
+@pytest.mark.parametrize("accept", [TABLE, PARTIAL.format(""), JSON])
+def test_watches_with_selectors_of_their_own_look_into_a_long_object_once(
+    client: Client, count: list[int], accept: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads = []
+    real = view._read
+
+    def read(*about: Any) -> Any:
+        reads.append(about)
+        return real(*about)
+
+    revision = get(client, "v1", query="?limit=1").body["metadata"]["resourceVersion"]
+    opened = []
+    for place in range(6):
+        watching = client._connect()
+        query = f"?watch=1&timeoutSeconds=30&resourceVersion={revision}&labelSelector=!x{place}"
+        head = {"Authorization": f"Bearer {client._token}", "Accept": accept}
+        watching.request("GET", f"{PATH.format('v2')}{query}", headers=head)
+        opened.append((watching, watching.getresponse()))
+    monkeypatch.setattr(view, "_read", read)
+    changed = client.merge(f"{PATH.format('v1')}/g7", {"metadata": {"labels": {"turn": revision}}})
+    shown = [json.loads(lines.readline())["object"] for _, lines in opened]
+    for watching, _ in opened:
+        watching.close()
+    told = [one["rows"][0]["object"] if accept == TABLE else one for one in shown]
+    assert [one["metadata"]["resourceVersion"] for one in told] == [changed.body["metadata"]["resourceVersion"]] * 6
+    if accept == TABLE:
+        assert [one["metadata"]["resourceVersion"] for one in shown] == [told[0]["metadata"]["resourceVersion"]] * 6
+    assert len([1 for _, version, _ in reads if version.name == "v2"]) == 1
 
 
 def test_an_iterator_is_pulled_in_slices(count: list[int]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -32,8 +33,35 @@ def served(count: int) -> Registry:
     [discovery.groups_document, partial(discovery.aggregated_document, core=False)],
     ids=["groups", "aggregated"],
 )
-def test_a_document_costs_what_is_in_it(document: Callable[[Registry], object]) -> None:
-    assert_linear(document, served, size=50, charged=False)  # which is done on the loop
+def test_a_document_costs_what_is_in_it_and_what_it_is_charged(document: Callable[[Registry], object]) -> None:
+    assert_linear(document, served, size=50)
+
+
+@pytest.mark.parametrize(
+    "document",
+    [discovery.groups_document, partial(discovery.aggregated_document, core=False)],
+    ids=["groups", "aggregated"],
+)
+def test_kinds_may_go_and_come_while_a_document_is_made(
+    document: Callable[[Registry], dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registry = served(4)
+    registry.announce({})
+    gone = iter([f"g{number}.example.com" for number in range(3)])
+
+    def charge(steps: int) -> None:
+        """Other requests delete definitions meanwhile, and make one."""
+        if (group := next(gone, None)) is not None:
+            registry.remove(group, "gadgets")
+            crd = definition("late.example.com")
+            crd["metadata"]["uid"], crd["status"] = "late", {}
+            registry.put(compile_kind(crd, serializer.encode_json(crd)))
+
+    monkeypatch.setattr(discovery, "charge", charge)
+    shown = document(registry)
+    names = {one.get("name") or one["metadata"]["name"] for one in shown.get("groups") or shown["items"]}
+    assert names <= {"g3.example.com", "late.example.com"}
+    assert "g3.example.com" in names
 
 
 def test_a_built_in_kind_names_another_group_version_only() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from podless.store import Conflicted, Damaged, InUse, NoRoom, Operation, Record, Store, Stored, StoreError
+from podless.store import Compacted, Conflicted, Damaged, InUse, NoRoom, Operation, Record, Store, Stored, StoreError
 from podless.store.history import Keep
 from podless.store.sqlite import SQLiteStore
 from tests.store.contract import Contract, Follower, delete, put
@@ -79,6 +79,33 @@ async def test_history_is_bounded() -> None:
         await asyncio.sleep(0.01)  # it is forgotten beside other work
     assert 100 <= kept < 100 + 500
     assert len(await store.changes("/g/r/", store.compacted)) == kept
+    await store.close()
+
+
+async def test_changes_are_read_in_parts_while_others_write() -> None:
+    store = SQLiteStore()
+    await store.open()
+    revision = 0
+    for _ in range(500):
+        revision = await put(store, "/g/r/a", b"x" * 100, expect=revision)
+    reading = asyncio.ensure_future(store.changes("/g/r/", 1))
+    turns = 0
+    while not reading.done():
+        turns += 1
+        await asyncio.sleep(0)
+        if turns == 3:
+            await put(store, "/g/r/b", b"y")
+    found = reading.result()
+    assert [one.revision for one in found] == list(range(2, revision + 1))
+    assert all(one.before is not None and one.before.revision == one.revision - 1 for one in found)
+    assert turns > 4
+    reading = asyncio.ensure_future(store.changes("/g/r/", 1))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    await store.compact(revision)
+    with pytest.raises(Compacted):
+        await reading
+    assert not store._held
     await store.close()
 
 

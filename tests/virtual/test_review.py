@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
 
+from podless.auth.rbac import RBAC
+from podless.auth.user import User
 from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
 from tests.conftest import Client
@@ -141,3 +144,17 @@ def test_what_of_a_selector_cannot_be_read_is_told(client: Client, selectors: An
     status = client.send("POST", f"{ACCESS}/selfsubjectaccessreviews", body).body["status"]
     text = f"spec.resourceAttributes.{wanted} due to parse error"
     assert status.get("evaluationError") == (text if wanted else None)
+
+
+def test_the_collector_rests_while_many_rules_are_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    enabled: list[bool] = []
+    real = RBAC.rules
+
+    def rules(self: RBAC, user: User, namespace: str) -> Any:
+        enabled.append(gc.isenabled())
+        return real(self, user, namespace)
+
+    monkeypatch.setattr(RBAC, "rules", rules)
+    answer = client.send("POST", f"{ACCESS}/selfsubjectrulesreviews", {"spec": {"namespace": "default"}})
+    assert answer.status == 201
+    assert enabled == [False]

@@ -78,10 +78,13 @@ class Entry:
 
     def decode(self) -> dict[str, Any]:
         """A fresh copy of the object, for those who change it."""
+        self._charge()  # before: nothing is decoded for work that is suspended here
         decoded: dict[str, Any] = orjson.loads(self.body)
+        return decoded
+
+    def _charge(self) -> None:
         if len(self.body) > _LONG:
             charge(len(self.body) // _STEP)
-        return decoded
 
     @property
     def labels(self) -> dict[str, str]:
@@ -94,5 +97,9 @@ class Entry:
 
     def read_labels(self) -> dict[str, str]:
         """The object's labels, which are not kept."""
-        found: dict[str, str] = self._labels or self.decode()["metadata"].get("labels") or {}
-        return found
+        if self._labels is None:
+            self._charge()
+        if self._labels is None:  # other work may have found them at the charge: many watches look for them at once
+            found: dict[str, str] = orjson.loads(self.body)["metadata"].get("labels") or {}
+            return found
+        return self._labels

@@ -18,10 +18,11 @@ log = logging.getLogger("podless")
 class Event:
     """One change as watchers see it: after is None for a delete, before is None for a create.
 
-    frames: the event as bytes for each form that someone asked for, made once and shared by all watchers.
+    frames: the event as bytes for each form that someone asked for, made once and shared by all watchers. rows: its
+    rows in tables, without what depends on the time.
     """
 
-    __slots__ = ("_last", "after", "before", "frames", "key", "revision")
+    __slots__ = ("_last", "after", "before", "frames", "key", "revision", "rows")
 
     def __init__(self, key: str, revision: int, before: Entry | None, after: Entry | None) -> None:
         self.key = key
@@ -29,6 +30,7 @@ class Event:
         self.before = before
         self.after = after
         self.frames: dict[Any, bytes] = {}
+        self.rows: dict[Any, Any] = {}
         self._last: Entry | None = None
 
     def last(self, before: Entry) -> Entry:

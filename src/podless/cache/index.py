@@ -2,51 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from podless.cache.entry import Entry
+from podless.runtime.meter import charge
 
 _MOST = 8  # labels of a resource that are followed; the one that was asked for longest ago gives way
+_LOOK = 16  # steps in which a short object is decoded
+
+Keys = dict[str, set[str]]
+Labels = Mapping[str, str]
+_NONE: Labels = {}
+
+
+class _Walk:
+    """A look at all objects for a label. missed: by key, the value before what came in meanwhile, and the last one."""
+
+    __slots__ = ("missed", "name")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.missed: dict[str, tuple[str | None, str | None]] = {}
+
+    def note(self, key: str, had: Labels, has: Labels) -> None:
+        first = self.missed[key][0] if key in self.missed else had.get(self.name)
+        self.missed[key] = first, has.get(self.name)
 
 
 class LabelIndex:
-    """By the name of a label and its value, the keys of the objects that have it.
-
-    A name is followed once it is asked for.
-    """
+    """By the name of a label and its value, the keys of the objects that have it."""
 
     def __init__(self) -> None:
-        self._names: dict[str, dict[str, set[str]]] = {}
+        self._names: dict[str, Keys] = {}
+        self._walks: list[_Walk] = []  # that are under way, suspended at a charge
 
-    def find(self, name: str, values: Iterable[str], entries: Iterable[Entry]) -> list[str]:
-        """The keys of the objects whose label has one of the values, in order. entries: all objects there are."""
+    def follow(self, name: str, entries: Sequence[Entry]) -> None:
+        """Know a label from here on. entries: all objects there are; they may change at a charge."""
         known = self._names.pop(name, None)
         if known is None:
-            known = {}
-            for entry in entries:
-                _add(known, entry.read_labels().get(name), entry)
+            walk = _Walk(name)
+            self._walks.append(walk)
+            try:
+                known = _find(name, entries)
+            finally:
+                self._walks.remove(walk)
+            for key, (had, has) in walk.missed.items():
+                _move(known, key, had, has)
             while len(self._names) >= _MOST:
                 del self._names[next(iter(self._names))]
         self._names[name] = known
+
+    def find(self, name: str, values: Iterable[str]) -> list[str] | None:
+        """The keys of the objects whose label has one of the values, in order; None where it is not followed."""
+        known = self._names.get(name)
+        if known is None:
+            return None
         return sorted(key for value in dict.fromkeys(values) for key in known.get(value, ()))
 
     def change(self, before: Entry | None, after: Entry | None) -> None:
         """An object is another one now."""
-        if not self._names:
+        one = before or after
+        if one is None or not (self._names or self._walks):
             return
-        had = before.read_labels() if before is not None else {}
-        has = after.read_labels() if after is not None else {}
+        had = before.read_labels() if before is not None else _NONE
+        has = after.read_labels() if after is not None else _NONE
         for name, known in self._names.items():
-            if before is not None and (value := had.get(name)) is not None:
-                keys = known.get(value)
-                if keys is not None:
-                    keys.discard(before.key)
-                    if not keys:
-                        del known[value]
-            if after is not None:
-                _add(known, has.get(name), after)
+            _move(known, one.key, had.get(name), has.get(name))
+        for walk in self._walks:
+            walk.note(one.key, had, has)
 
 
-def _add(known: dict[str, set[str]], value: str | None, entry: Entry) -> None:
-    if value is not None:
-        known.setdefault(value, set()).add(entry.key)
+def _find(name: str, entries: Sequence[Entry]) -> Keys:
+    known: Keys = {}
+    for entry in entries:
+        charge(_LOOK)
+        if (value := entry.read_labels().get(name)) is not None:
+            known.setdefault(value, set()).add(entry.key)
+    return known
+
+
+def _move(known: Keys, key: str, had: str | None, has: str | None) -> None:
+    """Take an object from one value of the label to another; None where it has not got the label."""
+    if had == has:
+        return
+    if had is not None and (keys := known.get(had)) is not None:
+        keys.discard(key)
+        if not keys:
+            del known[had]
+    if has is not None:
+        known.setdefault(has, set()).add(key)

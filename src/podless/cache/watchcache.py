@@ -111,7 +111,7 @@ class WatchCache:
             await self._cache.reach(revision)
             if revision >= self._cache.lost:  # else there were changes since then of which nobody is told
                 break
-        self._keys, self._entries = list(entries), entries
+        self._keys, self._entries, self._labels = list(entries), entries, LabelIndex()
         self.floor = self.changed = revision
         self.loaded = True
         if self._former is not None:
@@ -156,7 +156,6 @@ class WatchCache:
         self.loaded = False
         if self._former is None:
             self._former = self._entries
-        self._labels = LabelIndex()
         self._window.clear()
         self._window_bytes = 0
         self._fanout.end()
@@ -244,8 +243,15 @@ class WatchCache:
         end = min(low + most, high) if most else high
         return list(map(self._entries.__getitem__, self._keys[low:end])), max(high - end, 0)
 
-    def labelled(self, prefix: str, name: str, values: Iterable[str], start: str = "") -> list[Entry]:
-        keys = self._labels.find(name, values, self._entries.values())
+    def follow(self, name: str) -> None:
+        """Have `labelled` know a label. The state may change meanwhile, where this is done in slices."""
+        self._labels.follow(name, list(self._entries.values()))
+
+    def labelled(self, prefix: str, name: str, values: Iterable[str], start: str = "") -> list[Entry] | None:
+        """As `under`, those only whose label `name` has one of the values; None where it is not followed any more."""
+        keys = self._labels.find(name, values)
+        if keys is None:
+            return None
         return [self._entries[key] for key in keys if key >= start and key.startswith(prefix)]
 
     async def under_at(self, prefix: str, revision: int) -> list[Entry]:

@@ -19,7 +19,7 @@ from podless.http.heads import Heads
 from podless.http.held import Held
 from podless.http.incoming import Incoming
 from podless.http.limits import Limits
-from podless.http.message import JSON, Answer, Gate, Handler, Lost, Pending, Request, Response, Stream
+from podless.http.message import JSON, SLOW, Answer, Gate, Handler, Lost, Pending, Request, Response, Stream
 from podless.http.outgoing import Outgoing
 from podless.http.parsing import RequestParser
 from podless.http.sending import CHUNKED, PLAIN, DatedHeads
@@ -30,7 +30,6 @@ from podless.runtime.watchdog import Watchdog
 
 log = logging.getLogger("podless")
 
-_SLOW = 1 << 17  # bytes; a body that is bigger goes out as fast as the client takes it
 _DRAIN = 1 << 18  # bytes of a body that are read though nobody wants them, so that the connection can be used again
 _LINGER = 0.5  # seconds in which a client that still sends can read why it is to stop
 _NO_ROOM = "the server holds too many answers, please try again later"
@@ -146,6 +145,8 @@ class Answering:
                 self._answer(request, answer)
             elif isinstance(answer, Stream):
                 answer.abandon()
+            else:
+                _settle(request, answer)
         except Exception as error:
             log.error("an answer could not be sent: %s", trace_error(error))
             self.abort()
@@ -162,16 +163,18 @@ class Answering:
                 self.abort()
             else:
                 self._stream(request, answer)
-        elif 0 <= answer.size <= _SLOW:
+        elif 0 <= answer.size <= SLOW:
             self._write(answer, request)
             self._done(request)
         elif request.method == "HEAD":
+            _settle(request, answer)
             self._transport.write(self._out.head(answer, self._end(request), request.flow))
             self._done(request)
         else:
             if not self._out.charge(answer):
                 self._turn_down(request, answer)
                 return
+            _settle(request, answer)
             chunked = answer.size < 0 and request.version != "1.0"
             request.keep_alive = request.keep_alive and (chunked or answer.size >= 0)
             head = self._out.head(answer, self._end(request), request.flow, chunked)
@@ -183,10 +186,12 @@ class Answering:
         text = "http: an answer of %d bytes to %s of %s finds no room: --max-held-megabytes is used up"
         log.warning(text, answer.own, work.what, gotext.quote(work.who))
         if request.method != "GET":
+            _settle(request, answer)
             self.abort()
             return
         refusal = self._shared.refuse(TooManyRequests.code, _NO_ROOM)
         refusal.headers = [("Retry-After", "1")]
+        _settle(request, refusal)
         self._write(refusal, request)
         self._done(request)
 
@@ -339,3 +344,10 @@ class Answering:
         """Let go at once."""
         self._closing = True
         self._transport.abort()
+
+
+def _settle(request: Request, answer: Response) -> None:
+    """Tell what goes out those who wait for that."""
+    if request.settle is not None:
+        settle, request.settle = request.settle, None
+        settle(answer)

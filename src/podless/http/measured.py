@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from podless.auth.attributes import Attributes
 from podless.http.families import render_family
 from podless.http.flows import Flow, Flows
-from podless.http.message import Answer, Ending, Handler, Lost, Pending, Request, Response, Sink, Stream
+from podless.http.message import Answer, Ending, Handler, Lost, Pending, Request, Response, Sink, Stream, is_long
 from podless.runtime.histogram import Histogram
 
 BOUNDS: tuple[float, ...] = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
@@ -84,7 +85,10 @@ class Measured:
             if plain is not None and sort is not _OTHERS and len(self._plain) < _MOST:
                 self._plain[plain] = *figures, Flow()
         times.observe(took)
-        counts[status] = counts.get(status, 0) + 1
+        if isinstance(answer, Response) and is_long(answer):
+            request.settle = partial(_count, counts, request.settle)
+        else:
+            counts[status] = counts.get(status, 0) + 1
         if answer.__class__ is Response or isinstance(answer, (Response, Lost)):
             return answer
         return self._counted(sort, answer)
@@ -134,6 +138,13 @@ class Measured:
         yield from render_family("apiserver_longrunning_requests", open_)
         if self.flows is not None:
             yield from self.flows.lines()
+
+
+def _count(counts: dict[int, int], then: Callable[[Response], None] | None, sent: Response) -> None:
+    """Count an answer by what has become of it."""
+    counts[sent.status] = counts.get(sent.status, 0) + 1
+    if then is not None:
+        then(sent)
 
 
 def _sort(asked: Attributes, request: Request) -> _Sort:

@@ -15,6 +15,7 @@ from podless.runtime.watchdog import Work
 JSON = b"application/json"
 TEXT = b"text/plain; charset=utf-8"
 _PIECE = 1 << 16  # bytes of a listing that are joined at a time
+SLOW = 1 << 17  # bytes; a body that is bigger goes out as fast as the client takes it
 TOLD = 200  # characters of what a client sent that are told in the log
 
 
@@ -35,7 +36,8 @@ class Request:
     is none. length: of the body in bytes, -1 where the client does not tell. fault: why the body cannot be had. loose:
     bytes of it that are there and that nobody wanted yet, taken: those on the account of the user payer (bodies.py).
     current: whether all that was acknowledged before it is shown here, or why it cannot be; None: nobody has asked yet.
-    flow: lines of the answer's head that name its FlowSchema.
+    flow: lines of the answer's head that name its FlowSchema. settle: takes what goes out in the end, where a long
+    answer may find no room; None where nobody waits to be told.
     """
 
     __slots__ = (
@@ -55,6 +57,7 @@ class Request:
         "payer",
         "peer",
         "query_text",
+        "settle",
         "source",
         "taken",
         "user",
@@ -80,6 +83,7 @@ class Request:
         self.flow = b""
         self.warnings: list[str] = []
         self.audit: Any = None
+        self.settle: Callable[[Response], None] | None = None
         self.version = "1.1"
         self.keep_alive = True
 
@@ -153,6 +157,11 @@ class Pieces:
 
     def __iter__(self) -> Iterator[bytes]:
         return self._make()
+
+
+def is_long(answer: Response) -> bool:
+    """Whether an answer goes out as fast as the client takes it, if there is room for it."""
+    return not 0 <= answer.size <= SLOW
 
 
 class Response:

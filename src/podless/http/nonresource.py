@@ -21,6 +21,7 @@ from podless.kinds.registry import Registry
 from podless.meta.errors import MethodNotAllowed, NotServed, PageNotFound
 from podless.offload.offloop import OffLoop
 from podless.publish import discovery, discovery_messages
+from podless.runtime.meter import charge
 from podless.runtime.pace import Pace
 from podless.runtime.release import has
 from podless.version import __version__
@@ -29,6 +30,7 @@ _AGGREGATED = b";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 _KEYS = {"/.well-known/openid-configuration": negotiate.JSON, "/openid/v1/jwks": "application/jwk-set+json"}
 _SERVICES = tuple(f"{path}/" for path in ("/version", *_KEYS))  # there is nothing below these
 _HOUR = [("Cache-Control", "public, max-age=3600")]
+_PART = 1 << 10  # steps, at which work may be suspended before it goes on inside of C
 _SHORT = 1 << 14  # bytes of JSON that become YAML in one go
 _NO_METHOD = "the server does not allow this method on the requested resource"
 
@@ -81,6 +83,7 @@ class NonResource:
         self._accounts = accounts
         self._operations = operations
         self._release = release
+        self._off_loop = off_loop
         self._openapi = OpenAPI(registry, release.name, off_loop, pace)
         self._kept: dict[Any, tuple[bytes, str]] = {}
         self._generation = -1
@@ -152,7 +155,7 @@ class NonResource:
             paths += [f"/apis/{group}/{name}" for name in self._registry.versions(group)]
         return sorted(paths)
 
-    def _core(self, request: Request, parts: list[str], accept: str) -> Response:
+    def _core(self, request: Request, parts: list[str], accept: str) -> Response | Pending:
         if len(parts) == 1:
             if request.method != "GET":
                 raise MethodNotAllowed(_NO_METHOD)
@@ -164,12 +167,17 @@ class NonResource:
         _check_route(request, accept)
         return _document(document, _form(request, accept))
 
-    def _group(self, request: Request, parts: list[str], accept: str) -> Response:
+    def _group(self, request: Request, parts: list[str], accept: str) -> Response | Pending:
         registry = self._registry
         if request.path.startswith("/apis//"):
             raise PageNotFound
         if len(parts) == 1:
             return self._root(request, accept, lambda: discovery.groups_document(registry), core=False)
+        return self._off_loop.slice(self._below, request, parts, accept)
+
+    def _below(self, request: Request, parts: list[str], accept: str) -> Response:
+        """A group, or one of its versions. Raises what `answer` does."""
+        registry = self._registry
         if len(parts) == 2:
             document = discovery.group_document(registry, parts[1])
         else:
@@ -180,28 +188,54 @@ class NonResource:
             raise NotServed if parts[1] and registry.builtin(parts[1]) else PageNotFound
         return _document(document, _form(request, accept))
 
-    def _root(self, request: Request, accept: str, plain: Callable[[], Any], *, core: bool) -> Response:
-        """/api and /apis: plain, or aggregated with an ETag. Both are kept until a kind changes."""
+    def _root(self, request: Request, accept: str, plain: Callable[[], Any], *, core: bool) -> Response | Pending:
+        """/api and /apis: plain, or aggregated with an ETag. The latter are kept until a kind changes."""
         form = _form(request, accept, aggregated=core or request.path == "/apis")
+        if not form.target:
+            return self._off_loop.slice(lambda: _document(plain(), form))
         if self._generation != self._registry.generation:
             self._kept.clear()
             self._generation = self._registry.generation
-        if not form.target:
-            return _document(plain(), form)
+        kept = self._kept.get(core)
+        if kept is None or (form.media != negotiate.JSON or form.pretty):
+            return self._aggregated(request, form, core)
+        return _tagged(request, *kept)
+
+    async def _aggregated(self, request: Request, form: negotiate.AnswerForm, core: bool) -> Response:
+        """The aggregated document, made in slices; kinds may change meanwhile."""
         kept = self._kept.get(core)
         if kept is None:
-            body = serializer.fit_bytes(
-                serializer.encode_json(discovery.aggregated_document(self._registry, core=core)) + b"\n"
-            )
-            kept = self._kept[core] = body, hashlib.sha512(body).hexdigest().upper()
+            generation = self._registry.generation
+            kept = await self._off_loop.slice(_encoded, self._registry, core)
+            if generation == self._registry.generation == self._generation:
+                self._kept[core] = kept
         body, tag = kept
-        headers = [("ETag", f'"{tag}"'), ("Vary", "Accept"), ("Cache-Control", "public")]
-        if request.headers.get("if-none-match", "") == f'"{tag}"':
-            return Response(304, (), b"", headers)
-        shown = Response(200, [body])
-        if form.media != negotiate.JSON or form.pretty:
-            shown = _document(serializer.decode_json(body), form)
-        return Response(200, shown.chunks, shown.media + _AGGREGATED, headers)
+        answer = _tagged(request, body, tag)
+        if answer.chunks and (form.media != negotiate.JSON or form.pretty):
+            shown = await self._off_loop.run(len(body), _converted, body, form)
+            return Response(200, shown.chunks, shown.media + _AGGREGATED, answer.headers)
+        return answer
+
+
+def _encoded(registry: Registry, core: bool) -> tuple[bytes, str]:
+    """The aggregated document and its tag."""
+    document = discovery.aggregated_document(registry, core=core)
+    charge(_PART)
+    body = serializer.fit_bytes(serializer.encode_json(document) + b"\n")
+    charge(_PART)
+    return body, hashlib.sha512(body).hexdigest().upper()
+
+
+def _converted(body: bytes, form: negotiate.AnswerForm) -> Response:
+    return _document(serializer.decode_json(body), form)
+
+
+def _tagged(request: Request, body: bytes, tag: str) -> Response:
+    """The document, unless the client has it."""
+    headers = [("ETag", f'"{tag}"'), ("Vary", "Accept"), ("Cache-Control", "public")]
+    if request.headers.get("if-none-match", "") == f'"{tag}"':
+        return Response(304, (), b"", headers)
+    return Response(200, [body], JSON + _AGGREGATED, headers)
 
 
 def _check_route(request: Request, accept: str) -> None:

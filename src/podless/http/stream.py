@@ -135,7 +135,8 @@ class WatchStream:
         elif self._form.target == "Table":
             # the mark behind the initial state is in the object, which is shown though none are asked for
             include = "Metadata" if annotations and self._include == "None" else self._include
-            return self._table_line("BOOKMARK", obj, include)
+            row = table.make_row(self._layout(), obj, include, self._form.version)
+            return self._table_line("BOOKMARK", row, str(revision))
         return _event("BOOKMARK", obj, call.kind.struct_of(call.version), self._form)
 
     def _layout(self) -> table.TableLayout:
@@ -166,22 +167,31 @@ class WatchStream:
         if self._form.media == PROTOBUF and render is not None:
             render = _protobuf
         if render is None:
-            made = b"".join(
-                [self._table_line(item.type, view.inner(kind, version, item.entry), self._include) for item in seen]
-            )
+            made = b"".join([self._row_line(kind, version, item) for item in seen])
         else:
             made = b"".join([render(kind, version, self._form, item) for item in seen])
         if type(seen) is View:
             seen.frames[key] = made
         return made
 
-    def _table_line(self, type_: str, obj: Object, include: str) -> bytes:
-        revision = {"resourceVersion": obj["metadata"]["resourceVersion"]}
+    def _row_line(self, kind: Kind, version: Version, item: Seen) -> bytes:
+        """An event as a table of one row, which all share who see the event so, whatever they select by."""
+        key = (item.type, kind.group, version.name, kind.changed, "row", self._form.version, self._include)
+        row = item.event.rows.get(key) if item.event is not None else None
+        if row is None:
+            obj = view.inner(kind, version, item.entry)
+            row = table.make_row(self._layout(), obj, self._include, self._form.version)
+            if item.event is not None:
+                item.event.rows[key] = row
+        return self._table_line(item.type, row, str(item.entry.revision))
+
+    def _table_line(self, type_: str, row: table.Row, revision: str) -> bytes:
         headed = not self._columns_sent
         self._columns_sent = True
-        row = table.encode_row(self._layout(), obj, include, self._form.version)
+        rows = [table.AgeFiller(clock.time()).fill(row)]
+        listed = {"resourceVersion": revision}
         return _line(
-            type_.encode(), table.encode_table(self._layout(), [row], revision, self._form.version, headed=headed)
+            type_.encode(), table.encode_table(self._layout(), rows, listed, self._form.version, headed=headed)
         )
 
 

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from functools import partial
 from typing import Any
 
 from podless.kinds import groups as groups_
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.meta import gvk
+from podless.runtime.meter import charge
 
 Document = dict[str, Any]
 
 _SUBRESOURCE_VERBS = ["get", "patch", "update"]
+_GROUP, _KIND = 16, 32  # steps that a group, and a kind in a version, take
 
 
 def api_versions(address: str) -> Document:
@@ -29,16 +30,28 @@ def api_versions(address: str) -> Document:
 
 def groups_document(registry: Registry) -> Document:
     """/apis."""
-    found = [_group(registry, name) for name in sorted(_known(registry), key=partial(_first, registry))]
+    ranks = _ranks(registry)
+    found = []
+    for name in sorted(ranks, key=ranks.__getitem__):
+        charge(_GROUP)
+        if shown := _group(registry, name):  # else it went at a charge
+            found.append(shown)
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": found}
 
 
-def _known(registry: Registry) -> list[str]:
-    return [name for name in registry.groups() if registry.versions(name)]
+def _ranks(registry: Registry) -> dict[str, tuple[int, str]]:
+    """By what each group is sorted."""
+    ranks = {}
+    for name in registry.groups():
+        charge(_GROUP)
+        if registry.versions(name):
+            ranks[name] = _first(registry, name)
+    return ranks
 
 
 def _names(registry: Registry) -> list[str]:
-    return sorted(_known(registry), key=lambda name: (_first(registry, name)[0], name))
+    ranks = _ranks(registry)
+    return sorted(ranks, key=lambda name: (ranks[name][0], name))
 
 
 def _first(registry: Registry, name: str) -> tuple[int, str]:
@@ -61,17 +74,17 @@ def _ranked(registry: Registry, name: str, versions: list[str]) -> list[str]:
 
 def group_document(registry: Registry, name: str) -> Document | None:
     """/apis/<group>, or None where nothing is in the group."""
-    if not registry.versions(name):
-        return None
-    return {"kind": "APIGroup", "apiVersion": "v1"} | _group(registry, name)
+    found = _group(registry, name)
+    return {"kind": "APIGroup", "apiVersion": "v1"} | found if found else None
 
 
 def _group(registry: Registry, name: str) -> Document:
+    """A group with its versions; empty where nothing is in it."""
     versions = [
         {"groupVersion": f"{name}/{version}", "version": version}
         for version in _ranked(registry, name, registry.versions(name))
     ]
-    return {"name": name, "versions": versions, "preferredVersion": versions[0]}
+    return {"name": name, "versions": versions, "preferredVersion": versions[0]} if versions else {}
 
 
 def resources_document(registry: Registry, group_name: str, version: str) -> Document | None:
@@ -88,6 +101,7 @@ def resources_document(registry: Registry, group_name: str, version: str) -> Doc
 
 
 def _resources(kind: Kind, version: Version) -> list[Document]:
+    charge(_KIND)
     entry: Document = {
         "name": kind.plural,
         "singularName": kind.singular,
@@ -138,6 +152,7 @@ def aggregated_document(registry: Registry, *, core: bool) -> Document:
     """/api or /apis as one apidiscovery.k8s.io/v2 APIGroupDiscoveryList."""
     items = []
     for name in [""] if core else _names(registry):
+        charge(_GROUP)
         versions = [
             _version(registry, name, version)
             for version in _ranked(registry, name, registry.versions(name, waiting=False))
@@ -161,6 +176,7 @@ def _version(registry: Registry, group: str, version: str) -> Document:
 
 
 def _aggregated(kind: Kind, version: Version) -> Document:
+    charge(_KIND)
     own = {"group": kind.group, "version": version.name}
     entry: Document = {
         "resource": kind.plural,

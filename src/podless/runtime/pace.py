@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import TypeVar
+from weakref import WeakValueDictionary
 
 from podless.runtime.slices import Pull, Slices
 
@@ -25,12 +26,23 @@ _LOOK = 32  # items between two looks at the clock, at the most
 class Pace:
     """What is to be done when the loop has time, by user."""
 
-    __slots__ = ("_due", "_queues", "_slices")
+    __slots__ = ("_alone", "_due", "_queues", "_slices")
 
     def __init__(self) -> None:
         self._slices = Slices(_SECONDS)
         self._queues: dict[str, deque[Callable[[], float | None]]] = {}  # whoever's turn is next first
         self._due = False
+        self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def alone(self, user: str) -> asyncio.Lock:
+        """Return the lock for what a user's watches do one after the other, as each takes much memory meanwhile.
+
+        It lasts as long as one of them refers to it.
+        """
+        lock = self._alone.get(user)
+        if lock is None:
+            lock = self._alone[user] = asyncio.Lock()
+        return lock
 
     def soon(self, user: str, work: Callable[[], float | None]) -> None:
         """Do something for a user in a later turn. It must not raise, and be done in a few milliseconds.

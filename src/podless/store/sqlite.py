@@ -52,7 +52,7 @@ SELECT {", ".join(f"log.{name}" for name in COLUMNS.split(", "))} FROM (
 ) AS newest CROSS JOIN log ON log.sequence = newest.sequence
 """
 _CHANGES = f"""
-SELECT {COLUMNS} FROM log WHERE sequence > ? AND revision > ? AND key >= ? AND key < ? ORDER BY sequence
+SELECT {COLUMNS} FROM log WHERE sequence > ? AND revision > ? AND key >= ? AND key < ? ORDER BY sequence LIMIT ?
 """
 _BEFORE = f"SELECT {COLUMNS} FROM log WHERE key = ? AND revision < ? ORDER BY revision DESC LIMIT 1"
 # what each write since the compacted revision has replaced
@@ -62,6 +62,9 @@ SELECT newer.revision, newer.at, (
     WHERE older.key = newer.key AND older.revision < newer.revision ORDER BY older.revision DESC LIMIT 1
 ) FROM log AS newer WHERE newer.sequence > ? ORDER BY newer.sequence
 """
+_TOGETHER = 32  # changes that are read in one go
+_PART = 1 << 18  # bytes of changes that are read in one turn of the loop, with so many for a row
+_ROW = 4096
 _TEND = 10.0  # seconds between two looks at what a quiet store needs
 _REST = 4.0  # background work rests so many times as long as a step took
 _TIMES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
@@ -189,7 +192,7 @@ class SQLiteStore:
 
     def watch(self, prefix: str, after: int, deliver: Deliver, lost: Lost | None = None) -> Callable[[], None]:
         """Have every later change under `prefix` delivered, before its writer learns of it. Raises Compacted."""
-        missed = self._changes(prefix, after)
+        missed = [Change(row[0], row[3], read_row(row)) for row in self._changes(prefix, after, after)]
         watch = prefix, deliver
         self._watches.append(watch)
         if missed:
@@ -404,14 +407,34 @@ class SQLiteStore:
 
     async def changes(self, prefix: str, after: int) -> list[Change]:
         """All changes under `prefix` later than `after`, each with the state it replaced. Raises Compacted."""
-        changes = self._changes(prefix, after)
-        return [one._replace(before=read_row(self._before(one.key, one.revision))) for one in changes]
+        let_go = self.hold()
+        try:
+            found: list[Change] = []
+            end, sequence, read = self._revision, after, 0
+            while True:
+                rows = self._changes(prefix, after, sequence, _TOGETHER)
+                for row in rows:
+                    if row[3] > end:  # was written meanwhile
+                        return found
+                    before = self._before(row[0], row[3])
+                    found.append(Change(row[0], row[3], read_row(row), read_row(before)))
+                    read += _ROW + len(row[1] or b"") + (len(before[1] or b"") if before is not None else 0)
+                    if read > _PART:
+                        read = 0
+                        await asyncio.sleep(0)
+                        if after < self._compacted:
+                            raise Compacted(self._compacted)
+                if len(rows) < _TOGETHER:
+                    return found
+                sequence = rows[-1][5]
+        finally:
+            let_go()
 
-    def _changes(self, prefix: str, after: int) -> list[Change]:
+    def _changes(self, prefix: str, after: int, sequence: int, most: int = -1) -> list[Row]:
+        """Rows later than a revision and than a sequence; so many at the most, -1 for all. Raises Compacted."""
         if after < self._compacted:
             raise Compacted(self._compacted)
-        rows = self._query(_CHANGES, (after, after, prefix, keys.prefix_end(prefix)))
-        return [Change(row[0], row[3], read_row(row)) for row in rows]
+        return self._query(_CHANGES, (sequence, after, prefix, keys.prefix_end(prefix), most))
 
     def _before(self, key: str, revision: int) -> Row | None:
         return next(iter(self._query(_BEFORE, (key, revision))), None)

@@ -42,8 +42,11 @@ async def ask_app(
 ) -> Object:
     """The document that answers a request. Raises Refused."""
     assert app.handler is not None
-    answer = await settle_answer(app.handler(made(app, method, path, body, media, query)))
+    request = made(app, method, path, body, media, query)
+    answer = await settle_answer(app.handler(request))
     assert isinstance(answer, Response)
+    if request.settle is not None:
+        request.settle(answer)
     raw = b"".join(answer.chunks)
     document = serializer.decode_json(raw) if raw[:1] == b"{" else {"message": raw.decode("utf-8", "replace")}
     if answer.status >= 300:

@@ -155,8 +155,13 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
         return Many(entries, revision, _next(call, entries, revision) if remaining else "", remaining or None)
     pinned = options.labels.pinned if call.kind.webhook is None else None  # a webhook may change labels
     chosen: list[Entry] = []
+    indexed: list[Entry] | None = None
     if pinned is not None and revision >= collection.changed:
-        entries = collection.labelled(call.scope, *pinned, start)
+        collection.follow(pinned[0])
+        if revision >= collection.changed:  # still: others may write meanwhile
+            indexed = collection.labelled(call.scope, *pinned, start)
+    if indexed is not None:
+        entries = indexed
         if len(options.labels.requirements) == 1 and options.fields.empty:
             chosen, entries = entries, []  # the index has looked at all there is to look at
     else:

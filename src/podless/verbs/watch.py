@@ -83,6 +83,7 @@ class Watch:
         # batches that wait for what came before them to be converted; an empty one is the end
         self._waiting: deque[Sequence[Event]] = deque()
         self._work: asyncio.Task[None] | None = None
+        self._turn = api.pace.alone(call.user.name)
         self._kind = call.kind  # as it was when the watch began
         self._scope = call.scope
         self._view: Any = self._view_key()
@@ -235,8 +236,9 @@ class Watch:
                 events = self._waiting[0]
                 self._renew()
                 await self._convert(self._involved(events))
-                if self._waiting:  # unless it was stopped meanwhile
-                    await self._api.off_loop.slice(self._hand_over, events)
+                async with self._turn:  # an object that is looked into takes 20 times its bytes
+                    if self._waiting:  # unless it was stopped meanwhile
+                        await self._api.off_loop.slice(self._hand_over, events)
                 if self._waiting:
                     self._waiting.popleft()
         except APIError as error:

@@ -23,7 +23,7 @@ from podless.http.audit.policy import (
     AuditRule,
     tells_bodies,
 )
-from podless.http.message import Answer, Ending, Handler, Pending, Request, Response, Sink, Stream
+from podless.http.message import Answer, Ending, Handler, Pending, Request, Response, Sink, Stream, is_long
 from podless.http.target import mask_query
 from podless.meta import uids
 from podless.runtime import clock
@@ -99,7 +99,11 @@ class Auditor:
         if audit.rule.level == NONE:
             return answer
         if isinstance(answer, Response):
-            if COMPLETE not in audit.rule.omit:
+            if COMPLETE in audit.rule.omit:
+                return answer
+            if is_long(answer):
+                audit.request.settle = lambda sent: self.tell(audit, COMPLETE, clock.time(), sent)
+            else:
                 self.tell(audit, COMPLETE, clock.time(), answer)
             return answer
         return self._stream(audit, answer)

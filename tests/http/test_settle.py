@@ -1,0 +1,57 @@
+"""Metrics and the audit log tell what went out: also of an answer that found no room."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import orjson
+
+from podless.auth.user import User
+from podless.http.audit import policy
+from podless.http.audit.auditor import Auditor
+from podless.http.measured import Measured
+from podless.http.message import Request, Response
+from podless.http.requestinfo import with_request_info
+from tests.http.test_connection import serving
+
+LONG = b"x" * (1 << 20)
+
+
+class Backend:
+    """Keeps what the audit log would get."""
+
+    def __init__(self) -> None:
+        self.lines: list[Any] = []
+
+    def note(self, line: bytes) -> None:
+        self.lines.append(orjson.loads(line))
+
+    def codes(self) -> list[int]:
+        return [line["responseStatus"]["code"] for line in self.lines if line["stage"] == "ResponseComplete"]
+
+
+async def test_an_answer_that_finds_no_room_is_told_as_such() -> None:
+    backend, measured = Backend(), Measured()
+
+    def inner(request: Request) -> Response:
+        request.user = User("a")
+        request.audit.identify(request.user)
+        return Response(200, [LONG if request.path == "/long" else b"short"])
+
+    handler = with_request_info(measured.filter(Auditor(policy.METADATA, cast(Any, backend)).filter(inner)))
+    async with serving(handler, held=len(LONG)) as connect:
+        client = await connect()
+        held = connect.listener._shared.held  # type: ignore[attr-defined]
+        statuses = []
+        for path, taken in ((b"/long", 0), (b"/short", 10), (b"/long", 10), (b"/long", 0)):
+            if taken:
+                held.take("a", taken)
+            client.send(b"GET %b HTTP/1.1\r\nHost: h\r\n\r\n" % path)
+            statuses.append((await client.answer())[0])
+            if taken:
+                held.give("a", taken)
+    assert statuses == [200, 200, 429, 200]
+    assert backend.codes() == statuses
+    counted = [line for line in measured.lines() if line.startswith("apiserver_request_total{")]
+    assert [line.rpartition(" ")[2].strip() for line in counted if 'code="429"' in line] == ["1"]
+    assert sum(int(line.rpartition(" ")[2]) for line in counted) == len(statuses)
