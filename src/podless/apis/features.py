@@ -10,8 +10,10 @@ Sources: the metric kubernetes_feature_enabled of kube-apiservers 1.30 to 1.36, 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final, NamedTuple
 
+from podless.apis.wording import make_wording
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.option import StartError
 from podless.runtime.release import Release, covers
@@ -58,6 +60,18 @@ CHANGES: Final[Mapping[str, str]] = {
     "CELSemver": "1.34-",
     "CELListsV3": "1.35-",
     "EmulationInVersion": "1.31-",
+    "BadDeleteOptions": "1.35-",  # are 400, and were 500
+    "NumericFormats": "1.36-",  # are checked
+    "SeldomFormatWarnings": "1.36-",  # also for numbers, and for formats of other types
+    "FormatWarnings": "1.34-",
+    "ValuesAsJSON": "1.34-",  # in field errors; in Go's syntax before
+    "CELShownValues": "1.35-",  # in failures of rules; types before
+    "NoRedundantWarnings": "1.34-",
+    "HeadlessAffinityWarning": "1.34-",
+    "PreferCloseDeprecated": "1.35-",
+    "ExternalIPsDeprecated": "1.36-",
+    "EndpointsDeprecated": "1.33-",
+    "TokenRequestUIDs": "1.34-",
 }
 
 
@@ -78,14 +92,15 @@ def choose(name: str = DEFAULT, gates: Mapping[str, bool] | None = None) -> Rele
         if on is not default and covers(row.fixed, release.minor):
             raise StartError(f"feature-gates: {gate} cannot be set: it is locked to {str(default).lower()} in {name}")
         (without.discard if on else without.add)(gate)
-    return Release(name, release.minor, frozenset(without))
+    return replace(release, without=frozenset(without))
 
 
 @bounded_cache(16)
 def _release(name: str) -> Release:
     minor = int(name.partition(".")[2])
     on = {**{gate: row.on for gate, row in GATES.items()}, **CHANGES}
-    return Release(name, minor, frozenset(one for one, span in on.items() if not covers(span, minor)))
+    without = frozenset(one for one, span in on.items() if not covers(span, minor))
+    return Release(name, minor, without, make_wording(minor))
 
 
 def parse_gates(text: str) -> dict[str, bool]:

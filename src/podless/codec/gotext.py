@@ -76,6 +76,20 @@ def format_value(item: Any) -> str:
     return format_json(item)
 
 
+def format_syntax(item: Any) -> str:
+    """A value as field errors of older releases show it: what is no plain scalar in Go's syntax (%#v).
+
+    Only lists and maps of texts have a type that follows from the value; all others are shown as JSON.
+    """
+    if item is None:
+        return '"null"'
+    if isinstance(item, list) and all(isinstance(one, str) for one in each(item)):
+        return format_strings(item)
+    if isinstance(item, dict) and all(isinstance(one, str) for one in each(item).values()):
+        return "map[string]string{" + ", ".join(f"{quote(key)}:{quote(item[key])}" for key in in_order(item)) + "}"
+    return format_value(item)
+
+
 def format_json(item: Any) -> str:
     """A value as Go's encoding/json writes it, but for the order of keys, which is the given one."""
     if isinstance(item, float):

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from podless.codec import gotext
+from podless.runtime.release import CURRENT
 
 # cause reason -> the words a message starts with
 TEXTS = {
@@ -146,10 +147,14 @@ class FieldError:
     def body(self) -> str:
         """The message without the field's path, as a Status cause carries it."""
         said = TEXTS[self.reason]
+        release, detail = CURRENT.get(), self.detail
         if self.reason not in _WITHOUT_VALUE:
-            value = self.value if isinstance(self.value, Literal) else gotext.format_value(self.value)
+            show = gotext.format_value if release.has("ValuesAsJSON") else gotext.format_syntax
+            value = self.value if isinstance(self.value, Literal) else show(self.value)
             said = f"{said}: {value}"
-        return f"{said}: {self.detail}" if self.detail else said
+        if release.wording is not None:
+            detail = release.wording(self.field, detail)
+        return f"{said}: {detail}" if detail else said
 
     def __str__(self) -> str:
         return f"{self.field}: {self.body}"

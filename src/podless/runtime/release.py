@@ -7,6 +7,7 @@ inherits the context. Where no server is, it is the newest release.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
@@ -19,11 +20,13 @@ class Release:
     """A release, with the gates that were chosen for it.
 
     name: such as 1.36, "" where no server is. minor: 36 of it. without: the gates and changes that are off.
+    wording: gives the text of a field error, by its field and what the newest release says; None for the same.
     """
 
     name: str = ""
     minor: int = _NEWEST_MINOR
     without: frozenset[str] = frozenset()
+    wording: Callable[[str, str], str] | None = None
 
     def has(self, name: str) -> bool:
         """Return whether a gate or a change is on."""

@@ -12,6 +12,7 @@ from podless.codec import gotext
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.meter import charge, each
+from podless.runtime.release import has
 from podless.schema import complete, default, defaults, formats, internal, invariants, keywords, plain, regex, shape
 from podless.schema.keywords import KeywordOptions
 from podless.schema.node import Node
@@ -120,10 +121,14 @@ def warnings(schema: dict[str, Any], path: str = "") -> list[str]:
     skip = plain.find_plain_parts(schema)
     if shape.check_shape(schema, path, skip):
         return []
-    found = []
+    found: list[str] = []
+    if not has("FormatWarnings"):
+        return found
     for node in walk_nodes(schema, skip):
         name = node.get("format") or ""
         kind = node.get("type") or ""
+        if kind != "string" and not has("SeldomFormatWarnings"):
+            continue
         if name and not formats.is_known(name, (kind,) if kind else ()):
             found.append(f"unrecognized format {gotext.quote(name)}")
     return found

@@ -15,6 +15,7 @@ from podless.meta import field, selectors
 from podless.meta.errors import APIError, BadRequest, Invalid, Timeout
 from podless.meta.field import FieldError
 from podless.meta.selectors import FieldSelector, LabelSelector
+from podless.runtime.release import has
 from podless.structs import protobuf, structs
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
@@ -260,6 +261,9 @@ def _list_errors(options: ListOptions) -> list[FieldError]:
 
 def _watch_errors(options: ListOptions) -> list[FieldError]:
     errors = []
+    if options.initial is not None and not has("WatchList"):
+        detail = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
+        return [field.forbidden("sendInitialEvents", detail)]
     if options.initial is not None and options.match != _NOT_OLDER:
         detail = f"sendInitialEvents requires setting {_MATCH} to NotOlderThan"
         errors.append(field.forbidden(_MATCH, detail))

@@ -15,9 +15,10 @@ from podless.kinds.kind import Kind
 from podless.kinds.strategy import Strategy
 from podless.meta import errors, objectmeta, uids
 from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
-from podless.meta.field import FieldError, forbidden, invalid
+from podless.meta.field import FieldError, Literal, forbidden, invalid
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import has
 from podless.verbs import body, storage
 from podless.verbs import options as options_
 from podless.verbs.call import API, Call
@@ -123,7 +124,9 @@ def check_revision(call: Call, metadata: Object, revision: int) -> None:
     if not wanted:
         if kind.strategy.unconditional:
             return
-        missing = invalid("metadata.resourceVersion", 0, "must be specified for an update")
+        missing = invalid(
+            "metadata.resourceVersion", 0 if has("ValuesAsJSON") else Literal("0x0"), "must be specified for an update"
+        )
         raise Invalid(kind.plural, kind.group, call.name, [missing])
     if wanted != revision:
         raise Conflict(kind.plural, kind.group, call.name, errors.MODIFIED)

@@ -21,6 +21,7 @@ from podless.meta import addresses, names
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 from podless.structs.structfiles import load_struct
 
 POD = load_struct("core/v1", "Pod")
@@ -48,9 +49,13 @@ _GATED = {
 class PodStrategy(DescribedStrategy):
     """Little of a pod can be changed; it ends in its own time."""
 
-    generation = True
     rechecks = (1, 1)
     selects = frozenset(_FIELDS)
+
+    @property
+    def generation(self) -> bool:  # type: ignore[override]
+        """Whether changes of the spec are counted."""
+        return has("PodObservedGenerationTracking")
 
     def default(self, version: Version, obj: Object) -> None:
         """The defaults of PodSpec, and those of pods."""

@@ -16,6 +16,7 @@ from podless.kinds.strategy import Faults, Strategy
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 from podless.structs.structfiles import load_struct
 
 SERVICE = load_struct("core/v1", "Service")
@@ -119,17 +120,17 @@ class ServiceStrategy(TypedStrategy):
         ignored = {
             "loadBalancerIP": spec.get("loadBalancerIP"),
             "externalIPs": spec.get("externalIPs"),
-            "SessionAffinity": spec["sessionAffinity"] != "None",
+            "SessionAffinity": spec["sessionAffinity"] != "None" and has("HeadlessAffinityWarning"),
         }
         if headless(spec):
             found += [f"spec.{name} is ignored for headless services" for name, given in each(ignored).items() if given]
         elif spec.get("externalIPs") and spec["type"] == EXTERNAL:
             found.append('spec.externalIPs is ignored when spec.type is "ExternalName"')
-        elif spec.get("externalIPs"):
+        elif spec.get("externalIPs") and has("ExternalIPsDeprecated"):
             found.append("spec.externalIPs is deprecated and may no longer be implemented in some clusters")
         if spec.get("externalName") and spec["type"] != EXTERNAL:
             found.append('spec.externalName is ignored when spec.type is not "ExternalName"')
-        if spec.get("trafficDistribution") == "PreferClose":
+        if spec.get("trafficDistribution") == "PreferClose" and has("PreferCloseDeprecated"):
             found.append('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"')
         return found
 

@@ -11,6 +11,7 @@ from podless.meta.addresses import find_address_faults, parse_address, range_fau
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 EXTERNAL, HEADLESS = "ExternalName", "None"
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
@@ -274,7 +275,8 @@ def _traffic(spec: Object) -> Iterator[FieldError]:
         yield from checks.port_number("spec.healthCheckNodePort", port)
     inner, spread = spec.get("internalTrafficPolicy"), spec.get("trafficDistribution")
     yield from field.one_of("spec.internalTrafficPolicy", inner, _POLICIES)
-    yield from field.one_of("spec.trafficDistribution", spread, _DISTRIBUTIONS)
+    known = _DISTRIBUTIONS if has("PreferSameTrafficDistribution") else _DISTRIBUTIONS[:1]
+    yield from field.one_of("spec.trafficDistribution", spread, known)
 
 
 def balancer(status: Object) -> Iterator[FieldError]:

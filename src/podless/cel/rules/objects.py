@@ -18,6 +18,7 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Schema
 from podless.runtime.memo import fill_attribute
 from podless.runtime.meter import charge
+from podless.runtime.release import has
 
 # what all rules may cost for one object
 BUDGET = 10_000_000
@@ -294,7 +295,9 @@ class _Walk:
         if fatal:
             self.add(RuleError("FieldValueInvalid", at, kind, fatal), forgiven)
             raise _Stop
-        shown = None if rules.schema.get("type") in ("object", "array") else gotext.format_value(obj)
+        shown: str | None = kind
+        if has("CELShownValues"):
+            shown = None if rules.schema.get("type") in ("object", "array") else gotext.format_value(obj)
         reason = rule.given.get("reason") or "FieldValueInvalid"
         if reason == "FieldValueDuplicate":
             detail = ""

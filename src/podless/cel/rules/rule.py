@@ -9,10 +9,10 @@ from podless.cel import library, macros, program, types
 from podless.cel.declared import Decl, Declared
 from podless.cel.errors import CelError, CompileError, ProgramError
 from podless.cel.program import Program
-from podless.cel.rules.rulefields import RULE
+from podless.cel.rules.rulefields import RULE, RULE_POINTERS
 from podless.codec import gotext
 from podless.meta.field import TEXTS, FieldError
-from podless.runtime.release import NEWEST, Release
+from podless.runtime.release import NEWEST, Release, has
 
 Given = dict[str, Any]
 _VALUELESS = ("FieldValueRequired", "FieldValueForbidden", "InternalError")
@@ -35,9 +35,23 @@ class RuleError(FieldError):
 
 
 def shown_rule(given: Given) -> str:
-    """A rule as the JSON of its Go struct."""
+    """A rule as its Go struct, in JSON or in Go's syntax."""
+    if not has("ValuesAsJSON"):
+        return _go_syntax(given)
     found = {name: given.get(key, absent) if given.get(key) is not None else absent for name, key, absent in RULE}
     return gotext.format_json(found)
+
+
+def _go_syntax(given: Given) -> str:
+    """The struct as %#v prints it; addresses of what is a pointer mean nothing."""
+    parts = []
+    for name, key, _ in RULE:
+        value, pointer = given.get(key), RULE_POINTERS.get(name)
+        if pointer is None:
+            parts.append(f"{name}:{gotext.quote(value or '')}")
+        else:
+            parts.append(f"{name}:(*{pointer})({'nil' if value is None else '0xc000000000'})")
+    return f"apiextensions.ValidationRule{{{', '.join(parts)}}}"
 
 
 @dataclass(frozen=True, slots=True)

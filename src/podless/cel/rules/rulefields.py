@@ -11,3 +11,6 @@ RULE = (
     ("FieldPath", "fieldPath", ""),
     ("OptionalOldSelf", "optionalOldSelf", None),
 )
+
+# the types of those that are pointers
+RULE_POINTERS = {"Reason": "apiextensions.FieldValueErrorReason", "OptionalOldSelf": "bool"}

@@ -1,0 +1,89 @@
+"""Texts of field errors that releases word otherwise: what the newest one says, and what others said.
+
+A row holds for the releases of its span, where the field ends as it says and the text matches. What a user wrote never
+goes through here, only the detail of an error does.
+Sources: the recorded answers of kube-apiserver 1.30 to 1.36, and the changelogs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from podless.runtime.release import covers
+
+
+class Row(NamedTuple):
+    """releases: that say it otherwise. field: how its path ends, a pattern. said: a pattern. other: what it becomes."""
+
+    releases: str
+    field: str
+    said: str
+    other: str
+
+
+_REPEATED = r"(must be a valid path|must not be empty|must not contain line breaks|must be non-empty if specified)"
+ROWS: Final = (
+    # counts were plural throughout, and lengths were told otherwise
+    Row("-1.33", "", r"(must have at most 1 item|may not be more than 1 byte)", r"\1s"),
+    Row(
+        "-1.31",
+        r"(annotations|fieldManager|manager)",
+        r"may not be more than (\d+) bytes?",
+        r"must have at most \1 bytes",
+    ),
+    Row("-1.31", "", r"may not be more than (\d+) bytes?", r"may not be longer than \1"),
+    # lengths of names were counted in characters
+    Row("-1.34", "", r"((?:(?:name|prefix) part )?must be no more than \d+) bytes", r"\1 characters"),
+    Row("-1.34", "", r"a valid label key must consist", r"a qualified name must consist"),
+    # texts began with the name of the field
+    Row("-1.33", r"\.variables\[\d+\]\.name", r"must be a valid CEL identifier", r"name is not a valid CEL identifier"),
+    Row("-1.33", r"(?P<last>fieldPath|message|messageExpression|kind|uid|name|apiVersion)", _REPEATED, r"{last} \1"),
+    Row(
+        "-1.33",
+        "selectableFields",
+        r"may only be set when `version\.schema\.openAPIV3Schema` is not included",
+        "selectableFields may only be set when version.schema.openAPIV3Schema is not included",
+    ),
+    Row("-1.33", "selectableFields", r"(may only be set when)", r"selectableFields \1"),
+    # what is missing was told once more
+    Row("-1.33", r"clientConfig\.service\.(?P<last>name|namespace)", r"", "service {last} is required"),
+    Row("-1.33", r"versions\[\d+\]\.schema\.openAPIV3Schema", r"", "schemas are required"),
+    Row("-1.33", r"\.os\.name", r"", "cannot be empty"),
+    Row("-1.33", r"(backend|defaultBackend)\.resource\.(?P<last>name|kind)", r"", "{last} is required"),
+    Row("-1.33", r"spec\.parameters\.(?P<last>name|kind)", r"", "{last} is required"),
+    Row("-1.33", r"default\.(apiVersion|kind)", r"", "must not be empty"),
+    Row(
+        "-1.33",
+        r"resizePolicy",
+        r"must be 'NotRequired' when pod `restartPolicy`",
+        "must be 'NotRequired' when `restartPolicy`",
+    ),
+    Row("-1.33", r"hostNetwork", r"when `hostUsers` is false", "when `pod.Spec.HostUsers` is false"),
+    Row("-1.33", r"spec\.type", r"(must be 'Exempt' if and only if) `name`", r"\1 name"),
+    Row("-1.32", "spec", r"(updates to statefulset spec .*'updateStrategy', )'revisionHistoryLimit', ", r"\1"),
+    Row("-1.32", r"storedVersions\[\d+\]", r"missing from spec\.versions; .*", "must appear in spec.versions"),
+    Row("-1.30", "", r"(must evaluate to (?:bool|string|one of \[[^\]]*\])) but got \w+", r"\1"),
+    Row("-1.34", "operator", r'(supported values: "Equal", "Exists"), "Lt", "Gt"', r"\1"),
+)
+
+
+def make_wording(minor: int) -> Callable[[str, str], str] | None:
+    """Return what gives the text of an error, by its field and by what the newest release says; None for no change."""
+    rows = [
+        (re.compile(f"(?:^|.*[.\\]])?(?:{row.field})$" if row.field else ""), re.compile(row.said or "$"), row.other)
+        for row in ROWS
+        if covers(row.releases, minor)
+    ]
+
+    def reword(field: str, said: str) -> str:
+        for at, pattern, other in rows:
+            found = pattern.match(said)
+            place = at.match(field) if found is not None else None
+            if found is not None and place is not None:
+                last = place.groupdict().get("last") or ""
+                return found.expand(other.replace("{last}", last)) + said[found.end() :]
+        return said
+
+    return reword if rows else None
