@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from podless.apis import builtin
+from podless.apis.core.group import NAMESPACES
 from podless.cluster import Cluster, ClusterSettings
 from podless.runtime.option import parse_duration
 
@@ -20,8 +20,8 @@ async def test_it_is_built_and_used_without_a_listener_and_beside_others(tmp_pat
         for cluster in clusters:
             await cluster.start()
         for cluster in clusters:
-            namespaces = await cluster.api.loaded(builtin.NAMESPACES)
-            assert namespaces.get(builtin.NAMESPACES.key("", "default")) is not None
+            namespaces = await cluster.api.loaded(NAMESPACES)
+            assert namespaces.get(NAMESPACES.key("", "default")) is not None
             assert [name for name in cluster.health.names("livez") if await cluster.health.fault(name)] == []
         assert clusters[0].token != clusters[1].token
     finally:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from podless.apis.builtin import ALL
-from podless.apis.catalog import PODS
+from podless.apis.catalog import ALL
+from podless.apis.core.group import PODS
 from podless.cel.rules import NodeRules
 from podless.codec import serializer
 from podless.fields import jsonpatch, managers, mergepatch, strategic

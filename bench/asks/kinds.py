@@ -25,7 +25,7 @@ from bench.asks.ask import (
     upto,
 )
 from bench.asks.schemas import RULED
-from podless.apis.builtin import ALL
+from podless.apis.catalog import ALL
 from podless.structs import protobuf, structs
 
 Item = Callable[[int], bytes]

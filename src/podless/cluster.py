@@ -14,8 +14,12 @@ from pathlib import Path
 
 from podless.admission import Admission, chain
 from podless.admission.metering import Meter
-from podless.apis import builtin, catalog, features, runtimeconfig, schemes
-from podless.apis.admissionregistration.admissionpolicies import VALIDATING_POLICIES
+from podless.apis import catalog, features, runtimeconfig, schemes
+from podless.apis.admissionregistration.group import VALIDATING_POLICIES
+from podless.apis.apiextensions.group import DEFINITIONS
+from podless.apis.apiregistration.group import API_SERVICES
+from podless.apis.core import group as core
+from podless.apis.extensions.group import THIRD_PARTY_RESOURCES
 from podless.apis.release import facts_of
 from podless.auth import accounts
 from podless.auth.access import MODES, BadAccess
@@ -275,7 +279,7 @@ class Cluster:
         registry = Registry()
         chosen = settings.runtime_config
         for kind in runtimeconfig.served(
-            builtin.ALL, chosen, settings.disable_builtin, settings.profile, settings.release
+            catalog.ALL, chosen, settings.disable_builtin, settings.profile, settings.release
         ):
             registry.put(kind)
         authorizer = RBAC(cache) if settings.authorization == "RBAC" else AllowAll()
@@ -285,7 +289,7 @@ class Cluster:
             disturbed=self._disturbed,
             off_loop=self._off_loop,
         )
-        converter = Converter(self._remote, schemes.make_review_scheme(builtin.DEFINITIONS.group))
+        converter = Converter(self._remote, schemes.make_review_scheme(DEFINITIONS.group))
         state = State(store, cache, registry, converter)
         authenticator = self._authenticator(cache, tokens, await self._secret(state))
         meter = Meter()
@@ -313,19 +317,19 @@ class Cluster:
     async def _run(self, api: API, meter: Meter) -> None:
         """Start what runs beside requests; each has a check of its own."""
         settings = self.settings
-        third = ThirdParties(api, builtin.THIRD_PARTY_RESOURCES)
-        definitions = Definitions(api, builtin.DEFINITIONS, third.hand_over)
-        self._controllers = [Roles(api), Namespaces(api, builtin.NAMESPACES), third, definitions, Initial(api)]
+        third = ThirdParties(api, THIRD_PARTY_RESOURCES)
+        definitions = Definitions(api, DEFINITIONS, third.hand_over)
+        self._controllers = [Roles(api), Namespaces(api, core.NAMESPACES), third, definitions, Initial(api)]
         if settings.garbage_delay is not None:
             self._controllers.append(Garbage(api, settings.garbage_delay))
         if settings.controllers:  # a server alone says nothing of it, as was recorded
             from podless.controllers.typechecking import TypeChecking
 
             self._controllers.append(TypeChecking(api, VALIDATING_POLICIES))
-        self._controllers += [Quotas(api, builtin.QUOTAS, meter), EndpointsOfServices(api), FlowSchemas(api)]
-        self._controllers += [of(api, builtin.API_SERVICES) for of in (Registration, APIServices, Availability)]
+        self._controllers += [Quotas(api, core.QUOTAS, meter), EndpointsOfServices(api), FlowSchemas(api)]
+        self._controllers += [of(api, API_SERVICES) for of in (Registration, APIServices, Availability)]
         if settings.store != "etcd":  # which lets events go by itself
-            self._controllers.append(Expiry(api, builtin.EVENTS, settings.event_ttl))
+            self._controllers.append(Expiry(api, core.EVENTS, settings.event_ttl))
         self._controllers.append(self._contents(api))
         if settings.default_accounts:
             collect = settings.garbage_delay is not None
@@ -350,10 +354,10 @@ class Cluster:
 
     def _contents(self, api: API) -> Contents:
         """What each namespace is to have."""
-        wanted = [contents.make_account(builtin.SERVICE_ACCOUNTS)] if self.settings.default_accounts else []
+        wanted = [contents.make_account(core.SERVICE_ACCOUNTS)] if self.settings.default_accounts else []
         if self.settings.root_configmaps and self._authority is not None:
-            wanted.append(contents.make_certificates(builtin.CONFIG_MAPS, self._authority))
-        return Contents(api, builtin.NAMESPACES, wanted)
+            wanted.append(contents.make_certificates(core.CONFIG_MAPS, self._authority))
+        return Contents(api, core.NAMESPACES, wanted)
 
     def _tokens(self) -> Tokens:
         self.token = admin_token(self._folder / "token")
@@ -372,7 +376,7 @@ class Cluster:
     def _authenticator(self, cache: Cache, tokens: Tokens, secret: bytes) -> Authenticator:
         """Who is known: by tokens that are set, by those of service accounts, by certificates."""
         settings = self.settings
-        bound = (builtin.SERVICE_ACCOUNTS, builtin.SECRETS, catalog.PODS, catalog.NODES)
+        bound = (core.SERVICE_ACCOUNTS, core.SECRETS, core.PODS, core.NODES)
         collections = [cache.collection(kind.keys) for kind in bound]
         issuer = Accounts(secret, AUDIENCE, *collections)
         anonymous = settings.anonymous and settings.authorization == "RBAC"
@@ -409,7 +413,7 @@ def make_store(settings: ClusterSettings, database: Path | None, *, compacting: 
     from podless.apis.layout import layout
     from podless.store.etcd.store import EtcdStore
 
-    times = {builtin.EVENTS.prefix: settings.event_ttl}
+    times = {core.EVENTS.prefix: settings.event_ttl}
     interval = settings.etcd.compaction if compacting else 0.0
     return EtcdStore(settings.etcd, layout(settings.etcd.prefix), times=times, interval=interval)
 
@@ -430,6 +434,6 @@ def admin_token(path: Path) -> str:
 
 async def _external(cache: Cache, namespace: str, name: str) -> str:
     """The host that a Service is another name for; "" where there is none."""
-    kind = builtin.SERVICES
+    kind = core.SERVICES
     entry = (await cache.loaded(kind.keys)).get(kind.key(namespace, name))
     return str(entry.decode()["spec"].get("externalName") or "") if entry is not None else ""

@@ -10,7 +10,7 @@ import pytest
 from podless import Server
 from podless.admission import CREATE, DELETE, UPDATE, Admission, AdmissionAttributes, Step
 from podless.admission.allocation import ServiceAllocator
-from podless.apis.builtin import NAMESPACES
+from podless.apis.core.group import NAMESPACES
 from podless.codec import serializer
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind

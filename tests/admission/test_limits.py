@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from podless.admission.limits import _Given, _pod, _read
-from podless.apis.catalog import LIMIT_RANGES
+from podless.apis.core.group import LIMIT_RANGES
 from podless.cache.entry import Entry
 from podless.codec import quantity
 from tests.admission.test_pods import namespace as namespace  # a fixture

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from podless.admission.attributes import AdmissionAttributes
 from podless.admission.matching import Matching, Rule
 from podless.admission.subject import Subject
-from podless.apis.builtin import CONFIG_MAPS, NAMESPACES
+from podless.apis.core.group import CONFIG_MAPS, NAMESPACES
 from podless.auth.user import ADMIN
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import APIError

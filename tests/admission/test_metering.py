@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from podless.admission import metering
 from podless.admission.metering import Meter
 from podless.admission.quota import _Booking
-from podless.apis.catalog import CLAIMS
 from podless.apis.core import usage
+from podless.apis.core.group import CLAIMS
 from podless.cache.cache import Cache
 from podless.cache.watchcache import WatchCache
 from podless.codec import quantity

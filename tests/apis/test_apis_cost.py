@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from podless.apis.builtin import ALL
-from podless.apis.catalog import PODS
+from podless.apis.catalog import ALL
+from podless.apis.core.group import PODS
 from podless.apis.core.usage import of as usage_of
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError

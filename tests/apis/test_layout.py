@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podless.apis import builtin
+from podless.apis.core.group import CONFIG_MAPS
 from podless.apis.layout import layout
 from podless.structs import protobuf
 
@@ -34,7 +34,7 @@ def test_keys_are_those_of_a_real_server(here: str, there: str) -> None:
 
 
 def test_protobuf_is_read() -> None:
-    kind = builtin.CONFIG_MAPS
+    kind = CONFIG_MAPS
     assert kind.struct is not None
     obj = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a", "uid": "1"}, "data": {"k": "v"}}
     stored = LAYOUT.stored("/core/configmaps/default/a", protobuf.write_object(kind.struct, obj))

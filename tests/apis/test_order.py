@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from podless.apis.builtin import SERVICES
-from podless.apis.catalog import AUTOSCALERS, DEPLOYMENTS, JOBS, REPLICATION_CONTROLLERS
+from podless.apis.apps.group import DEPLOYMENTS
+from podless.apis.autoscaling.group import AUTOSCALERS
+from podless.apis.batch.group import JOBS
+from podless.apis.core.group import REPLICATION_CONTROLLERS, SERVICES
 from podless.kinds.kind import Kind
 from podless.structs.structs import arrange_fields
 from tests.apis.late import template

@@ -8,7 +8,7 @@ import pytest
 
 from podless import Server, StartError
 from podless.apis import runtimeconfig
-from podless.apis.builtin import ALL
+from podless.apis.catalog import ALL
 from podless.cli import main
 
 BETA, THIRD = "apiextensions.k8s.io/v1beta1", "extensions/v1beta1"

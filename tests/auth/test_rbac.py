@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podless.apis.rbac import rbac
+from podless.apis.rbac.group import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES
 from podless.auth.attributes import Attributes
 from podless.auth.rbac import RBAC
 from podless.auth.rules import RoleRules
@@ -46,11 +47,11 @@ roles = st.lists(any_rule, max_size=2)
 refs = st.tuples(st.sampled_from(["Role", "ClusterRole"]), names)
 subjects = st.lists(st.sampled_from(SUBJECTS), max_size=2)
 changes = st.one_of(
-    st.tuples(st.just(rbac.ROLES), spaces, names, st.none() | roles),
-    st.tuples(st.just(rbac.CLUSTER_ROLES), st.just(""), names, st.none() | roles),
-    st.tuples(st.just(rbac.ROLE_BINDINGS), spaces, names, st.none() | st.tuples(refs, subjects)),
+    st.tuples(st.just(ROLES), spaces, names, st.none() | roles),
+    st.tuples(st.just(CLUSTER_ROLES), st.just(""), names, st.none() | roles),
+    st.tuples(st.just(ROLE_BINDINGS), spaces, names, st.none() | st.tuples(refs, subjects)),
     st.tuples(
-        st.just(rbac.CLUSTER_ROLE_BINDINGS),
+        st.just(CLUSTER_ROLE_BINDINGS),
         st.just(""),
         names,
         st.none() | st.tuples(st.tuples(st.just("ClusterRole"), names), subjects),
@@ -62,7 +63,7 @@ Model = dict[str, Any]
 def document(kind: Kind, namespace: str, name: str, body: Any) -> dict[str, Any]:
     metadata = {"name": name} | ({"namespace": namespace} if namespace else {})
     obj: dict[str, Any] = {"kind": kind.kind, "apiVersion": f"{rbac.GROUP}/v1", "metadata": metadata}
-    if kind in (rbac.ROLES, rbac.CLUSTER_ROLES):
+    if kind in (ROLES, CLUSTER_ROLES):
         return obj | {"rules": body}
     (role_kind, role), whom = body
     return obj | {"subjects": whom, "roleRef": {"apiGroup": rbac.GROUP, "kind": role_kind, "name": role}}
@@ -87,7 +88,7 @@ def naively(model: Model, user: User, asked: Attributes) -> bool:
         if not any(applies(subject, user, namespace) for subject in obj["subjects"]):
             continue
         ref = obj["roleRef"]
-        where = (rbac.ROLES, namespace) if ref["kind"] == "Role" else (rbac.CLUSTER_ROLES, "")
+        where = (ROLES, namespace) if ref["kind"] == "Role" else (CLUSTER_ROLES, "")
         role = model.get(where[0].key(where[1], ref["name"]))
         if role is not None and any(plainly(rule, asked) for rule in role["rules"]):
             return True
@@ -191,7 +192,7 @@ def rule(*names: str) -> dict[str, Any]:
 
 async def test_many_groups_meet_many_subjects_at_the_cost_of_both() -> None:
     bound = (("Role", "x"), groups(*range(3000)))
-    async with deciding((rbac.ROLES, "x", [rule("n1")]), (rbac.ROLE_BINDINGS, "b", bound)) as authorizer:
+    async with deciding((ROLES, "x", [rule("n1")]), (ROLE_BINDINGS, "b", bound)) as authorizer:
         user = User("ann", "", tuple(Counted(f"g{number}") for number in range(2999, 6000)))
         Counted.compared = 0
         assert authorizer.decide(user, called(1)).reason.endswith('RoleBinding "b/one" of Role "x" to Group "g2999"')
@@ -212,8 +213,8 @@ async def test_the_subject_that_is_told_is_the_first_of_the_binding() -> None:
         (accounts[:0:-1], 'User "system:serviceaccount:one:robot"'),
         ([*groups(3, 2, 1), *accounts], 'Group "g2"'),
     ):
-        binding = rbac.ROLE_BINDINGS, "b", (("Role", "x"), whom)
-        async with deciding((rbac.ROLES, "x", [rule()]), binding) as authorizer:
+        binding = ROLE_BINDINGS, "b", (("Role", "x"), whom)
+        async with deciding((ROLES, "x", [rule()]), binding) as authorizer:
             assert authorizer.decide(user, called(1)).reason.endswith(f'of Role "x" to {told}')
 
 
@@ -238,7 +239,7 @@ async def test_a_new_name_costs_no_more_where_there_are_more_rules() -> None:
     for count in (500, 4000):
         rules = [rule(f"n{number}") for number in range(count)]
         everybody = (("Role", "x"), [{"kind": "User", "apiGroup": rbac.GROUP, "name": "ann"}])
-        async with deciding((rbac.ROLES, "x", rules), (rbac.ROLE_BINDINGS, "b", everybody)) as authorizer:
+        async with deciding((ROLES, "x", rules), (ROLE_BINDINGS, "b", everybody)) as authorizer:
             user, wanted = User("ann"), [rule("n7")]
             assert authorizer.decide(user, called(0)).allowed
             assert authorizer.missing(user, "one", wanted) == ([], [])
@@ -251,7 +252,7 @@ async def test_a_new_name_costs_no_more_where_there_are_more_rules() -> None:
 async def test_the_rules_of_long_roles_are_compiled_in_slices() -> None:
     bound = (("Role", "x"), [{"kind": "User", "apiGroup": rbac.GROUP, "name": "ann"}])
     rules = [rule(f"n{number}") for number in range(1000)]
-    async with deciding((rbac.ROLES, "x", rules), (rbac.ROLE_BINDINGS, "b", bound)) as authorizer:
+    async with deciding((ROLES, "x", rules), (ROLE_BINDINGS, "b", bound)) as authorizer:
         user, asked = User("ann"), called(1)
         assert not authorizer.slow(User("bob"), asked)
         assert not authorizer.slow(user, asked._replace(namespace="two"))
@@ -264,7 +265,7 @@ async def test_the_rules_of_long_roles_are_compiled_in_slices() -> None:
 
 async def test_a_decision_is_not_kept_where_something_changes_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     bound = (("Role", "x"), [{"kind": "User", "apiGroup": rbac.GROUP, "name": "ann"}])
-    async with deciding((rbac.ROLES, "x", [rule()]), (rbac.ROLE_BINDINGS, "b", bound)) as authorizer:
+    async with deciding((ROLES, "x", [rule()]), (ROLE_BINDINGS, "b", bound)) as authorizer:
 
         def compiled(role: Any) -> RoleRules:
             authorizer._forget(())  # as if another request had its turn here

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.builtin import ALL
+from podless.apis.catalog import ALL
 from podless.structs import protobuf, structs
 from podless.structs.gotypes import ListOf
 from podless.structs.protobuf import MEDIA, STREAM

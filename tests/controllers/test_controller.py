@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.apis.builtin import CONFIG_MAPS
+from podless.apis.core.group import CONFIG_MAPS
 from podless.controllers.controller import Controller
 from podless.controllers.workqueue import WorkQueue
 from podless.kinds.kind import Kind

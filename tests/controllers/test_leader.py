@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from podless.apis import builtin
+from podless.apis.coordination.group import LEASES
+from podless.apis.core.group import NAMESPACES, SERVICE_ACCOUNTS
 from podless.cluster import Cluster, ClusterSettings
 from podless.controllers import leader
 from podless.store import Operation, Stored
@@ -51,7 +52,7 @@ async def led(servers: list[Cluster]) -> Cluster:
 async def test_one_leads_and_another_after_it_has_ended(servers: list[Cluster]) -> None:
     first = await led(servers)
     assert leaders(servers) == [first]
-    lease = (await servers[1].api.loaded(builtin.LEASES)).get(builtin.LEASES.key("kube-system", "podless-controllers"))
+    lease = (await servers[1].api.loaded(LEASES)).get(LEASES.key("kube-system", "podless-controllers"))
     assert lease is not None
     assert first.leader is not None
     assert lease.decode()["spec"]["holderIdentity"] == first.leader.name
@@ -66,10 +67,10 @@ async def test_what_is_made_on_one_server_is_seen_to_by_the_leader(servers: list
         "apiVersion": "v1",
         "metadata": {"name": "made", "uid": "1", "creationTimestamp": "2026-01-01T00:00:00Z"},
     }
-    await storage.store_new(api, builtin.NAMESPACES, builtin.NAMESPACES.key("", "made"), obj)
-    key = builtin.SERVICE_ACCOUNTS.key("made", "default")
+    await storage.store_new(api, NAMESPACES, NAMESPACES.key("", "made"), obj)
+    key = SERVICE_ACCOUNTS.key("made", "default")
     async with asyncio.timeout(60):
-        while (await api.loaded(builtin.SERVICE_ACCOUNTS)).get(key) is None:  # noqa: ASYNC110
+        while (await api.loaded(SERVICE_ACCOUNTS)).get(key) is None:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
 
 

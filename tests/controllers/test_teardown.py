@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from podless.apis.builtin import ALL
+from podless.apis.catalog import ALL
 from tests.conftest import CRDS, Client, definition, gadget
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.apis.builtin import ALL
+from podless.apis.catalog import ALL
 from podless.runtime.jsonobject import Object
 from podless.structs import protobuf, structs
 from tests.fuzz.objects import OBJECTS

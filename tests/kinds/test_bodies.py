@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.apiextensions.customresourcedefinitions import DEFINITIONS
+from podless.apis.apiextensions.group import DEFINITIONS
 from podless.kinds import bodies
 from podless.kinds.bodies import Body
 from podless.meta.errors import BadRequest

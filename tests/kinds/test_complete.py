@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis import builtin
+from podless.apis import catalog
 from podless.codec import serializer
 from podless.fields import managers
 from podless.kinds import judgement, view
@@ -143,7 +143,7 @@ def test_completing_a_kind_that_takes_too_long_ends_and_leaves_nothing() -> None
     assert before == state(kind)
 
 
-@pytest.mark.parametrize("kind", builtin.ALL, ids=lambda kind: kind.resource)
+@pytest.mark.parametrize("kind", catalog.ALL, ids=lambda kind: kind.resource)
 def test_a_built_in_kind_can_be_completed(kind: Kind) -> None:
     off_loop(partial(ready._complete, kind))()
     assert kind.is_complete

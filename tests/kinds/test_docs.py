@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis import builtin
+from podless.apis import catalog
 from podless.publish import columns
 from podless.publish.openapi import v2, v3
 from podless.publish.openapi.standard import PARAMETERS, package_of
@@ -19,7 +19,7 @@ from podless.structs.structfiles import FOLDER, load_file, load_struct
 from podless.structs.structs import Struct
 
 LONGEST = 200
-GROUPS = sorted({(kind.group, version.name) for kind in builtin.ALL for version in kind.versions})
+GROUPS = sorted({(kind.group, version.name) for kind in catalog.ALL for version in kind.versions})
 # names in the tables that are no structs: what nearly all objects have, parameters, and types that decode themselves
 OTHERS = {"Object", "EmbeddedObject", "List", "Parameters", "Patch", "Time", "MicroTime", "Quantity", "IntOrString"}
 OTHERS |= {"RawExtension", "FieldsV1", "JSON"}
@@ -55,7 +55,7 @@ INLINED |= {"Rule", "RuleWithOperations", "VolumeSource"}
 def structs() -> set[Struct]:
     """The structs of all built-in kinds, and those of answers and options."""
     found: set[Struct] = set()
-    for kind in builtin.ALL:
+    for kind in catalog.ALL:
         for version in kind.versions:
             reached(kind.struct_of(version) or kind.struct, found)  # type: ignore[arg-type]
         for known in kind.more_subresources:
@@ -104,7 +104,7 @@ def descriptions(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 @pytest.mark.parametrize(("group", "version"), GROUPS)
 def test_every_field_of_a_document_has_a_description(group: str, version: str) -> None:
-    for name, schema in v3.group_version_document(group, version, builtin.ALL)["components"]["schemas"].items():
+    for name, schema in v3.group_version_document(group, version, catalog.ALL)["components"]["schemas"].items():
         assert len(schema["description"]) in range(1, LONGEST + 1), name
         for path, shown in descriptions(schema, name):
             told = "description" in shown or path in BARE
@@ -113,7 +113,7 @@ def test_every_field_of_a_document_has_a_description(group: str, version: str) -
 
 
 def test_every_parameter_and_operation_has_a_description() -> None:
-    document = v2.document(builtin.ALL)
+    document = v2.document(catalog.ALL)
     for name, parameter in document["parameters"].items():
         assert "schema" in parameter or 0 < len(parameter["description"]) <= LONGEST, name
     for path, item in document["paths"].items():

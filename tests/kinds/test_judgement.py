@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.builtin import ALL
+from podless.apis.catalog import ALL
 from podless.kinds import judgement
 from podless.kinds.kind import Kind
 from podless.meta import field

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from podless.apis.core.events import EVENTS, NEW_EVENTS
+from podless.apis.core.group import EVENTS
+from podless.apis.events.group import NEW_EVENTS
 from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.kinds import view

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from podless.apis.builtin import LATE
+from podless.apis.catalog import OPTIONAL
 from podless.kinds.kind import Version, serving
 from podless.kinds.late import NOT_YET, LateKind
 
@@ -40,7 +40,7 @@ def test_a_server_holds_no_kinds_that_nobody_uses() -> None:
     assert done.stdout.splitlines() == ["[]", "[]", str(["Pod", "Deployment", "Ingress"]), "True False"]
 
 
-@pytest.mark.parametrize("kind", LATE, ids=lambda kind: kind.resource)
+@pytest.mark.parametrize("kind", OPTIONAL, ids=lambda kind: kind.resource)
 def test_all_have_their_rules_and_fields(kind: LateKind) -> None:
     for version in kind.versions:
         struct = kind.struct_of(version)
@@ -52,7 +52,7 @@ def test_all_have_their_rules_and_fields(kind: LateKind) -> None:
 
 
 def test_a_kind_with_fewer_versions_is_as_late() -> None:
-    whole = next(kind for kind in LATE if len(kind.versions) > 1)
+    whole = next(kind for kind in OPTIONAL if len(kind.versions) > 1)
     left = serving(whole, {"v2"})
     assert isinstance(left, LateKind)
     assert [version.name for version in left.versions] == ["v2"]

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from podless.apis.builtin import CONFIG_MAPS, NAMESPACES
+from podless.apis.core.group import CONFIG_MAPS, NAMESPACES
 from podless.cache.cache import Cache
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from podless.apis import builtin
-from podless.apis.admissionregistration import admissionpolicies
+from podless.apis import catalog
+from podless.apis.admissionregistration.group import MUTATING_BINDINGS, MUTATING_POLICIES
 from podless.codec import serializer
 from podless.kinds.compile import compile_kind
 from podless.kinds.registry import Announced, Registry
@@ -66,7 +66,7 @@ def test_kinds_may_go_and_come_while_a_document_is_made(
 
 def test_a_built_in_kind_names_another_group_version_only() -> None:
     registry = Registry()
-    for kind in builtin.ALL:
+    for kind in catalog.ALL:
         registry.put(kind)
     [core] = discovery.aggregated_document(registry, core=True)["items"]
     pods = next(one for one in core["versions"][0]["resources"] if one["resource"] == "pods")
@@ -84,5 +84,5 @@ def test_a_built_in_kind_names_another_group_version_only() -> None:
 
 
 def test_a_hash_names_the_version_that_a_real_server_stores() -> None:
-    assert discovery.storage_hash(admissionpolicies.MUTATING_POLICIES) == "LYmCf+UMVdg="
-    assert discovery.storage_hash(admissionpolicies.MUTATING_BINDINGS) == "90V5FRZZ3Zg="
+    assert discovery.storage_hash(MUTATING_POLICIES) == "LYmCf+UMVdg="
+    assert discovery.storage_hash(MUTATING_BINDINGS) == "90V5FRZZ3Zg="

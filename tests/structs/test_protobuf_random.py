@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from podless.apis.builtin import ALL
+from podless.apis.catalog import ALL
 from podless.codec import serializer
 from podless.structs import protobuf, structs
 from podless.structs.gotypes import Bool, Bytes, Float, GoType, Int, ListOf, MapOf, Quantity, Raw, String, Time, Union

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from podless.apis.builtin import CONFIG_MAPS
+from podless.apis.core.group import CONFIG_MAPS
 from podless.app import App
 from podless.cache.cache import Cache
 from podless.kinds.conversion import Converter

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from podless.apis.builtin import ALL
+from podless.apis.catalog import ALL
 from podless.kinds.kind import Kind, Version
 from tests.conftest import Client, tries
 from tests.structs.test_protobuf_random import ANYTHING, objects

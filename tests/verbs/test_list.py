@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.builtin import CONFIG_MAPS, EVENTS
+from podless.apis.core.group import CONFIG_MAPS, EVENTS
 from podless.cache.cache import Cache
 from podless.kinds.conversion import Converter
 from podless.kinds.kind import Kind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podless.apis.builtin import CONFIG_MAPS, EVENTS, NAMESPACES
+from podless.apis.core.group import CONFIG_MAPS, EVENTS, NAMESPACES
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError, BadRequest, Invalid
 from podless.verbs import options

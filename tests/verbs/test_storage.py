@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from podless.apis.builtin import CONFIG_MAPS
+from podless.apis.core.group import CONFIG_MAPS
 from podless.cache.cache import Cache
 from podless.cache.entry import Entry
 from podless.kinds.conversion import Converter

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from podless import Server
-from podless.apis.builtin import CONFIG_MAPS
+from podless.apis.core.group import CONFIG_MAPS
 from podless.cache.cache import Cache
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry

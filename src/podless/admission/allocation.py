@@ -13,7 +13,7 @@ from functools import partial
 
 from podless.admission.attributes import AdmissionAttributes, Along, Overtaken, both
 from podless.admission.step import Step
-from podless.apis.builtin import SERVICES
+from podless.apis.core.group import SERVICES
 from podless.apis.core.serviceallocation import Allocation, Pool
 from podless.cache.events import Event
 from podless.kinds.kind import Kind

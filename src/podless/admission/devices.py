@@ -10,7 +10,7 @@ from typing import Any
 
 from podless.admission.attributes import CREATE, AdmissionAttributes
 from podless.admission.step import Step
-from podless.apis.catalog import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
+from podless.apis.resource.group import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.denied import Denied

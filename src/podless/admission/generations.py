@@ -9,7 +9,8 @@ from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.step import Step
-from podless.apis.builtin import DEFINITIONS, THIRD_PARTY_RESOURCES
+from podless.apis.apiextensions.group import DEFINITIONS
+from podless.apis.extensions.group import THIRD_PARTY_RESOURCES
 from podless.apis.extensions.thirdparty import Defined, defined
 from podless.kinds.kind import Kind
 from podless.kinds.state import State

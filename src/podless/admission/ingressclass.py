@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.admission.attributes import CREATE, AdmissionAttributes
 from podless.admission.step import Step
-from podless.apis.catalog import INGRESS_CLASSES, INGRESSES
+from podless.apis.networking.group import INGRESS_CLASSES, INGRESSES
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.runtime.meter import each

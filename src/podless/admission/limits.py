@@ -12,7 +12,7 @@ from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.refusals import forbidden
 from podless.admission.scheduling import is_pod
 from podless.admission.step import Step
-from podless.apis.catalog import CLAIMS, LIMIT_RANGES
+from podless.apis.core.group import CLAIMS, LIMIT_RANGES
 from podless.cache.entry import Entry
 from podless.codec import quantity
 from podless.kinds.kind import Kind

@@ -16,7 +16,7 @@ from podless.admission.refusals import forbidden, internal
 from podless.admission.reinvocation import Reinvocation
 from podless.admission.step import Step
 from podless.admission.subject import Subject
-from podless.apis.admissionregistration.admissionpolicies import MUTATING_BINDINGS, MUTATING_POLICIES
+from podless.apis.admissionregistration.group import MUTATING_BINDINGS, MUTATING_POLICIES
 from podless.auth.authorizer import Authorizer
 from podless.codec import gotext, serializer
 from podless.fields import jsonpatch

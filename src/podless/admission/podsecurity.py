@@ -14,7 +14,7 @@ from podless.admission.podstandards import violations
 from podless.admission.refusals import forbidden
 from podless.admission.scheduling import is_pod
 from podless.admission.step import Step
-from podless.apis.catalog import PODS
+from podless.apis.core.group import PODS
 from podless.apis.release import RELEASE
 from podless.codec.gotext import quote
 from podless.kinds.kind import Kind

@@ -15,7 +15,8 @@ from podless.admission.metering import Meter
 from podless.admission.scheduling import is_pod
 from podless.admission.step import Step
 from podless.apis.core import usage
-from podless.apis.core.resourcequotas import QUOTAS, counts, limits
+from podless.apis.core.group import QUOTAS
+from podless.apis.core.resourcequotas import counts, limits
 from podless.apis.core.usage import Usage
 from podless.cache.watchcache import WatchCache
 from podless.codec import quantity

@@ -11,7 +11,9 @@ from typing import Any
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.refusals import forbidden
 from podless.admission.step import Step
-from podless.apis.catalog import NODES, PODS, PRIORITY_CLASSES, RUNTIME_CLASSES
+from podless.apis.core.group import NODES, PODS
+from podless.apis.node.group import RUNTIME_CLASSES
+from podless.apis.scheduling.group import PRIORITY_CLASSES
 from podless.codec import quantity
 from podless.codec.gotext import quote
 from podless.kinds.kind import Kind

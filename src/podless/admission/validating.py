@@ -15,7 +15,7 @@ from podless.admission.hooks import Fault, Hook, Hooks, Invocation, Policy
 from podless.admission.refusals import CODES, forbidden
 from podless.admission.step import Step
 from podless.admission.subject import Subject
-from podless.apis.admissionregistration.admissionpolicies import VALIDATING_BINDINGS, VALIDATING_POLICIES
+from podless.apis.admissionregistration.group import VALIDATING_BINDINGS, VALIDATING_POLICIES
 from podless.auth.authorizer import Authorizer
 from podless.codec import serializer
 from podless.kinds.conversion import ConversionFailed

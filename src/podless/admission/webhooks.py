@@ -20,7 +20,7 @@ from podless.admission.refusals import Told, internal
 from podless.admission.reinvocation import Reinvocation
 from podless.admission.step import Step
 from podless.admission.subject import Subject
-from podless.apis.admissionregistration.webhookconfigurations import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
+from podless.apis.admissionregistration.group import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
 from podless.auth.authorizer import Authorizer
 from podless.codec import gotext, serializer
 from podless.fields import jsonpatch

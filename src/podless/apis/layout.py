@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.apis import builtin
+from podless.apis import catalog
 from podless.codec import serializer
 from podless.kinds import view
 from podless.kinds.kind import Kind
@@ -16,7 +16,7 @@ from podless.structs.wire import ProtobufError
 
 def layout(root: str) -> KeyLayout:
     """The layout below a prefix such as /registry."""
-    kinds = {kind.prefix: kind for kind in builtin.ALL if kind.home is None}
+    kinds = {kind.prefix: kind for kind in catalog.ALL if kind.home is None}
 
     def decode(key: str, value: bytes) -> Stored | None:
         kind = kinds.get(keys.prefix_of(key))

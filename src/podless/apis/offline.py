@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import podless.apis.catalog  # noqa: F401 - registers the kinds that a body can claim to be of
 from podless.apis.apiextensions import definition as rules
 from podless.codec import gotext, serializer
 from podless.kinds import bodies, judgement

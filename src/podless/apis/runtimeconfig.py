@@ -8,14 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
-from podless.apis.catalog import LATE
+from podless.apis.catalog import GROUPS, OPTIONAL
 from podless.kinds.kind import Kind, serving
 from podless.kinds.late import of_release
 from podless.runtime.option import StartError
 from podless.runtime.release import NEWEST, Release
 
 # group/version/resource of what is not served unless it is asked for
-_OFF = frozenset(("apiextensions.k8s.io/v1beta1/customresourcedefinitions", "extensions/v1beta1/thirdpartyresources"))
+_OFF = frozenset(
+    f"{group.name}/{version}/{kind.plural}"
+    for group in GROUPS.values()
+    for version in group.off
+    for kind in group.kinds
+    if version in kind.by_version
+)
 _ALL = ("api/all", "api/legacy", "api/beta")
 PROFILES = ("full", "crds")
 
@@ -55,7 +61,7 @@ def parse_disabled(text: str) -> tuple[str, ...]:
 
 def check_disabled(names: Iterable[str]) -> None:
     """Raises BadRuntimeConfig for what names no API that can be left out."""
-    known = {name for kind in LATE for version in kind.versions for name in _names(kind, version.name)}
+    known = {name for kind in OPTIONAL for version in kind.versions for name in _names(kind, version.name)}
     for name in names:
         if name not in known:
             groups = ", ".join(sorted(one for one in known if one.count("/") == 1 and not one.startswith("v1/")))
@@ -80,7 +86,7 @@ def served(
     disabled: what is left out. profile: one of PROFILES; crds has only what definitions and their objects need.
     """
     left_out = frozenset(disabled)
-    late = frozenset(LATE)
+    late = frozenset(OPTIONAL)
     for kind in kinds:
         if kind in late and profile == "crds":
             continue

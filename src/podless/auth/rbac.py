@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from podless.apis.rbac import rbac
+from podless.apis.rbac.group import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES
 from podless.auth import rules
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Decision
@@ -70,9 +71,9 @@ class RBAC:
     """Decides by roles and bindings; whoever is in system:masters may do everything."""
 
     def __init__(self, cache: Cache) -> None:
-        self._roles = _collection(cache, rbac.ROLES)
-        self._cluster_roles = _collection(cache, rbac.CLUSTER_ROLES)
-        self._bindings = (_collection(cache, rbac.CLUSTER_ROLE_BINDINGS), _collection(cache, rbac.ROLE_BINDINGS))
+        self._roles = _collection(cache, ROLES)
+        self._cluster_roles = _collection(cache, CLUSTER_ROLES)
+        self._bindings = (_collection(cache, CLUSTER_ROLE_BINDINGS), _collection(cache, ROLE_BINDINGS))
         self._held: _Held = {}
         self._decided: dict[tuple[str, tuple[str, ...], Attributes], Decision] = {}
         self.kept = 0  # characters of the decisions that are kept
@@ -243,8 +244,8 @@ class RBAC:
 
     def _role(self, binding: RoleBinding) -> Entry | None:
         if binding.role_kind == "ClusterRole":
-            return self._cluster_roles.get(rbac.CLUSTER_ROLES.key("", binding.role))
-        return self._roles.get(rbac.ROLES.key(binding.namespace, binding.role))
+            return self._cluster_roles.get(CLUSTER_ROLES.key("", binding.role))
+        return self._roles.get(ROLES.key(binding.namespace, binding.role))
 
 
 def _subjects(user: User) -> dict[Subject, None]:

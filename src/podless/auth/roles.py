@@ -5,6 +5,7 @@ Source: "Default roles and role bindings" of the Kubernetes documents, as far as
 
 from __future__ import annotations
 
+from podless.apis.catalog import GROUPS
 from podless.apis.rbac.rbac import GROUP
 from podless.auth.rules import PolicyRule
 from podless.auth.user import AUTHENTICATED, MASTERS, UNAUTHENTICATED
@@ -13,8 +14,6 @@ from podless.runtime.jsonobject import Object
 _LABEL = {"kubernetes.io/bootstrapping": "rbac-defaults"}
 AUTOUPDATE = "rbac.authorization.kubernetes.io/autoupdate"
 _AGGREGATE = "rbac.authorization.k8s.io/aggregate-to-"
-_READ = ("get", "list", "watch")
-_WRITE = ("create", "delete", "deletecollection", "patch", "update")
 _ACCOUNTS = "system:serviceaccounts"
 
 _INFO = ("/healthz", "/livez", "/readyz", "/version", "/version/")
@@ -35,71 +34,18 @@ def _paths(*paths: str, verbs: tuple[str, ...] = ("get",)) -> PolicyRule:
     return {"verbs": list(verbs), "nonResourceURLs": list(paths)}
 
 
-# the rules of admin, edit and view are put together from these, and from all other roles with such a label
-_ALL = tuple(sorted(_WRITE + _READ))
-_EVENTS: PolicyRule = {"apiGroups": ["", "events.k8s.io"], "resources": ["events"]}
-_SCALED = "deployments replicasets statefulsets"
-_OLD = "daemonsets deployments deployments/scale ingresses networkpolicies replicasets replicasets/scale"
-# group -> what is read of it, and what is written
-_READABLE = {
-    "discovery.k8s.io": "endpointslices",
-    "apps": f"controllerrevisions daemonsets daemonsets/status {_SCALED} "
-    + " ".join(f"{name}/{part}" for name in _SCALED.split() for part in ("scale", "status")),
-    "autoscaling": "horizontalpodautoscalers horizontalpodautoscalers/status",
-    "batch": "cronjobs cronjobs/status jobs jobs/status",
-    "extensions": f"{_OLD} daemonsets/status deployments/status ingresses/status replicasets/status "
-    "replicationcontrollers/scale",
-    "policy": "poddisruptionbudgets poddisruptionbudgets/status",
-    "networking.k8s.io": "ingresses ingresses/status networkpolicies",
-    "resource.k8s.io": "resourceclaims resourceclaims/status resourceclaimtemplates",
-}
-_WRITABLE = {
-    "apps": f"daemonsets deployments/rollback {_SCALED} " + " ".join(f"{name}/scale" for name in _SCALED.split()),
-    "autoscaling": "horizontalpodautoscalers",
-    "batch": "cronjobs jobs",
-    "extensions": f"{_OLD} deployments/rollback replicationcontrollers/scale",
-    "policy": "poddisruptionbudgets",
-    "networking.k8s.io": "ingresses networkpolicies",
-}
-_STREAMS = ("pods/attach", "pods/exec", "pods/portforward", "pods/proxy")
+def _aggregated(role: str) -> tuple[PolicyRule, ...]:
+    """The rules of admin, edit or view that the groups tell; the role has those of all others with its label too."""
+    return tuple(
+        {
+            "verbs": sorted(verbs.split()),
+            "apiGroups": list(groups) or [group.name],
+            "resources": sorted(resources.split()),
+        }
+        for group in GROUPS.values()
+        for verbs, resources, *groups in getattr(group, role)
+    )
 
-
-def _rules(verbs: tuple[str, ...], groups: dict[str, str]) -> tuple[PolicyRule, ...]:
-    return tuple(_rule(verbs, group, *sorted(resources.split())) for group, resources in groups.items())
-
-
-_VIEW = (
-    _rule(
-        _READ, "", "configmaps", "endpoints", "persistentvolumeclaims", "persistentvolumeclaims/status", "pods",
-        "replicationcontrollers", "replicationcontrollers/scale", "serviceaccounts", "services", "services/status",
-    ),
-    _rule(
-        _READ, "", "bindings", "limitranges", "namespaces/status", "pods/log", "pods/status",
-        "replicationcontrollers/status", "resourcequotas", "resourcequotas/status",
-    ),
-    _rule(_READ, "", "namespaces"),
-    {"verbs": list(_READ), **_EVENTS},
-    *_rules(_READ, _READABLE),
-)  # fmt: skip
-_EDIT = (
-    _rule(_READ, "", *_STREAMS, "secrets", "services/proxy"),
-    _rule(("impersonate",), "", "serviceaccounts"),
-    _rule(_WRITE, "", "pods", *_STREAMS),
-    _rule(("create",), "", "pods/eviction"),
-    _rule(
-        _WRITE, "", "configmaps", "persistentvolumeclaims", "replicationcontrollers", "replicationcontrollers/scale",
-        "secrets", "serviceaccounts", "services", "services/proxy",
-    ),
-    _rule(("create",), "", "serviceaccounts/token"),
-    {"verbs": list(_WRITE), **_EVENTS},
-    *_rules(_WRITE, _WRITABLE),
-    _rule(_ALL, "coordination.k8s.io", "leases"),
-    _rule(_WRITE, "resource.k8s.io", "resourceclaims", "resourceclaimtemplates"),
-)  # fmt: skip
-_ADMIN = (
-    _rule(("create",), "authorization.k8s.io", "localsubjectaccessreviews"),
-    _rule(_ALL, GROUP, "rolebindings", "roles"),
-)
 
 _RULES: dict[str, tuple[PolicyRule, ...]] = {
     "cluster-admin": (_rule(("*",), "*", "*"), _paths("*", verbs=("*",))),
@@ -116,7 +62,7 @@ _RULES: dict[str, tuple[PolicyRule, ...]] = {
         _rule(("create",), "authorization.k8s.io", "subjectaccessreviews"),
     ),
 }
-_AGGREGATED = {"view": _VIEW, "edit": _EDIT, "admin": _ADMIN}
+_AGGREGATED = {role: _aggregated(role) for role in ("view", "edit", "admin")}
 _NEXT = {"view": "edit", "edit": "admin"}  # whose rules are also those of a role
 _SUBJECTS = {
     "cluster-admin": (MASTERS,),

@@ -21,7 +21,7 @@ class Catalog:
     """
 
     def __init__(self, described: Iterable[DescribedKind] = (), definitions: Iterable[Object] = ()) -> None:
-        from podless.apis.builtin import ALL
+        from podless.apis.catalog import ALL
 
         self._kinds: dict[tuple[str, str, str], tuple[Kind, Version]] = {}
         self._unsound: set[tuple[str, str]] = set()

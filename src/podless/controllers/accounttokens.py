@@ -9,7 +9,7 @@ import base64
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from podless.apis.builtin import SECRETS, SERVICE_ACCOUNTS
+from podless.apis.core.group import SECRETS, SERVICE_ACCOUNTS
 from podless.apis.core.secrets import ACCOUNT_NAME, ACCOUNT_TOKEN, ACCOUNT_UID
 from podless.auth.accounts import BoundObject
 from podless.cache.entry import Entry

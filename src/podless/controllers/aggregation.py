@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from podless.apis.apiregistration.apiservices import available, local
-from podless.apis.catalog import ENDPOINT_SLICES
-from podless.apis.core.services import SERVICES
+from podless.apis.core.group import SERVICES
+from podless.apis.discovery.group import ENDPOINT_SLICES
 from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache

@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from podless.apis import catalog
 from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.write import amend_object, make_object
-from podless.kinds import groups
 from podless.kinds.kind import Kind
 from podless.runtime import clock
 from podless.runtime.bounded import bounded_cache
@@ -102,5 +102,5 @@ def _held(entry: Entry) -> _Held:
 @bounded_cache(4096)
 def _spec(group: str, version: str) -> Object:
     named = {"group": group, "version": version} if group else {"version": version}
-    priority = groups.version_priority(group, version)
-    return {**named, "groupPriorityMinimum": groups.priority(group), "versionPriority": priority}
+    priority = catalog.version_priority(group, version)
+    return {**named, "groupPriorityMinimum": catalog.priority(group), "versionPriority": priority}

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.apis.builtin import SERVICES
-from podless.apis.catalog import ENDPOINTS
+from podless.apis.core.group import ENDPOINTS, SERVICES
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.write import delete_all

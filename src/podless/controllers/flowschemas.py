@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.apis.catalog import FLOW_SCHEMAS, PRIORITY_LEVELS
 from podless.apis.flowcontrol import bootstrap
+from podless.apis.flowcontrol.group import FLOW_SCHEMAS, PRIORITY_LEVELS
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.write import apply_status

@@ -18,7 +18,7 @@ import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from podless.apis import builtin
+from podless.apis.coordination.group import LEASES
 from podless.cache.events import Event
 from podless.codec import serializer
 from podless.controllers.controller import Controller
@@ -48,7 +48,7 @@ class _Outrun(StoreError):
 
 async def find_holder(store: Store) -> str:
     """Who holds the lease and goes on renewing it, "" for nobody; that takes as long as a lease lasts."""
-    key = builtin.LEASES.key(_NAMESPACE, _NAME)
+    key = LEASES.key(_NAMESPACE, _NAME)
 
     async def look() -> tuple[int, str]:
         for record in (await store.range(key))[0]:
@@ -80,7 +80,7 @@ class Leader:
         self._api = api
         self._controllers = controllers
         self._running: list[Controller] = []
-        self._kind = builtin.LEASES
+        self._kind = LEASES
         self._key = self._kind.key(_NAMESPACE, _NAME)
         self._seen = 0  # the lease's revision, and since when it is the same
         self._since = self._renewed = 0.0

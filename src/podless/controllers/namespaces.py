@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from podless.apis.catalog import PODS
+from podless.apis.core.group import PODS
 from podless.cache.entry import Entry
 from podless.cache.events import Event, EventHandler
 from podless.cache.watchcache import WatchCache

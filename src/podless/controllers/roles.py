@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from itertools import repeat
 
-from podless.apis.rbac import rbac
+from podless.apis.rbac.group import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES
 from podless.auth import roles
 from podless.cache.entry import Entry
 from podless.codec import serializer
@@ -38,14 +38,14 @@ class Roles(Controller):
 
     def __init__(self, api: API) -> None:
         super().__init__(api)
-        self._roles = api.collection(rbac.CLUSTER_ROLES)
+        self._roles = api.collection(CLUSTER_ROLES)
         self._gathered = -1  # the change of a role up to which aggregated ones have their rules
 
     async def begin(self) -> None:
         """Make or mend the default roles and bindings, in one batch, and gather the rules of aggregated ones."""
-        wanted = [(rbac.CLUSTER_ROLES, obj) for obj in roles.cluster_roles()]
-        wanted += [(rbac.CLUSTER_ROLE_BINDINGS, obj) for obj in roles.cluster_role_bindings()]
-        for kind in (rbac.CLUSTER_ROLES, rbac.CLUSTER_ROLE_BINDINGS):
+        wanted = [(CLUSTER_ROLES, obj) for obj in roles.cluster_roles()]
+        wanted += [(CLUSTER_ROLE_BINDINGS, obj) for obj in roles.cluster_role_bindings()]
+        for kind in (CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS):
             await self.api.loaded(kind)
         await asyncio.gather(*(self._ensure(kind, obj) for kind, obj in wanted))
         self.leave.append(self._roles.add_event_handler(lambda _: self.queue.add(_ALL)))
@@ -55,7 +55,7 @@ class Roles(Controller):
     @property
     def awaited(self) -> Sequence[Kind]:
         """Cluster roles: aggregated rules are in force before the write is answered."""
-        return (rbac.CLUSTER_ROLES,)
+        return (CLUSTER_ROLES,)
 
     async def _ensure(self, kind: Kind, wanted: Object) -> None:
         key = kind.key("", wanted["metadata"]["name"])
@@ -104,7 +104,7 @@ class Roles(Controller):
         if held == [*found] or (not ordered and len(held) == len(found) and found.keys() == {*held}):
             return
         rules = [*map(serializer.decode_own, found)]
-        await amend_object(self.api, rbac.CLUSTER_ROLES, key, lambda obj: _ruled(obj, rules), hooks=False)
+        await amend_object(self.api, CLUSTER_ROLES, key, lambda obj: _ruled(obj, rules), hooks=False)
 
 
 def _selectors(entry: Entry) -> list[LabelSelector] | None:

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 
-from podless.apis.builtin import DEFINITIONS
+from podless.apis.apiextensions.group import DEFINITIONS
 from podless.cache import current
 from podless.cache.current import Scope
 from podless.http.message import Answer, Gate, Handler, Pending, Request, Response, Stream

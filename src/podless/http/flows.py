@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from podless.apis.catalog import FLOW_SCHEMAS, PRIORITY_LEVELS
+from podless.apis.flowcontrol.group import FLOW_SCHEMAS, PRIORITY_LEVELS
 from podless.auth.attributes import Attributes
 from podless.auth.user import User, of_account
 from podless.cache.events import Event

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from podless.codec import gotext
@@ -17,8 +17,8 @@ class Scheme:
     """
 
     source: str = ""
-    kinds: Mapping[str, Collection[str]] = field(default_factory=dict)
-    moved: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    kinds: dict[str, Collection[str]] = field(default_factory=dict)
+    moved: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def explain_unfit(self, given: str, api_version: str, wanted: str) -> str:
         """Say why an object that says that it is a `given` is not read as the Go type `wanted`."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from podless.codec import serializer
 
 if TYPE_CHECKING:
-    from podless.structs.structs import Struct
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,7 @@ class Version:
     source: the openAPIV3Schema as given (custom kinds), or what reads it, so that a schema that is not in use takes no
     memory beside the stored definition. columns: None for Name and Age.
     selectable: the JSONPaths that a fieldSelector may use beside metadata.name and metadata.namespace.
-    struct: the fields of a built-in kind in this version, where they are not those of the kind's `struct`. releases:
-    the Kubernetes releases that serve it, as runtime/release.py writes them; "" for all.
+    releases: the Kubernetes releases that serve it, as runtime/release.py writes them; "" for all.
     """
 
     name: str
@@ -74,7 +73,6 @@ class Version:
     selectable: tuple[str, ...] = ()
     deprecated: bool = False
     deprecation_warning: str = ""
-    struct: Struct | None = None
     releases: str = ""
 
     @property

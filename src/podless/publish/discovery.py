@@ -10,7 +10,7 @@ import base64
 import hashlib
 from typing import Any
 
-from podless.kinds import groups as groups_
+from podless.apis import catalog
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.meta import gvk
@@ -62,7 +62,7 @@ def _first(registry: Registry, name: str) -> tuple[int, str]:
 def _priorities(registry: Registry, name: str, version: str) -> tuple[int, int]:
     """How much a group-version has its group count, and counts in it."""
     known = registry.announced.get((name, version))
-    return known[:2] if known is not None else (groups_.priority(name), groups_.version_priority(name, version))
+    return known[:2] if known is not None else (catalog.priority(name), catalog.version_priority(name, version))
 
 
 def _ranked(registry: Registry, name: str, versions: list[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from podless.apis import builtin
+from podless.apis.apiextensions.group import DEFINITIONS
 from podless.app import App
 from podless.store import Operation, Record
 from podless.store.keys import OWN, Stored
@@ -40,7 +40,7 @@ async def restore_state(app: App, wanted: Snapshot) -> None:
 
     if not await storage.commit_together(api, plan):
         return
-    definitions = api.follow_ups.of(builtin.DEFINITIONS)
+    definitions = api.follow_ups.of(DEFINITIONS)
     if definitions is not None:
         await definitions.flush()  # the kinds are served again that were
 
@@ -53,7 +53,7 @@ def _difference(wanted: Snapshot, present: dict[str, Record]) -> list[Operation]
         if key not in present or present[key].stored != stored
     ]
     gone = [Operation(key, None, record.revision) for key, record in present.items() if key not in wanted.records]
-    prefix = builtin.DEFINITIONS.prefix
+    prefix = DEFINITIONS.prefix
     writes.sort(key=lambda one: not one.key.startswith(prefix))
     gone.sort(key=lambda one: one.key.startswith(prefix))
     return writes + gone

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 
-from podless.apis.catalog import COMPONENT_STATUSES
+from podless.apis.core.group import COMPONENT_STATUSES
 from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.meta import errors

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from podless.apis.catalog import ENDPOINTS, NODES, PODS
+from podless.apis.core.group import ENDPOINTS, NODES, PODS
 from podless.cache.watchcache import WatchCache
 from podless.codec import gonumber, gotext, gotime
 from podless.kinds import view

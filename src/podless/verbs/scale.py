@@ -11,7 +11,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from podless.apis.autoscaling.scales import SCALES, faults
+from podless.apis.autoscaling.group import SCALES
+from podless.apis.autoscaling.scales import faults
 from podless.apis.release import RELEASE
 from podless.codec import gotext
 from podless.fields import managers

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from podless.apis.catalog import BINDINGS, DISRUPTION_BUDGETS
+from podless.apis.core.group import BINDINGS
+from podless.apis.policy.group import DISRUPTION_BUDGETS
 from podless.cache.entry import Entry
 from podless.codec import gotext
 from podless.kinds import view

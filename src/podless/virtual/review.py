@@ -9,8 +9,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from podless.apis import catalog
-from podless.apis.authorization import reviews
+from podless.apis.authentication.group import SELF_SUBJECT_REVIEWS, TOKEN_REQUESTS, TOKEN_REVIEWS
+from podless.apis.authorization.group import (
+    GROUP,
+    LOCAL_SUBJECT_ACCESS_REVIEWS,
+    SELF_SUBJECT_ACCESS_REVIEWS,
+    SELF_SUBJECT_RULES_REVIEWS,
+    SUBJECT_ACCESS_REVIEWS,
+)
+from podless.apis.core.group import BINDINGS
+from podless.apis.policy.group import EVICTIONS
 from podless.auth import authenticate, rules
 from podless.auth.attributes import Attributes
 from podless.auth.user import User
@@ -191,7 +199,7 @@ def _metadata_errors(obj: Object, *allowed: str) -> list[FieldError]:
 def _refuse(errors: Sequence[FieldError]) -> None:
     """Raises Invalid, which names no kind here."""
     if errors:
-        raise Invalid("", reviews.AUTHORIZATION, "", errors)
+        raise Invalid("", GROUP.name, "", errors)
 
 
 def _go(path: Object) -> Object:
@@ -252,17 +260,17 @@ def _only(rule: Object, names: Sequence[str]) -> Object:
 
 
 _ANSWERS: dict[Kind, Callable[[API, Call, Object], Awaitable[Object]]] = {
-    reviews.SELF_SUBJECT_REVIEWS: _self,
-    reviews.TOKEN_REVIEWS: _token,
-    reviews.SELF_SUBJECT_RULES_REVIEWS: _rules,
-    reviews.TOKEN_REQUESTS: tokens.request_token,
-    catalog.BINDINGS: pods.bind_pod,
-    catalog.EVICTIONS: pods.evict_pod,
+    SELF_SUBJECT_REVIEWS: _self,
+    TOKEN_REVIEWS: _token,
+    SELF_SUBJECT_RULES_REVIEWS: _rules,
+    TOKEN_REQUESTS: tokens.request_token,
+    BINDINGS: pods.bind_pod,
+    EVICTIONS: pods.evict_pod,
 }
 
 # whose rights an access review is about; raises Invalid
 _SUBJECTS: dict[Kind, Callable[[Call, Object], User]] = {
-    reviews.SELF_SUBJECT_ACCESS_REVIEWS: _access,
-    reviews.SUBJECT_ACCESS_REVIEWS: _subject_access,
-    reviews.LOCAL_SUBJECT_ACCESS_REVIEWS: _local_access,
+    SELF_SUBJECT_ACCESS_REVIEWS: _access,
+    SUBJECT_ACCESS_REVIEWS: _subject_access,
+    LOCAL_SUBJECT_ACCESS_REVIEWS: _local_access,
 }

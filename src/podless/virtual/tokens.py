@@ -5,7 +5,7 @@ Source: the TokenRequest API, kubernetes/pkg/registry/core/serviceaccount/storag
 
 from __future__ import annotations
 
-from podless.apis.authorization import reviews
+from podless.apis.authentication.group import GROUP
 from podless.auth.accounts import BoundObject
 from podless.auth.authenticate import AUDIENCE
 from podless.cache.entry import Entry
@@ -55,14 +55,14 @@ def _check(call: Call, obj: Object, account: Entry) -> None:
     given = obj["metadata"].get("name", "")
     if given and given != account.name:
         other = field.invalid("metadata.name", given, _OTHER)
-        raise Invalid("TokenRequest", reviews.AUTHENTICATION, account.name, [other])
+        raise Invalid("TokenRequest", GROUP.name, account.name, [other])
     seconds = obj["spec"]["expirationSeconds"]
     if seconds < _LEAST:
         errors.append(field.invalid("spec.expirationSeconds", seconds, _UNDER_LEAST))
     if seconds > _MOST:
         errors.append(field.invalid("spec.expirationSeconds", seconds, _OVER_MOST))
     if errors:
-        raise Invalid("TokenRequest", reviews.AUTHENTICATION, "", errors)
+        raise Invalid("TokenRequest", GROUP.name, "", errors)
 
 
 async def _bound(api: API, call: Call, ref: Object | None) -> dict[str, BoundObject]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.apiextensions.customresourcedefinitions import DEFINITIONS
+from podless.apis.apiextensions.group import DEFINITIONS
 
 V1 = DEFINITIONS.by_version["v1"]
 

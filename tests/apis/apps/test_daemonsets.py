@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.catalog import DAEMON_SETS
+from podless.apis.apps.group import DAEMON_SETS
 from podless.structs.structs import DecodeError
 from tests.apis.late import changed, decoded, faults, made, reported, template
 

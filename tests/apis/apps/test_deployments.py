@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.catalog import DEPLOYMENTS
+from podless.apis.apps.group import DEPLOYMENTS
 from tests.apis.late import changed, decoded, faults, made, reported, template
 from tests.conftest import Client
 

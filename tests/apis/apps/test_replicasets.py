@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.apis.catalog import REPLICA_SETS
+from podless.apis.apps.group import REPLICA_SETS
 from tests.apis.late import decoded, faults, reported, template
 
 SPEC: dict[str, Any] = {"selector": {"matchLabels": {"app": "web"}}, "template": template()}

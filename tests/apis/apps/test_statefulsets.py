@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.catalog import STATEFUL_SETS
+from podless.apis.apps.group import STATEFUL_SETS
 from tests.apis.late import changed, decoded, faults, made, reported, template
 
 SPEC: dict[str, Any] = {"serviceName": "web", "selector": {"matchLabels": {"app": "web"}}, "template": template()}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.catalog import AUTOSCALERS
+from podless.apis.autoscaling.group import AUTOSCALERS
 from tests.apis.late import decoded, faults, made
 
 TARGET = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}

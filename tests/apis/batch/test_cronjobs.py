@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.catalog import CRON_JOBS
+from podless.apis.batch.group import CRON_JOBS
 from tests.apis.late import POD, decoded, faults
 
 JOB: dict[str, Any] = {"spec": {"template": {"spec": {**POD, "restartPolicy": "Never"}}}}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.catalog import JOBS
+from podless.apis.batch.group import JOBS
 from tests.apis.late import POD, changed, decoded, faults, made, template
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.apis.builtin import EVENTS, NEW_EVENTS
+from podless.apis.core.group import EVENTS
+from podless.apis.events.group import NEW_EVENTS
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 from tests.conftest import Client

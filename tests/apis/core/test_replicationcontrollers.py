@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.apis.catalog import REPLICATION_CONTROLLERS
+from podless.apis.core.group import REPLICATION_CONTROLLERS
 from tests.apis.late import decoded, faults, made, template
 from tests.conftest import Client
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.core.resourcequotas import QUOTAS
+from podless.apis.core.group import QUOTAS
 from podless.runtime.jsonobject import Object
 from tests.conftest import Client
 from tests.cost import assert_linear

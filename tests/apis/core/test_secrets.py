@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.builtin import SECRETS
+from podless.apis.core.group import SECRETS
 from tests.conftest import Client
 
 VERSION = SECRETS.versions[0]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from podless.apis.builtin import SERVICES
 from podless.apis.core import servicespec
+from podless.apis.core.group import SERVICES
 from podless.meta.errors import Invalid
 from tests.conftest import Client
 

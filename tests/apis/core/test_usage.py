@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from podless.apis import catalog
 from podless.apis.core import usage
+from podless.apis.core.group import PODS
 from podless.apis.podspec import amounts
 from tests.cost import assert_linear
 
@@ -18,7 +18,7 @@ def pod(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
 
 
 def measured(obj: dict[str, Any]) -> usage.Usage:
-    measure = usage.of(catalog.PODS)
+    measure = usage.of(PODS)
     assert measure is not None
     return measure(obj)
 

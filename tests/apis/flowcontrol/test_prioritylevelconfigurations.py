@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.catalog import PRIORITY_LEVELS
+from podless.apis.flowcontrol.group import PRIORITY_LEVELS
 from tests.apis.late import faults
 
 ODD: dict[str, Any] = {

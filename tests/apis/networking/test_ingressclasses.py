@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.catalog import INGRESS_CLASSES
+from podless.apis.networking.group import INGRESS_CLASSES
 from tests.apis.late import changed, decoded, faults
 
 PARAMETERS = {"kind": "Params", "name": "p"}

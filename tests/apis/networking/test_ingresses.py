@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.catalog import INGRESSES
+from podless.apis.networking.group import INGRESSES
 from tests.apis.late import faults, made, reported
 
 BACKEND: dict[str, Any] = {"service": {"name": "web", "port": {"number": 80}}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.catalog import IP_ADDRESSES
+from podless.apis.networking.group import IP_ADDRESSES
 from tests.apis.late import changed, faults
 
 PARENT = {"resource": "services", "namespace": "default", "name": "web"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.catalog import NETWORK_POLICIES
+from podless.apis.networking.group import NETWORK_POLICIES
 from tests.apis.late import decoded, faults, made
 from tests.conftest import Client
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podless.apis.catalog import SERVICE_CIDRS
+from podless.apis.networking.group import SERVICE_CIDRS
 from tests.apis.late import changed, faults
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.catalog import DISRUPTION_BUDGETS
+from podless.apis.policy.group import DISRUPTION_BUDGETS
 from tests.apis.late import faults, made, reported
 
 SPEC: dict[str, Any] = {"minAvailable": 1, "selector": {"matchLabels": {"a": "b"}}}

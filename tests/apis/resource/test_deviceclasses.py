@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.catalog import DEVICE_CLASSES
+from podless.apis.resource.group import DEVICE_CLASSES
 from tests.apis.late import changed, faults
 
 LONG = {"config": [{"opaque": {"driver": "d", "parameters": {"a": "b" * 10240}}}]}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.catalog import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
+from podless.apis.resource.group import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
 from podless.runtime.jsonobject import Object
 from tests.apis.late import changed, decoded, faults, reported
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.builtin import ALL
+from podless.apis.catalog import ALL
 from podless.fields import strategic
 from podless.kinds.kind import Kind, Version
 from podless.publish.openapi import builtin, v2, v2pb, v3, v3pb

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis import builtin
+from podless.apis import catalog
 from podless.kinds.kind import Kind
 from podless.publish.openapi import v2, v2pb, v3, v3pb
 
@@ -25,7 +25,7 @@ def schemas(value: Any) -> Iterator[Any]:
             yield from schemas(value[keyword])
 
 
-@pytest.mark.parametrize("kind", builtin.ALL, ids=lambda kind: kind.resource)
+@pytest.mark.parametrize("kind", catalog.ALL, ids=lambda kind: kind.resource)
 def test_version_2(kind: Kind) -> None:
     parts = v2.swagger_parts(kind)
     for name, definition in parts["definitions"].items():
@@ -34,7 +34,7 @@ def test_version_2(kind: Kind) -> None:
     assert v2pb.document(parts)
 
 
-@pytest.mark.parametrize("kind", builtin.ALL, ids=lambda kind: kind.resource)
+@pytest.mark.parametrize("kind", catalog.ALL, ids=lambda kind: kind.resource)
 def test_version_3(kind: Kind) -> None:
     for version in kind.versions:
         assert v3pb.encode_document(v3.group_version_document(kind.group, version.name, [kind]))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podless.apis.builtin import ALL
+from podless.apis.catalog import ALL
 from podless.http.nonresource import version
 from podless.publish.openapi import pages, v2, v3, v3pb
 from podless.publish.openapi.serve import DocumentLibrary, DocumentRequest, complete_answer

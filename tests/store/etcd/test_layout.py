@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from podless import Server
-from podless.apis import builtin
+from podless.apis import catalog
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import EtcdClient as Etcd
 from podless.store.etcd.settings import Etcd as Settings
@@ -99,7 +99,7 @@ def test_built_in_kinds_are_read_in_protobuf(raw: Raw, client: Client) -> None:
     assert (found["spec"], found["status"]) == ({"finalizers": ["kubernetes"]}, {"phase": "Active"})
     pod = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
     spec = {"replicas": 2, "selector": {"matchLabels": {"a": "b"}}, "template": pod}
-    kind = next(one for one in builtin.ALL if (one.group, one.plural) == ("apps", "deployments"))
+    kind = next(one for one in catalog.ALL if (one.group, one.plural) == ("apps", "deployments"))
     assert kind.struct is not None
     deployment = {
         "apiVersion": "apps/v1",
@@ -130,7 +130,7 @@ def test_what_says_not_when_it_was_made_can_be_changed(raw: Raw, client: Client)
 
 
 def test_other_versions_and_json_are_read_as_what_is_stored_here(raw: Raw, client: Client) -> None:
-    kind = next(one for one in builtin.ALL if one.plural == "horizontalpodautoscalers")
+    kind = next(one for one in catalog.ALL if one.plural == "horizontalpodautoscalers")
     target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}
     spec = {"scaleTargetRef": target, "maxReplicas": 3, "targetCPUUtilizationPercentage": 80}
     old = {"apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler", "spec": spec, "status": {}}

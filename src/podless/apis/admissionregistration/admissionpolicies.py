@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from podless.apis.admissionregistration import validation
 from podless.apis.shared.carried import TOLD, keep
-from podless.apis.shared.declared import declare
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
 from podless.runtime.jsonobject import Object
-from podless.structs.structfiles import load_struct
-from podless.structs.structs import Struct
-
-MUTATING_ADMISSION_POLICY = load_struct("admissionregistration/v1", "MutatingAdmissionPolicy")
-MUTATING_ADMISSION_POLICY_BINDING = load_struct("admissionregistration/v1", "MutatingAdmissionPolicyBinding")
-VALIDATING_ADMISSION_POLICY = load_struct("admissionregistration/v1", "ValidatingAdmissionPolicy")
-VALIDATING_ADMISSION_POLICY_BINDING = load_struct("admissionregistration/v1", "ValidatingAdmissionPolicyBinding")
 
 
 class _SpecStrategy(TypedStrategy):
@@ -78,58 +70,7 @@ class BindingStrategy(_SpecStrategy):
         return validation.check_binding(obj, mutating=self._mutating)
 
 
-def _declare(
-    noun: str,
-    plural: str,
-    strategy: _SpecStrategy,
-    struct: Struct,
-    *,
-    status: bool = False,
-    hash_version: str = "",
-    releases: str = "",
-) -> Kind:
-    return declare(
-        "admissionregistration.k8s.io",
-        noun,
-        plural,
-        strategy=strategy,
-        struct=struct,
-        namespaced=False,
-        categories=("api-extensions",),
-        status=status,
-        hash_version=hash_version,
-        releases=releases,
-    )
-
-
-VALIDATING_POLICIES = _declare(
-    "ValidatingAdmissionPolicy",
-    "validatingadmissionpolicies",
-    PolicyStrategy(mutating=False),
-    VALIDATING_ADMISSION_POLICY,
-    status=True,
-)
-VALIDATING_BINDINGS = _declare(
-    "ValidatingAdmissionPolicyBinding",
-    "validatingadmissionpolicybindings",
-    BindingStrategy(mutating=False),
-    VALIDATING_ADMISSION_POLICY_BINDING,
-)
-MUTATING_POLICIES = _declare(
-    "MutatingAdmissionPolicy",
-    "mutatingadmissionpolicies",
-    PolicyStrategy(mutating=True),
-    MUTATING_ADMISSION_POLICY,
-    hash_version="v1beta1",
-    releases="1.36-",
-)
-MUTATING_BINDINGS = _declare(
-    "MutatingAdmissionPolicyBinding",
-    "mutatingadmissionpolicybindings",
-    BindingStrategy(mutating=True),
-    MUTATING_ADMISSION_POLICY_BINDING,
-    hash_version="v1beta1",
-    releases="1.36-",
-)
-
-ALL = (MUTATING_BINDINGS, MUTATING_POLICIES, VALIDATING_BINDINGS, VALIDATING_POLICIES)
+VALIDATING = PolicyStrategy(mutating=False)
+VALIDATING_BINDING = BindingStrategy(mutating=False)
+MUTATING = PolicyStrategy(mutating=True)
+MUTATING_BINDING = BindingStrategy(mutating=True)

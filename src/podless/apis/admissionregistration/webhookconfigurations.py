@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from podless.apis.admissionregistration import validation
-from podless.apis.shared.declared import declare
 from podless.apis.shared.literal import LiteralStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
 from podless.runtime.jsonobject import Object
-from podless.structs.structfiles import load_struct
-from podless.structs.structs import Struct
-
-MUTATING_WEBHOOK_CONFIGURATION = load_struct("admissionregistration/v1", "MutatingWebhookConfiguration")
-VALIDATING_WEBHOOK_CONFIGURATION = load_struct("admissionregistration/v1", "ValidatingWebhookConfiguration")
 
 
 class WebhookStrategy(LiteralStrategy):
@@ -48,19 +42,4 @@ class WebhookStrategy(LiteralStrategy):
         return self.differs(obj, old)
 
 
-def _declare(noun: str, strategy: WebhookStrategy, struct: Struct) -> Kind:
-    return declare(
-        "admissionregistration.k8s.io",
-        noun,
-        f"{noun.lower()}s",
-        strategy=strategy,
-        struct=struct,
-        namespaced=False,
-        categories=("api-extensions",),
-    )
-
-
-VALIDATING_WEBHOOKS = _declare("ValidatingWebhookConfiguration", WebhookStrategy(), VALIDATING_WEBHOOK_CONFIGURATION)
-MUTATING_WEBHOOKS = _declare("MutatingWebhookConfiguration", WebhookStrategy(), MUTATING_WEBHOOK_CONFIGURATION)
-
-ALL = (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)
+STRATEGY = WebhookStrategy()

@@ -5,8 +5,6 @@ from __future__ import annotations
 from podless.apis.apiextensions import definition as rules
 from podless.apis.apiextensions.definition import beta
 from podless.apis.apiextensions.definition.shared import schemas
-from podless.apis.schemes import find_scheme
-from podless.apis.shared.declared import VERBS
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
@@ -16,7 +14,6 @@ from podless.runtime.jsonobject import Object
 from podless.schema.empties import keep_empty
 from podless.structs.structfiles import load_struct
 
-CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
 CUSTOM_RESOURCE_DEFINITION_BETA = load_struct("apiextensions/v1beta1", "CustomResourceDefinition")
 
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
@@ -124,35 +121,7 @@ def _versions(obj: Object) -> list[Object]:
     return (obj.get("spec") or {}).get("versions") or []
 
 
-DEFINITIONS = Kind(
-    group="apiextensions.k8s.io",
-    plural="customresourcedefinitions",
-    kind="CustomResourceDefinition",
-    singular="customresourcedefinition",
-    list_kind="CustomResourceDefinitionList",
-    scheme=find_scheme("apiextensions.k8s.io"),
-    namespaced=False,
-    versions=(
-        Version("v1", status=True),
-        Version(
-            beta.VERSION,
-            status=True,
-            deprecated=True,
-            deprecation_warning=(
-                "apiextensions.k8s.io/v1beta1 CustomResourceDefinition is deprecated in v1.16+, unavailable in v1.22+; "
-                "use apiextensions.k8s.io/v1 CustomResourceDefinition"
-            ),
-            struct=CUSTOM_RESOURCE_DEFINITION_BETA,
-        ),
-    ),
-    storage_version="v1",
-    strategy=DefinitionStrategy(),
-    short_names=("crd", "crds"),
-    categories=("api-extensions",),
-    struct=CUSTOM_RESOURCE_DEFINITION,
-    hash_version="v1beta1",
-    verbs=VERBS,
-)
+STRATEGY = DefinitionStrategy()
 
 _SMALL: Object = {
     "apiVersion": "apiextensions.k8s.io/v1",

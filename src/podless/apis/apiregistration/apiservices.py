@@ -6,7 +6,6 @@ Source: kube-aggregator's registry/apiservice and apis/apiregistration/validatio
 from __future__ import annotations
 
 from podless.apis.shared.carried import TOLD, keep
-from podless.apis.shared.declared import declare
 from podless.apis.shared.typed import StatusStrategy
 from podless.codec import gotext
 from podless.kinds.kind import Kind, Version
@@ -16,9 +15,6 @@ from podless.meta.field import FieldError
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-from podless.structs.structfiles import load_struct
-
-API_SERVICE = load_struct("apiregistration/v1", "APIService")
 
 _STATES = ("True", "False", "Unknown")
 _MOST_GROUP, _MOST_VERSION = 20_000, 1000
@@ -118,13 +114,4 @@ def _backend(spec: Object) -> list[FieldError]:
     return errors
 
 
-API_SERVICES = declare(
-    "apiregistration.k8s.io",
-    "APIService",
-    "apiservices",
-    strategy=APIServiceStrategy(),
-    struct=API_SERVICE,
-    namespaced=False,
-    categories=("api-extensions",),
-    status=True,
-)
+STRATEGY = APIServiceStrategy()

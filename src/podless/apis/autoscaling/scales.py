@@ -3,18 +3,9 @@
 from __future__ import annotations
 
 from podless.apis.shared import checks
-from podless.apis.shared.declared import declare
-from podless.apis.shared.typed import TypedStrategy
 from podless.meta import names, objectmeta
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
-from podless.structs.structfiles import load_struct
-
-SCALE = load_struct("autoscaling/v1", "Scale")
-
-
-class ScaleStrategy(TypedStrategy):
-    """Nothing is said of it but how many replicas there are to be."""
 
 
 def faults(scale: Object) -> list[FieldError]:
@@ -25,6 +16,3 @@ def faults(scale: Object) -> list[FieldError]:
 
 def _name_errors(name: str, prefix: bool) -> list[str]:
     return names.subdomain_prefix(name) if prefix else names.check_subdomain(name)
-
-
-SCALES = declare("autoscaling", "Scale", "scales", strategy=ScaleStrategy(), struct=SCALE, virtual=True)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from podless.apis.shared import checks
-from podless.apis.shared.declared import declare
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.runtime.jsonobject import Object
-from podless.structs.structfiles import load_struct
-
-LEASE = load_struct("coordination/v1", "Lease")
 
 
 class LeaseStrategy(TypedStrategy):
@@ -42,4 +38,4 @@ class LeaseStrategy(TypedStrategy):
         return [*errors, *checks.nonnegative("spec.leaseTransitions", spec.get("leaseTransitions"))]
 
 
-LEASES = declare("coordination.k8s.io", "Lease", "leases", strategy=LeaseStrategy(), struct=LEASE)
+STRATEGY = LeaseStrategy()

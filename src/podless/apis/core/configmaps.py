@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from podless.apis.shared.declared import declare
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gobase64
 from podless.kinds.kind import Kind, Version
@@ -12,9 +11,6 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import by_name
-from podless.structs.structfiles import load_struct
-
-CONFIG_MAP = load_struct("core/v1", "ConfigMap")
 
 _MOST = 1024 * 1024  # bytes of keys and values together
 
@@ -55,4 +51,4 @@ class ConfigMapStrategy(TypedStrategy):
         return [*errors, *self.validate_create(kind, version, obj)]
 
 
-CONFIG_MAPS = declare("", "ConfigMap", "configmaps", "cm", strategy=ConfigMapStrategy(), struct=CONFIG_MAP)
+STRATEGY = ConfigMapStrategy()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from podless.apis.shared.declared import declare
 from podless.apis.shared.immutable import immutable
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
@@ -211,8 +210,5 @@ def _go(name: str, value: Any) -> Any:
     return {shown: value.get(name, "") for shown, name in _GO_REFERENCE.items()}
 
 
-EVENTS = declare("", "Event", "events", "ev", strategy=EventStrategy(), struct=_EVENT, others=lambda: (NEW_EVENTS,))
-
-NEW_EVENTS: Kind = declare(
-    "events.k8s.io", "Event", "events", "ev", strategy=NewEventStrategy(), struct=_NEW_EVENT, home=EVENTS
-)
+STRATEGY = EventStrategy()
+NEW_STRATEGY = NewEventStrategy()

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from podless.apis.shared.declared import VERBS, declare
 from podless.apis.shared.typed import TypedStrategy
-from podless.kinds.kind import Kind, Subresource, Version
+from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
 from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-from podless.structs.structfiles import load_struct
-
-NAMESPACE = load_struct("core/v1", "Namespace")
 
 _LABEL = "kubernetes.io/metadata.name"
 _FINALIZER = "kubernetes"
@@ -118,15 +114,4 @@ def _keep(obj: Object, old: Object, *parts: str) -> None:
             obj[name] = old[name]
 
 
-NAMESPACES = declare(
-    "",
-    "Namespace",
-    "namespaces",
-    "ns",
-    strategy=NamespaceStrategy(),
-    struct=NAMESPACE,
-    namespaced=False,
-    status=True,
-    below=(Subresource("finalize", ("update",)),),
-    verbs=tuple(verb for verb in VERBS if verb != "deletecollection"),
-)
+STRATEGY = NamespaceStrategy()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from podless.apis.shared.declared import declare
 from podless.apis.shared.immutable import immutable
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
@@ -18,7 +17,6 @@ from podless.runtime.meter import each
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
-RESOURCE_QUOTA = load_struct("core/v1", "ResourceQuota")
 SCOPE_SELECTOR = load_struct("core/v1", "ScopeSelector")
 
 _COUNT = "count/"
@@ -188,13 +186,4 @@ def _opposed(scopes: list[str], path: str, shown: object) -> Iterator[FieldError
             yield field.invalid(path, shown, "conflicting scopes")
 
 
-QUOTAS = declare(
-    "",
-    "ResourceQuota",
-    "resourcequotas",
-    "quota",
-    strategy=QuotaStrategy(),
-    struct=RESOURCE_QUOTA,
-    status=True,
-    shown_deleted=True,
-)
+STRATEGY = QuotaStrategy()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 
 from podless.apis.shared import keypair
-from podless.apis.shared.declared import declare
 from podless.apis.shared.immutable import kept
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gobase64, serializer
@@ -17,9 +16,6 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import by_name, in_order
 from podless.structs.gotypes import JSON_NAMES
-from podless.structs.structfiles import load_struct
-
-SECRET = load_struct("core/v1", "Secret")
 
 ACCOUNT_TOKEN = "kubernetes.io/service-account-token"
 ACCOUNT_NAME = "kubernetes.io/service-account.name"
@@ -117,4 +113,4 @@ def _json_fault(raw: bytes) -> str:
     return f"json: cannot unmarshal {JSON_NAMES[type(value)]} into Go value of type map[string]interface {{}}"
 
 
-SECRETS = declare("", "Secret", "secrets", strategy=SecretStrategy(), struct=SECRET)
+STRATEGY = SecretStrategy()

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from podless.apis.authorization.reviews import TOKEN_REQUESTS
-from podless.apis.shared.declared import declare
 from podless.apis.shared.typed import TypedStrategy
-from podless.kinds.kind import Subresource, Version
+from podless.kinds.kind import Version
 from podless.runtime.jsonobject import Object
-from podless.structs.structfiles import load_struct
-
-SERVICE_ACCOUNT = load_struct("core/v1", "ServiceAccount")
 
 _ENFORCE = "kubernetes.io/enforce-mountable-secrets"
 _ENFORCED = (
@@ -39,13 +34,4 @@ class ServiceAccountStrategy(TypedStrategy):
         return [_ENFORCED] if given == "true" and before != "true" else []
 
 
-SERVICE_ACCOUNTS = declare(
-    "",
-    "ServiceAccount",
-    "serviceaccounts",
-    "sa",
-    strategy=ServiceAccountStrategy(),
-    struct=SERVICE_ACCOUNT,
-    shown_deleted=True,
-    below=(Subresource("token", ("create",), TOKEN_REQUESTS),),
-)
+STRATEGY = ServiceAccountStrategy()

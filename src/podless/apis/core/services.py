@@ -6,10 +6,8 @@ this server. Source: Kubernetes' pkg/registry/core/service, pkg/api/service and 
 
 from __future__ import annotations
 
-from podless.apis.catalog import SERVICE_PROXY
 from podless.apis.core import ipfamilies, servicespec
 from podless.apis.core.servicespec import EXTERNAL, HINTS, OLD_HINTS, headless
-from podless.apis.shared.declared import declare
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Strategy
@@ -17,9 +15,6 @@ from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
-from podless.structs.structfiles import load_struct
-
-SERVICE = load_struct("core/v1", "Service")
 
 _AFFINITY_SECONDS = 10800
 _ADDRESSED = ("ClusterIP", "NodePort", "LoadBalancer")
@@ -152,15 +147,4 @@ def _given(obj: Object) -> list[Object]:
     return found
 
 
-SERVICES = declare(
-    "",
-    "Service",
-    "services",
-    "svc",
-    strategy=ServiceStrategy(),
-    struct=SERVICE,
-    shown_deleted=True,
-    categories=("all",),
-    status=True,
-    below=(SERVICE_PROXY,),
-)
+STRATEGY = ServiceStrategy()

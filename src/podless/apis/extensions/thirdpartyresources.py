@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from podless.apis.extensions.thirdparty import defined, name_faults
-from podless.apis.shared.declared import declare
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
@@ -11,9 +10,6 @@ from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-from podless.structs.structfiles import load_struct
-
-THIRD_PARTY_RESOURCE = load_struct("extensions/v1beta1", "ThirdPartyResource")
 
 CLEANUP = "thirdpartyresourcecleanup.extensions"
 
@@ -69,16 +65,4 @@ def _group(name: str, version: Object, path: str) -> list[FieldError]:
     return [field.invalid(f"{path}.apiGroup", given, f"must be the group in metadata.name, {defined(name).group}")]
 
 
-THIRD_PARTY_RESOURCES = declare(
-    "extensions",
-    "ThirdPartyResource",
-    "thirdpartyresources",
-    strategy=ThirdPartyResourceStrategy(),
-    struct=THIRD_PARTY_RESOURCE,
-    namespaced=False,
-    versions=("v1beta1",),
-    deprecation=(
-        "extensions/v1beta1 ThirdPartyResource is deprecated in v1.7+, unavailable in v1.8+; "
-        "use apiextensions.k8s.io/v1 CustomResourceDefinition"
-    ),
-)
+STRATEGY = ThirdPartyResourceStrategy()

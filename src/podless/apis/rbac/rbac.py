@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from podless.apis.shared import checks
-from podless.apis.shared.declared import declare
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
@@ -11,7 +10,6 @@ from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-from podless.structs.structfiles import load_struct
 
 GROUP = "rbac.authorization.k8s.io"
 _PEOPLE = ("User", "Group")
@@ -131,28 +129,7 @@ def _grouped(subject: Object) -> Object:
     return whole | {name: value for name, value in each(subject).items() if name not in whole}
 
 
-CLUSTER_ROLE_BINDINGS = declare(
-    GROUP,
-    "ClusterRoleBinding",
-    "clusterrolebindings",
-    strategy=BindingStrategy(("ClusterRole",), namespaced=False),
-    struct=load_struct("rbac/v1", "ClusterRoleBinding"),
-    namespaced=False,
-)
-CLUSTER_ROLES = declare(
-    GROUP,
-    "ClusterRole",
-    "clusterroles",
-    strategy=RoleStrategy(namespaced=False),
-    struct=load_struct("rbac/v1", "ClusterRole"),
-    namespaced=False,
-)
-ROLE_BINDINGS = declare(
-    GROUP,
-    "RoleBinding",
-    "rolebindings",
-    strategy=BindingStrategy(("Role", "ClusterRole"), namespaced=True),
-    struct=load_struct("rbac/v1", "RoleBinding"),
-)
-ROLES = declare(GROUP, "Role", "roles", strategy=RoleStrategy(namespaced=True), struct=load_struct("rbac/v1", "Role"))
-ALL = (CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES)
+CLUSTER_ROLE_BINDING = BindingStrategy(("ClusterRole",), namespaced=False)
+CLUSTER_ROLE = RoleStrategy(namespaced=False)
+ROLE_BINDING = BindingStrategy(("Role", "ClusterRole"), namespaced=True)
+ROLE = RoleStrategy(namespaced=True)

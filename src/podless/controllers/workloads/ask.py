@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from podless.apis.core.events import EVENTS
+from podless.apis.core.group import EVENTS
 from podless.auth.user import SERVER
 from podless.codec import serializer
 from podless.kinds.kind import Kind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.core.services import SERVICES
+from podless.apis.core.group import SERVICES
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask
 from podless.runtime.jsonobject import Object

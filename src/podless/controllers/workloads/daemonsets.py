@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.apis.catalog import DAEMON_SETS, NODES, PODS
+from podless.apis.apps.group import DAEMON_SETS
+from podless.apis.core.group import NODES, PODS
 from podless.cache.events import Event
 from podless.controllers.workloads import ask, hashes, pods
 from podless.controllers.workloads.owned import OwnerController, pod_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from podless.apis.catalog import DEPLOYMENTS, REPLICA_SETS
+from podless.apis.apps.group import DEPLOYMENTS, REPLICA_SETS
 from podless.controllers.workloads import ask, hashes
 from podless.controllers.workloads.owned import OwnerController
 from podless.runtime.jsonobject import Object

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.apis.catalog import ENDPOINT_SLICES, ENDPOINTS, PODS
-from podless.apis.core.services import SERVICES
+from podless.apis.core.group import ENDPOINTS, PODS, SERVICES
+from podless.apis.discovery.group import ENDPOINT_SLICES
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods

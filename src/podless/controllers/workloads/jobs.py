@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podless.apis.catalog import JOBS, PODS
+from podless.apis.batch.group import JOBS
+from podless.apis.core.group import PODS
 from podless.controllers.workloads import ask, pods
 from podless.controllers.workloads.owned import OwnerController, pod_of
 from podless.runtime import clock

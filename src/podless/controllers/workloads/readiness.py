@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from ipaddress import IPv4Address
 
-from podless.apis.catalog import PODS
+from podless.apis.core.group import PODS
 from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.controllers.controller import Controller

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from podless.apis.catalog import PODS, REPLICA_SETS
+from podless.apis.apps.group import REPLICA_SETS
+from podless.apis.core.group import PODS
 from podless.controllers.workloads import ask, pods
 from podless.controllers.workloads.owned import CannotMake, OwnerController, pod_of
 from podless.runtime.jsonobject import Object

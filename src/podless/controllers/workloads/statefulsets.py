@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podless.apis.catalog import CLAIMS, PODS, STATEFUL_SETS
+from podless.apis.apps.group import STATEFUL_SETS
+from podless.apis.core.group import CLAIMS, PODS
 from podless.controllers.workloads import ask, hashes, pods
 from podless.controllers.workloads.owned import OwnerController, pod_of
 from podless.meta.errors import AlreadyExists

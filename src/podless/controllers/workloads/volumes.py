@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from podless.apis.catalog import CLAIMS, PODS, VOLUMES
-from podless.apis.catalog import VOLUME_ATTRIBUTES_CLASSES as CLASSES
+from podless.apis.core.group import CLAIMS, PODS, VOLUMES
+from podless.apis.storage.group import VOLUME_ATTRIBUTES_CLASSES as CLASSES
 from podless.cache.events import Event
 from podless.controllers.controller import Controller
 from podless.controllers.workloads import ask, pods

@@ -5,16 +5,14 @@ Source: the documents that kube-apiserver publishes.
 
 from __future__ import annotations
 
+from podless.apis.catalog import GROUPS, REGISTERED
+from podless.structs.structfiles import folder_of
+
 REF = "#/components/schemas/"
 CORE = "io.k8s.api.core.v1."
 META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 VERSION = "io.k8s.apimachinery.pkg.version."
 SCALE = "io.k8s.api.autoscaling.v1.Scale"
-# group -> what stands before the version in the names of its components, where that is not io.k8s.api and the group
-_PACKAGES = {
-    "apiextensions.k8s.io": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions",
-    "apiregistration.k8s.io": "io.k8s.kube-aggregator.pkg.apis.apiregistration",
-}
 
 # name -> its type and place; one name has two texts, which are those of publish/texts.py
 PARAMETERS: dict[str, tuple[str, str]] = {
@@ -49,5 +47,13 @@ BEARER = {"description": "A token, as Bearer TOKEN.", "type": "apiKey", "name": 
 
 def package_of(group: str, version: str) -> str:
     """What stands before the names of a built-in group's components."""
-    known = _PACKAGES.get(group) or f"io.k8s.api.{group.partition('.')[0] or 'core'}"
-    return f"{known}.{version}."
+    known = GROUPS[group].package if group in GROUPS else ""
+    return f"{known or f'io.k8s.api.{folder_of(group)}'}.{version}."
+
+
+def places(*, apart: bool = False) -> list[tuple[str, str]]:
+    """Return every group-version that DeleteOptions and WatchEvent are registered in, sorted.
+
+    apart: with groups that have a scheme of their own, which version 2 alone tells of.
+    """
+    return sorted((one.name, version) for one in REGISTERED if apart or not one.apart for version in one.registered())

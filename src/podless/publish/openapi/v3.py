@@ -45,12 +45,12 @@ def standard_components() -> dict[str, Any]:
     return register_components(builtin.standard_components(), places)
 
 
-def register_components(schemas: Mapping[str, Any], places: Iterable[tuple[str, str]]) -> dict[str, Any]:
+def register_components(schemas: Mapping[str, Any], everywhere: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """The components with those group-versions at the kinds that are registered in each."""
     found = dict(schemas)
     for noun in _CROSS:
         if META + noun in found:
-            gvks = [{"group": group, "kind": noun, "version": version} for group, version in places]
+            gvks = [{"group": group, "kind": noun, "version": version} for group, version in everywhere]
             found[META + noun] = found[META + noun] | {"x-kubernetes-group-version-kind": gvks}
     return found
 

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from podless.apis.admissionregistration.admissionpolicies import (
+from podless.apis.admissionregistration.group import (
     MUTATING_BINDINGS,
     MUTATING_POLICIES,
+    MUTATING_WEBHOOKS,
     VALIDATING_BINDINGS,
     VALIDATING_POLICIES,
+    VALIDATING_WEBHOOKS,
 )
-from podless.apis.admissionregistration.webhookconfigurations import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
 from podless.kinds.kind import Kind
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object

@@ -1,0 +1,31 @@
+"""The group apps."""
+
+from podless.apis.shared.group import READ, WRITE, Group
+from podless.kinds.kind import Scale
+
+_ALL = ("all",)
+_REPLICAS = Scale(".spec.replicas", ".status.replicas", ".spec.selector")
+_SCALED = "deployments deployments/scale replicasets replicasets/scale statefulsets statefulsets/scale"
+
+GROUP = Group(
+    "apps",
+    17800,
+    view=(
+        (
+            READ,
+            f"controllerrevisions daemonsets daemonsets/status deployments/status replicasets/status "
+            f"statefulsets/status {_SCALED}",
+        ),
+    ),
+    edit=((WRITE, f"daemonsets deployments/rollback {_SCALED}"),),
+    earlier={
+        "v1beta1": "ControllerRevision Deployment StatefulSet",
+        "v1beta2": "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
+    },
+)
+
+CONTROLLER_REVISIONS = GROUP.kind("ControllerRevision")
+DAEMON_SETS = GROUP.kind("DaemonSet", "ds", categories=_ALL, status=True)
+DEPLOYMENTS = GROUP.kind("Deployment", "deploy", categories=_ALL, status=True, scale=_REPLICAS)
+REPLICA_SETS = GROUP.kind("ReplicaSet", "rs", categories=_ALL, status=True, scale=_REPLICAS)
+STATEFUL_SETS = GROUP.kind("StatefulSet", "sts", categories=_ALL, status=True, scale=_REPLICAS)

@@ -1,0 +1,1 @@
+"""The group authentication.k8s.io."""

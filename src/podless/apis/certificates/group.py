@@ -1,0 +1,18 @@
+"""The group certificates.k8s.io."""
+
+from podless.apis.shared.group import Group
+from podless.kinds.kind import Subresource
+
+GROUP = Group(
+    "certificates.k8s.io",
+    17300,
+    earlier={"v1alpha1": "ClusterTrustBundle", "v1beta1": "CertificateSigningRequest ClusterTrustBundle"},
+)
+
+SIGNING_REQUESTS = GROUP.kind(
+    "CertificateSigningRequest",
+    "csr",
+    namespaced=False,
+    status=True,
+    below=(Subresource("approval", ("get", "patch", "update")),),
+)

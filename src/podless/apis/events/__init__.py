@@ -1,0 +1,1 @@
+"""The group events.k8s.io."""

@@ -1,0 +1,12 @@
+"""The group events.k8s.io: the events of the core group in other words."""
+
+from podless.apis.core.group import EVENTS
+from podless.apis.shared.group import READ, WRITE, Group
+
+_BOTH = ("events", "", "events.k8s.io")
+
+GROUP = Group(
+    "events.k8s.io", 17750, needed=True, view=((READ, *_BOTH),), edit=((WRITE, *_BOTH),), earlier={"v1beta1": "*"}
+)
+
+NEW_EVENTS = GROUP.kind("Event", "ev", home=EVENTS, rules="core.events:NEW_STRATEGY")

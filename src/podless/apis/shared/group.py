@@ -1,0 +1,186 @@
+"""API groups as data: what the group.py of a folder declares of a group and its kinds.
+
+Rules are named here, and imported with the structs when something of a kind is first asked for (kinds/late.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from podless.apis.schemes import find_scheme
+from podless.kinds.kind import Kind, Scale, Subresource, Version
+from podless.kinds.late import NOT_YET, LateKind
+from podless.kinds.strategy import Strategy
+from podless.structs.structfiles import find_home, folder_of, load_struct
+from podless.structs.structs import Struct
+
+# in the order that discovery shows them
+VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+READ = "get list watch"
+WRITE = "create delete deletecollection patch update"
+CUSTOM = 1000  # the priority of groups that definitions make
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """A built-in API group; name is "" for core.
+
+    priority: a group with a higher one is listed first. version_priorities: the same for versions of the group, where
+    they are not the usual ones. needed: whether a server needs its kinds, so that they cannot be left out.
+    off: versions that are served only where the server is told so.
+    view, edit, admin: the rules that the group adds to these roles: verbs and resources, each with spaces between
+    them, then API groups where they are not this one. package: what precedes the version in the names of OpenAPI
+    components, where it does not follow from the name. apart: it is not in the scheme that most groups share.
+
+    A real server's decoder also knows: unlisted: kinds by version that have no list and are not declared as kinds;
+    earlier: kinds of versions that are not served, "*" for those of v1; moved: kinds by the group that they are in now.
+
+    kinds: all that discovery shows. optional: those of them that a server can leave out. sent: kinds that are only
+    sent to subresources.
+    """
+
+    name: str
+    priority: int = CUSTOM
+    version_priorities: Mapping[str, int] = field(default_factory=dict)
+    needed: bool = False
+    off: tuple[str, ...] = ()
+    view: tuple[tuple[str, ...], ...] = ()
+    edit: tuple[tuple[str, ...], ...] = ()
+    admin: tuple[tuple[str, ...], ...] = ()
+    package: str = ""
+    apart: bool = False
+    unlisted: Mapping[str, str] = field(default_factory=dict)
+    earlier: Mapping[str, str] = field(default_factory=dict)
+    moved: Mapping[str, str] = field(default_factory=dict)
+    kinds: list[Kind] = field(init=False, default_factory=list)
+    optional: list[Kind] = field(init=False, default_factory=list)
+    sent: list[Kind] = field(init=False, default_factory=list)
+
+    def kind(self, noun: str, *short: str, needed: bool = False, **facts: Any) -> Kind:
+        """Declare a kind that is served; the arguments are those of `_declare`."""
+        kind = self._declare(noun, short, **facts)
+        self.kinds.append(kind)
+        if not (needed or self.needed):
+            self.optional.append(kind)
+        return kind
+
+    def review(self, noun: str, *, namespaced: bool = False) -> Kind:
+        """Declare a kind whose objects are answered and not stored."""
+        return self.kind(noun, namespaced=namespaced, verbs=("create",), virtual=True)
+
+    def send(self, noun: str, **facts: Any) -> Kind:
+        """Declare a kind that is sent to a subresource, and neither stored nor in discovery."""
+        facts = {"plural": f"{noun.lower()}s", "verbs": ("create",)} | facts
+        kind = self._declare(noun, (), virtual=True, **facts)
+        self.sent.append(kind)
+        return kind
+
+    def registered(self) -> dict[str, list[str]]:
+        """Return the names of all kinds and lists that a real server's decoder knows, by version."""
+        found: dict[str, list[str]] = {}
+        for kind in (*self.kinds, *self.sent):
+            for version in kind.versions:
+                found.setdefault(version.name, []).extend(_listed(kind.kind, virtual=kind.virtual))
+        for name, nouns in self.earlier.items():
+            found[name] = found["v1"] if nouns == "*" else [one for noun in nouns.split() for one in _listed(noun)]
+        for name, nouns in self.unlisted.items():
+            found[name] = found.get(name, []) + nouns.split()
+        return found
+
+    def _declare(
+        self,
+        noun: str,
+        short: tuple[str, ...],
+        *,
+        plural: str = "",
+        versions: tuple[str, ...] = ("v1",),
+        namespaced: bool = True,
+        status: bool = False,
+        scale: Scale | None = None,
+        below: tuple[Subresource, ...] = (),
+        verbs: tuple[str, ...] = VERBS,
+        virtual: bool = False,
+        rules: str = "",
+        deprecated: Mapping[str, str] | None = None,
+        home: Kind | None = None,
+        others: tuple[str, ...] = (),
+        releases: str = "",
+        **facts: Any,
+    ) -> Kind:
+        """Return a kind that is stored in the first of its versions.
+
+        rules: where its strategy is, such as module:NAME in this folder or folder.module:NAME (default: STRATEGY in
+        the module that has the name of the plural, and none for virtual kinds). below: subresources beside status
+        and scale. deprecated: what users of a version are told. others: where the kinds are that show its objects.
+        releases: those that serve it, "" for all (runtime/release.py). home and facts: as a Kind has them.
+        """
+        plural, told = plural or _plural(noun), deprecated or {}
+        module = rules or ("shared.typed:TypedStrategy" if virtual else f"{plural}:STRATEGY")
+        if "." not in module:
+            module = f"{folder_of(self.name)}.{module}"
+        return LateKind(
+            group=self.name,
+            plural=plural,
+            kind=noun,
+            singular=noun.lower(),
+            list_kind=f"{noun}List",
+            namespaced=namespaced,
+            versions=tuple(
+                Version(
+                    one,
+                    status=status,
+                    scale=scale,
+                    deprecated=one in told,
+                    deprecation_warning=told.get(one, ""),
+                    releases=releases,
+                )
+                for one in versions
+            ),
+            storage_version=versions[0] if home is None else "",
+            strategy=NOT_YET,
+            scheme=find_scheme(self.name),
+            short_names=short,
+            more_subresources=below,
+            verbs=verbs,
+            virtual=virtual,
+            home=home,
+            others=partial(_load_all, others) if others else tuple,
+            rules=partial(_load_strategy, module),
+            fields=partial(_load_structs, self.name, versions, noun),
+            **facts,
+        )
+
+
+def _plural(noun: str) -> str:
+    """Return the plural as Kubernetes makes it."""
+    name = noun.lower()
+    if name.endswith("s"):
+        return f"{name}es"
+    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+
+
+def _listed(noun: str, *, virtual: bool = False) -> tuple[str, ...]:
+    return (noun,) if virtual else (noun, f"{noun}List")
+
+
+def _load(reference: str) -> Any:
+    """Return what a text such as core.pods:STRATEGY names below podless.apis."""
+    module, _, name = reference.partition(":")
+    return getattr(import_module(f"podless.apis.{module}"), name)
+
+
+def _load_all(references: tuple[str, ...]) -> tuple[Any, ...]:
+    return tuple(map(_load, references))
+
+
+def _load_strategy(reference: str) -> Strategy[Kind]:
+    found: Strategy[Kind] = _load(reference)
+    return found() if isinstance(found, type) else found
+
+
+def _load_structs(group: str, versions: tuple[str, ...], noun: str) -> Mapping[str, Struct]:
+    return {version: load_struct(find_home(group, version), noun) for version in versions}
