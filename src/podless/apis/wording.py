@@ -25,8 +25,7 @@ class Row(NamedTuple):
 
 _REPEATED = r"(must be a valid path|must not be empty|must not contain line breaks|must be non-empty if specified)"
 ROWS: Final = (
-    # counts were plural throughout, and lengths were told otherwise
-    Row("-1.33", "", r"(must have at most 1 item|may not be more than 1 byte)", r"\1s"),
+    # lengths were told otherwise, and counts were plural throughout
     Row(
         "-1.31",
         r"(annotations|fieldManager|manager)",
@@ -34,12 +33,14 @@ ROWS: Final = (
         r"must have at most \1 bytes",
     ),
     Row("-1.31", "", r"may not be more than (\d+) bytes?", r"may not be longer than \1"),
+    Row("-1.33", "", r"(must have at most 1 item|may not be more than 1 byte)", r"\1s"),
     # lengths of names were counted in characters
     Row("-1.34", "", r"((?:(?:name|prefix) part )?must be no more than \d+) bytes", r"\1 characters"),
     Row("-1.34", "", r"a valid label key must consist", r"a qualified name must consist"),
     # texts began with the name of the field
-    Row("-1.33", r"\.variables\[\d+\]\.name", r"must be a valid CEL identifier", r"name is not a valid CEL identifier"),
-    Row("-1.33", r"(?P<last>fieldPath|message|messageExpression|kind|uid|name|apiVersion)", _REPEATED, r"{last} \1"),
+    Row("-1.33", r"variables\[\d+\]\.name", r"must be a valid CEL identifier", r"name is not a valid CEL identifier"),
+    Row("-1.33", r"(?P<last>fieldPath|message|messageExpression)", _REPEATED, r"{last} \1"),
+    Row("-1.33", r"ownerReferences\.(?P<last>kind|uid|name|apiVersion)", _REPEATED, r"{last} \1"),
     Row(
         "-1.33",
         "selectableFields",
@@ -50,7 +51,7 @@ ROWS: Final = (
     # what is missing was told once more
     Row("-1.33", r"clientConfig\.service\.(?P<last>name|namespace)", r"", "service {last} is required"),
     Row("-1.33", r"versions\[\d+\]\.schema\.openAPIV3Schema", r"", "schemas are required"),
-    Row("-1.33", r"\.os\.name", r"", "cannot be empty"),
+    Row("-1.33", r"os\.name", r"", "cannot be empty"),
     Row("-1.33", r"(backend|defaultBackend)\.resource\.(?P<last>name|kind)", r"", "{last} is required"),
     Row("-1.33", r"spec\.parameters\.(?P<last>name|kind)", r"", "{last} is required"),
     Row("-1.33", r"default\.(apiVersion|kind)", r"", "must not be empty"),

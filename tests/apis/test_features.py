@@ -1,0 +1,88 @@
+"""The tables of gates, changes and texts by release."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from podless.apis import features
+from podless.apis.features import CHANGES, GATES, NAMES, choose, parse_gates
+from podless.apis.wording import ROWS, make_wording
+from podless.runtime.option import StartError
+from podless.runtime.release import covers
+
+
+def test_the_newest_release_has_everything_that_is_on_by_default() -> None:
+    assert choose().name == features.DEFAULT == NAMES[-1]
+    assert not choose().without
+    assert choose().wording is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_release_can_be_chosen(name: str) -> None:
+    release = choose(name)
+    assert release.name == name
+    assert choose(name) is release
+    for gate, row in GATES.items():
+        assert release.has(gate) is covers(row.on, release.minor)
+    for change, span in CHANGES.items():
+        assert release.has(change) is covers(span, release.minor)
+
+
+@pytest.mark.parametrize("name", ["1.29", "1.37", "2", ""])
+def test_other_releases_are_refused_with_those_that_there_are(name: str) -> None:
+    with pytest.raises(StartError, match=re.escape("1.30, 1.31")):
+        choose(name)
+
+
+def test_a_gate_is_set_beside_what_the_release_says() -> None:
+    assert not choose("1.33").has("WatchList")
+    assert choose("1.33", {"WatchList": True}).has("WatchList")
+    assert not choose("1.36", {"WatchList": False}).has("WatchList")
+
+
+def test_a_gate_that_is_not_known_is_refused_with_those_that_are() -> None:
+    with pytest.raises(StartError, match=r"does not know Nothing in 1\.36; it knows .*WatchList"):
+        choose("1.36", {"Nothing": True})
+    with pytest.raises(StartError, match=r"does not know ConstrainedImpersonation in 1\.34"):
+        choose("1.34", {"ConstrainedImpersonation": True})
+
+
+def test_a_gate_that_is_locked_cannot_be_turned_off() -> None:
+    with pytest.raises(StartError, match=r"locked to true in 1\.36"):
+        choose("1.36", {"MutatingAdmissionPolicy": False})
+    assert choose("1.36", {"MutatingAdmissionPolicy": True}).has("MutatingAdmissionPolicy")
+
+
+def test_gates_are_written_as_for_a_real_server() -> None:
+    assert parse_gates("WatchList=true, StrictIPCIDRValidation=False,") == {
+        "WatchList": True,
+        "StrictIPCIDRValidation": False,
+    }
+    with pytest.raises(ValueError, match="must be true or false"):
+        parse_gates("WatchList=on")
+
+
+@pytest.mark.parametrize(
+    ("minor", "at", "said", "told"),
+    [
+        (33, "spec.names", "must have at most 1 item", "must have at most 1 items"),
+        (34, "spec.names", "must have at most 1 item", "must have at most 1 item"),
+        (33, "spec.names", "must have at most 12 items", "must have at most 12 items"),
+        (31, "metadata.name", "may not be more than 1 byte", "may not be longer than 1"),
+        (31, "metadata.annotations", "may not be more than 8 bytes", "must have at most 8 bytes"),
+        (33, "metadata.ownerReferences.uid", "must not be empty", "uid must not be empty"),
+        (33, "spec.os.name", "", "cannot be empty"),
+        (33, "webhooks[0].clientConfig.service.name", "", "service name is required"),
+        (33, "spec.uid2", "must not be empty", "must not be empty"),
+    ],
+)
+def test_a_text_is_that_of_the_release(minor: int, at: str, said: str, told: str) -> None:
+    reword = make_wording(minor)
+    assert (reword(at, said) if reword is not None else said) == told
+
+
+def test_every_row_can_be_reached() -> None:
+    for row in ROWS:
+        assert any(covers(row.releases, int(name[2:])) for name in NAMES), row
