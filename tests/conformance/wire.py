@@ -87,7 +87,7 @@ class Watch(threading.Thread):
 
     def run(self) -> None:
         try:
-            while line := self._answer.readline():
+            while self.status == http.HTTPStatus.OK and (line := self._answer.readline()):
                 if line.strip():
                     self.events.put(json.loads(line))
         except (OSError, ValueError, AttributeError, http.client.HTTPException):

@@ -66,12 +66,13 @@ CHANGES: Final[Mapping[str, str]] = {
     "FormatWarnings": "1.34-",
     "ValuesAsJSON": "1.34-",  # in field errors; in Go's syntax before
     "CELShownValues": "1.35-",  # in failures of rules; types before
-    "NoRedundantWarnings": "1.34-",
     "HeadlessAffinityWarning": "1.34-",
     "PreferCloseDeprecated": "1.35-",
     "ExternalIPsDeprecated": "1.36-",
     "EndpointsDeprecated": "1.33-",
     "TokenRequestUIDs": "1.34-",
+    "OmittedTimestamps": "1.34-",  # creationTimestamp is left out where it was null
+    "StatusResetsMetadata": "1.36-",  # of custom objects: who writes the status owns no metadata
 }
 
 

@@ -253,6 +253,11 @@ def label_prefix(value: str) -> list[str]:
     return check_label_name(_masked(value))
 
 
+def label_1035_prefix(value: str) -> list[str]:
+    """A generateName for names that are labels of RFC 1035."""
+    return label_1035(_masked(value))
+
+
 def path_segment(value: str) -> list[str]:
     """What can be one segment of a URL's path: all that the names of RBAC's objects must be."""
     return [f"may not be '{value}'"] if value in (".", "..") else path_prefix(value)
@@ -266,6 +271,7 @@ def path_prefix(value: str) -> list[str]:
 # what is wrong with a name, and with a generateName, of each sort
 SUBDOMAINS = (check_subdomain, subdomain_prefix)
 LABELS = (check_label_name, label_prefix)
+LABELS_1035 = (label_1035, label_1035_prefix)
 PATH_SEGMENTS = (path_segment, path_prefix)
 
 

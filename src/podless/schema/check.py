@@ -15,6 +15,7 @@ from podless.codec import gotext
 from podless.meta import field
 from podless.meta.field import At, FieldError, Path
 from podless.runtime.meter import charge, each
+from podless.runtime.release import has
 from podless.schema import formats, lists, numbers, regex
 from podless.schema.node import Node
 from podless.schema.shown import MOST, show_value
@@ -213,7 +214,7 @@ def _type(value: Any, node: Node, path: Path, result: Result) -> None:
         or (kind is int and "number" in types)
     )
     sized = kind is not str and kind is not list
-    if node.format and sized and not fits and _SIZES.get(kind, "") != node.format:
+    if node.format and sized and not fits and _SIZES.get(kind, "") != node.format and has("NumericFormats"):
         result.typed(path, node.format, _SIZES.get(kind, ""))
     elif node.format and not sized and "number" not in types and "integer" not in types:
         result.matched += 1  # the format's check stands for the type's
@@ -340,7 +341,7 @@ def _number(value: float, node: Node, path: Path, result: Result) -> None:
     type_text = f"{kind} with format {form}" if form else f"{kind} (default format)"
 
     def fits(number: float, what: str) -> bool:
-        if numbers.in_range(number, kind, form):
+        if numbers.in_range(number, kind, form) or not has("NumericFormats"):
             return True
         result.plain(lambda: f"{what} value must be of type {type_text} in {field.format_path(path)}")
         return False

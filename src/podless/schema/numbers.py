@@ -12,7 +12,6 @@ from typing import Any
 
 from podless.cel.pairs import equal_json
 from podless.codec import gotext
-from podless.runtime.release import has
 
 _MOST = float(2**53 - 1)
 _EPSILON = 1e-9
@@ -33,8 +32,6 @@ def is_integral(value: float) -> bool:
 
 def in_range(value: float, kind: str, form: str) -> bool:
     """Whether a number fits the type and format: int64 or int32 for integers, float32 for floats."""
-    if not has("NumericFormats"):
-        form = ""
     if kind == "integer":
         if isinstance(value, float):
             if not value.is_integer():

@@ -14,6 +14,7 @@ from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import has
 from podless.structs import restore, structs
 from podless.structs.structfiles import load_struct
 from podless.verbs.call import Call
@@ -120,6 +121,7 @@ def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
         names = [name for name, known in kind.by_version.items() if known.status]
         own = _SPEC_AND_LABELS if kind.strategy.labels_kept else _SPEC
         whole = kind.custom or kind.strategy.metadata_kept
+        whole = whole and (not kind.custom or has("StatusResetsMetadata"))
         return dict.fromkeys(map(kind.api_version, names), _NOT_STATUS if whole else own)
     if resets := kind.strategy.below(subresource).resets:
         return {

@@ -12,7 +12,7 @@ from podless.codec import gotext, sentfloats, serializer
 from podless.kinds import typemeta
 from podless.kinds.scheme import explain_unregistered
 from podless.meta import field, selectors
-from podless.meta.errors import APIError, BadRequest, Invalid, Timeout
+from podless.meta.errors import APIError, BadRequest, Internal, Invalid, Timeout
 from podless.meta.field import FieldError
 from podless.meta.selectors import FieldSelector, LabelSelector
 from podless.runtime.release import has
@@ -332,14 +332,19 @@ def _delete_body(call: Call) -> dict[str, Any]:
     if kind != "DeleteOptions":
         version = version or "v1"
         if kind not in _ANY_VERSION and (version != f"{_GROUP}/v1" or kind not in _OTHER_KINDS):
-            raise BadRequest(explain_unregistered(kind, version, RELEASE.schemes.options))
-        raise BadRequest("decoded object cannot be converted to DeleteOptions")
+            raise _undecoded(explain_unregistered(kind, version, RELEASE.schemes.options))
+        raise _undecoded("decoded object cannot be converted to DeleteOptions")
     try:
         given = structs.decode_struct(DELETE_OPTIONS, raw)
         check_literals(call, DELETE_OPTIONS)
     except structs.DecodeError as error:
-        raise BadRequest(_literal(call.body, error)) from None
+        raise _undecoded(_literal(call.body, error)) from None
     return given
+
+
+def _undecoded(text: str) -> APIError:
+    """The refusal of options that cannot be read."""
+    return BadRequest(text) if has("BadDeleteOptions") else Internal(text)
 
 
 def _literal(body: bytes, error: structs.DecodeError) -> str:

@@ -71,6 +71,8 @@ def strip_server_fields(metadata: Object) -> None:
     """Take away what the server alone says about a new object."""
     for name in _SERVERS.intersection(metadata):
         del metadata[name]
+    if not has("OmittedTimestamps"):
+        metadata["creationTimestamp"] = None
 
 
 def identify_object(kind: Kind, metadata: Object) -> None:

@@ -14,6 +14,7 @@ from podless.meta import field
 from podless.meta.errors import BadRequest, Conflict, Invalid, NotFound, NotServed
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import has
 from podless.verbs.call import API, Call
 
 _LEAST, _MOST = 600, 1 << 32  # seconds
@@ -40,7 +41,9 @@ async def request_token(api: API, call: Call, obj: Object) -> Object:
     if not accounts.is_loaded:
         await api.off_loop.run_on_thread(accounts.load)
     token = accounts.issue(account, uid, audiences, seconds, bound)
-    shown = {"name": account.name, "namespace": account.namespace, "uid": metadata.get("uid") or uid}
+    shown = {"name": account.name, "namespace": account.namespace}
+    if has("TokenRequestUIDs"):
+        shown["uid"] = metadata.get("uid") or uid
     managed = {"managedFields": metadata["managedFields"]} if "managedFields" in metadata else {}
     return obj | {
         "metadata": shown | {"creationTimestamp": clock.format_time(now)} | managed,

@@ -26,8 +26,10 @@ class ServiceStrategy(TypedStrategy):
     created_by_update = True
     rearranged = True
     created_by_status = ("update", "apply")
-    naming = names.LABELS
     selects = frozenset({"spec.clusterIP", "spec.type"})
+
+    def name_errors(self, name: str, prefix: bool) -> list[str]:
+        return (names.LABELS if has("RelaxedServiceNameValidation") else names.LABELS_1035)[prefix](name)
 
     def below(self, subresource: str) -> Strategy[Kind]:
         """What is made where the status is written gets no families and no addresses."""
