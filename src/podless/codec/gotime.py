@@ -302,3 +302,34 @@ def is_date(text: str) -> bool:
         return False
     leap = month == 2 and calendar.isleap(year)
     return 1 <= day <= _DAYS[month] + leap
+
+
+_LONGEST = ((1 << 63) - 1) / 1e9  # seconds: a Go duration holds no more
+# from how many seconds on -> the greater unit, and the lesser one that is shown with it (0 for none), both in seconds
+_HUMAN_SPANS = (
+    (365 * 86400 * 8, 365 * 86400, 0),
+    (365 * 86400 * 2, 365 * 86400, 86400),
+    (86400 * 8, 86400, 0),
+    (3600 * 48, 86400, 3600),
+    (3600 * 8, 3600, 0),
+    (60 * 180, 3600, 60),
+    (60 * 10, 60, 0),
+    (120, 60, 1),
+)
+_UNIT_NAMES = {365 * 86400: "y", 86400: "d", 3600: "h", 60: "m", 1: "s"}
+
+
+def human_duration(duration: float) -> str:
+    """Write a duration in seconds in one unit or two: HumanDuration of apimachinery's pkg/util/duration.
+
+    Clocks may be a second apart.
+    """
+    seconds = int(min(duration, _LONGEST))
+    if duration <= -2:
+        return "<invalid>"
+    for least, unit, lesser in _HUMAN_SPANS:
+        if seconds >= least:
+            count, rest = divmod(seconds, unit)
+            more = rest // lesser if lesser else 0
+            return f"{count}{_UNIT_NAMES[unit]}{more}{_UNIT_NAMES[lesser]}" if more else f"{count}{_UNIT_NAMES[unit]}"
+    return f"{max(seconds, 0)}s"

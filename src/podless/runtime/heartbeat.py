@@ -19,6 +19,7 @@ from contextlib import suppress
 from types import CodeType, FrameType
 
 from podless.runtime import slices, watchdog
+from podless.runtime.gcpause import PAUSE
 from podless.runtime.watchdog import Watchdog, Work
 
 _EVERY = 0.02  # seconds between two looks
@@ -142,7 +143,8 @@ class Heartbeat:
 
     def _frames(self) -> list[FrameType]:
         """What the loop calls at present, the innermost first; none while it waits."""
-        frame = sys._current_frames().get(self._ident)
+        # it holds a lock of the interpreter, and a collection meanwhile can end in a deadlock (CPython before 3.12.2)
+        frame = PAUSE.run(sys._current_frames).get(self._ident)
         frames: list[FrameType] = []
         while frame is not None and frame is not self._base:
             frames.append(frame)

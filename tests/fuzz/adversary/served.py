@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from podless.app import App, Settings
 from podless.cli import serve
+from podless.runtime.gcpause import PAUSE
 
 LONG = 0.1  # seconds that a step may take
 _LOOK = 0.01  # seconds between two looks at where a step is
@@ -110,7 +111,7 @@ class Steps:
         while True:
             time.sleep(_LOOK)
             if (since := self.since) and time.monotonic() - since > 2 * _LOOK:
-                frame = sys._current_frames().get(self._loop)
+                frame = PAUSE.run(sys._current_frames).get(self._loop)
                 if line := _lines(frame):
                     self._seen[line] += 1
                 del frame

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from podless.apis import catalog
 from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.http import lists
 from podless.kinds import view
 from podless.kinds.kind import Column, Kind, Version
 from podless.meta.errors import BadRequest
-from podless.publish import columns, table, texts
+from podless.publish import table, texts
 from tests.conftest import Client
 
 TYPES = ("string", "integer", "number", "boolean", "date")
@@ -177,7 +178,7 @@ def test_built_in_kinds(group: str, plural: str, obj: dict[str, Any], cells: lis
 
 
 def test_every_built_in_column_reads_an_empty_object() -> None:
-    known = [(group, plural) for group in columns.GROUPS for plural in columns.of_group(group)]
+    known = [(kind.group, kind.plural) for kind in catalog.ALL]
     assert ("", "configmaps") in known
     for group, plural in known:
         version = Version("v1")

@@ -6,11 +6,10 @@ import math
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from podless.apis.shared.columns import Lapse
 from podless.codec import gotime
-from podless.publish.columns.cell import Lapse
+from podless.codec.gotime import human_duration
 from podless.runtime.bounded import bounded_cache
-
-_LONGEST = ((1 << 63) - 1) / 1e9  # seconds: a Go duration holds no more
 
 
 class Span(NamedTuple):
@@ -33,7 +32,7 @@ def read_age(given: Any) -> Span | str | None:
         return f"{given.before}{start}{given.after}"
     end = since(given.until) if given.until else None
     if isinstance(end, float):
-        return f"{given.before}{_human(end - start)}{given.after}"
+        return f"{given.before}{human_duration(end - start)}{given.after}"
     return Span(given.before, start, given.after)
 
 
@@ -58,7 +57,7 @@ def age(text: str, now: float) -> str:
 
 def format_age(moment: float, now: float) -> str:
     """The age at a time of what was at a moment; both in seconds since 1970."""
-    return _human(now - moment)
+    return human_duration(now - moment)
 
 
 @bounded_cache(4096)
@@ -74,30 +73,3 @@ def _moment(text: str) -> float | None:
         return datetime.fromisoformat(plain).timestamp()
     except ValueError:  # Go has a year 0, Python has none; that long ago all ages are the same
         return -math.inf
-
-
-# from how many seconds on -> the greater unit, and the lesser one that is shown with it (0 for none), both in seconds
-_SPANS = (
-    (365 * 86400 * 8, 365 * 86400, 0),
-    (365 * 86400 * 2, 365 * 86400, 86400),
-    (86400 * 8, 86400, 0),
-    (3600 * 48, 86400, 3600),
-    (3600 * 8, 3600, 0),
-    (60 * 180, 3600, 60),
-    (60 * 10, 60, 0),
-    (120, 60, 1),
-)
-_UNITS = {365 * 86400: "y", 86400: "d", 3600: "h", 60: "m", 1: "s"}
-
-
-def _human(duration: float) -> str:
-    """A duration in one unit or two, as k8s.io/apimachinery's HumanDuration has it; clocks may be a second apart."""
-    seconds = int(min(duration, _LONGEST))
-    if duration <= -2:
-        return "<invalid>"
-    for least, unit, lesser in _SPANS:
-        if seconds >= least:
-            count, rest = divmod(seconds, unit)
-            more = rest // lesser if lesser else 0
-            return f"{count}{_UNITS[unit]}{more}{_UNITS[lesser]}" if more else f"{count}{_UNITS[unit]}"
-    return f"{max(seconds, 0)}s"

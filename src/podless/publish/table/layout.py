@@ -5,19 +5,21 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
+from podless.apis.shared import columns as shared
+from podless.apis.shared.columns import Age, PrinterColumn
 from podless.codec import gotext, jsontext, serializer
 from podless.kinds.kind import Column, Kind, Version
-from podless.publish import columns as builtin
-from podless.publish import jsonpath
-from podless.publish.columns import cell
-from podless.publish.columns.cell import Age, Cell
+from podless.publish import jsonpath, texts
 from podless.publish.table import ages
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.memo import made_once
 from podless.runtime.meter import charge
+from podless.structs.structfiles import folder_of
 
 Reader = Callable[[Object], Any]
 
@@ -30,11 +32,12 @@ _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 class TableLayout:
     """Compiled columns. What their heads say is looked up when a table first needs it.
 
-    order: what the rows of a list are sorted by, where they are. searches: whether columns look through whole objects:
-    then readers take what `given` makes of one.
+    group: whose structs the columns show. order: what the rows of a list are sorted by, where they are. searches:
+    whether columns look through whole objects: then readers take what `given` makes of one.
     """
 
-    columns: tuple[Cell, ...]
+    columns: tuple[PrinterColumn, ...]
+    group: str = ""
     order: Reader | None = None
     searches: bool = False
 
@@ -49,7 +52,7 @@ class TableLayout:
 
     @made_once
     def definitions(self) -> list[Object]:
-        return [column.head() for column in self.columns if column.name]
+        return [_definition(column, self.group) for column in self.columns if column.name]
 
     @made_once
     def encoded(self) -> bytes:
@@ -66,14 +69,27 @@ class TableLayout:
         ]
 
 
+def _definition(column: PrinterColumn, group: str) -> Object:
+    """The column's entry in columnDefinitions."""
+    struct, _, field = column.field.rpartition(".")
+    folder, _, struct = struct.rpartition("/")
+    return {
+        "name": column.name,
+        "type": column.type,
+        "format": column.format,
+        "description": column.description or texts.field_text(folder or group, struct, field),
+        "priority": column.priority,
+    }
+
+
 def _told(found: ages.Span | str | None, then: float) -> str | None:
     if not isinstance(found, ages.Span):
         return found
     return f"{found.before}{ages.format_age(found.moment, then)}{found.after}"
 
 
-AGED = TableLayout(cell.AGED)
-SCALE = TableLayout(cell.SCALE)
+AGED = TableLayout(shared.AGED)
+SCALE = TableLayout(shared.SCALE)
 
 
 def layout(kind: Kind, version: Version) -> TableLayout:
@@ -82,11 +98,18 @@ def layout(kind: Kind, version: Version) -> TableLayout:
 
 
 def _made(kind: Kind, version: Version) -> TableLayout:
-    return custom(version.columns) if kind.custom else _built_in(kind.group, kind.plural)
+    return custom(version.columns) if kind.custom else built_in(kind.group, kind.plural)
 
 
-def _built_in(group: str, plural: str) -> TableLayout:
-    return TableLayout(builtin.columns(group, plural), builtin.order(group, plural))
+def built_in(group: str, plural: str) -> TableLayout:
+    """Return the layout of a built-in kind; without columns it shows when objects were created, as a real server does.
+
+    The columns are in apis/GROUP/columns.py, which is imported here.
+    """
+    name = f"podless.apis.{folder_of(group)}.columns"
+    module = import_module(name) if find_spec(name) else None
+    own = getattr(module, "COLUMNS", {}).get(plural, shared.DATED)
+    return TableLayout(own, group, getattr(module, "ORDERS", {}).get(plural))
 
 
 def columns(version: Version) -> list[Object]:
@@ -98,7 +121,7 @@ def custom(given: Sequence[Column] | None) -> TableLayout:
     """The layout for additionalPrinterColumns; from the first malformed path on they are left out."""
     if not given:
         return AGED
-    cells = [cell.NAME]
+    cells = [shared.NAME]
     searches = False
     for column in given:
         charge(_COLUMN)
@@ -109,14 +132,16 @@ def custom(given: Sequence[Column] | None) -> TableLayout:
         searches |= path.descends
         told = column.description or f"Custom resource definition column (in JSONPath format): {column.json_path}"
         read = _cell_reader(column.type, path)
-        cells.append(Cell(column.name, column.type, told, read, column.format, column.priority))
+        cells.append(
+            PrinterColumn(column.name, column.type, read, told, format=column.format, priority=column.priority)
+        )
     if searches:
-        cells[0] = replace(cell.NAME, read=_searched_name)
+        cells[0] = replace(shared.NAME, read=_searched_name)
     return TableLayout(tuple(cells), searches=searches)
 
 
 def _searched_name(given: Any) -> Any:
-    name: Any = cell.NAME.read
+    name: Any = shared.NAME.read
     return name(given.obj)
 
 

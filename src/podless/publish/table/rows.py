@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from podless.apis.shared.columns import DATED, Age
 from podless.codec import serializer
-from podless.publish.columns import cell
-from podless.publish.columns.cell import Age
 from podless.publish.table import ages
 from podless.publish.table.layout import TableLayout
 from podless.publish.table.whole import included_object, listed_meta
@@ -111,7 +110,7 @@ def frame_table(
     """
     head = f'{{"kind":"Table","apiVersion":"meta.k8s.io/{version}","metadata":'.encode()
     definitions = shown.encoded if headed else b"null"
-    opened, closed = (b"null", b"}") if bare and shown.columns is cell.DATED else (b"[", b"]}")
+    opened, closed = (b"null", b"}") if bare and shown.columns is DATED else (b"[", b"]}")
     return b"".join(
         (head, serializer.encode_json(listed_meta(listed)), b',"columnDefinitions":', definitions, b',"rows":', opened)
     ), closed

@@ -1,16 +1,13 @@
-"""Columns of autoscaling."""
+"""Printer columns of autoscaling."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at
-from podless.publish.columns.workload import cut, number
+from podless.apis.autoscaling import versions
+from podless.apis.shared.columns import AGE, NAME, NONE, UNSET, Columns, Object, at, number, shorten, string, text
 from podless.runtime.meter import each
 
-_GROUP = "autoscaling"
-_SPEC = "HorizontalPodAutoscalerSpec"
 _MOST = 2
 _UNKNOWN = "<unknown>"
 _SOURCES = {
@@ -44,43 +41,25 @@ def _metric(spec: Any, now: Any) -> str:
 
 
 def _targets(obj: Object) -> str:
+    if at(obj, "apiVersion") == "autoscaling/v1":
+        obj = versions.to_v2(dict(obj))  # metrics are fields there
     specs, now = at(obj, "spec", "metrics", default=()), at(obj, "status", "currentMetrics", default=())
     shown = [_metric(spec, now[place] if place < len(now) else None) for place, spec in enumerate(each(specs))]
-    return cut(shown, ", ", _MOST) or "<none>"
+    return shorten(shown, ", ", _MOST) or NONE
 
 
-def _newest(obj: Object) -> Object:
-    """The object in v2, whose metrics are fields."""
-    if at(obj, "apiVersion") != "autoscaling/v1":
-        return obj
-    from podless.apis.autoscaling import versions
-
-    return versions.to_v2(dict(obj))
+def _reference(obj: Object) -> str:
+    return f"{at(obj, 'spec', 'scaleTargetRef', 'kind')}/{at(obj, 'spec', 'scaleTargetRef', 'name')}"
 
 
-COLUMNS: Mapping[str, tuple[Cell, ...]] = {
+COLUMNS: Columns = {
     "horizontalpodautoscalers": (
         NAME,
-        Cell(
-            "Reference",
-            "string",
-            Of(_GROUP, _SPEC, "scaleTargetRef"),
-            lambda obj: f"{at(obj, 'spec', 'scaleTargetRef', 'kind')}/{at(obj, 'spec', 'scaleTargetRef', 'name')}",
-        ),
-        Cell("Targets", "string", Of(_GROUP, _SPEC, "metrics"), lambda obj: _targets(_newest(obj))),
-        Cell(
-            "MinPods",
-            "string",
-            Of(_GROUP, _SPEC, "minReplicas"),
-            lambda obj: str(at(obj, "spec", "minReplicas", default="<unset>")),
-        ),
-        Cell("MaxPods", "string", Of(_GROUP, _SPEC, "maxReplicas"), number("spec", "maxReplicas")),
-        Cell(
-            "Replicas",
-            "string",
-            Of(_GROUP, "HorizontalPodAutoscalerStatus", "currentReplicas"),
-            number("status", "currentReplicas"),
-        ),
+        string("Reference", "HorizontalPodAutoscalerSpec.scaleTargetRef", _reference),
+        string("Targets", "HorizontalPodAutoscalerSpec.metrics", _targets),
+        string("MinPods", "HorizontalPodAutoscalerSpec.minReplicas", text("spec.minReplicas", UNSET)),
+        string("MaxPods", "HorizontalPodAutoscalerSpec.maxReplicas", number("spec.maxReplicas")),
+        string("Replicas", "HorizontalPodAutoscalerStatus.currentReplicas", number("status.currentReplicas")),
         AGE,
     )
 }

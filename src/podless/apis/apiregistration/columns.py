@@ -1,10 +1,8 @@
-"""Columns of apiregistration.k8s.io."""
+"""Printer columns of apiregistration.k8s.io."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from podless.publish.columns.cell import AGE, NAME, Cell, Object, Of, at
+from podless.apis.shared.columns import AGE, NAME, Columns, Object, at, string
 from podless.runtime.meter import each
 
 
@@ -20,11 +18,11 @@ def _available(obj: Object) -> str:
     return str(status if status == "True" or not reason else f"{status} ({reason})")
 
 
-COLUMNS: Mapping[str, tuple[Cell, ...]] = {
+COLUMNS: Columns = {
     "apiservices": (
         NAME,
-        Cell("Service", "string", Of("apiregistration.k8s.io", "APIServiceSpec", "service"), _service),
-        Cell("Available", "string", "Whether the API can be reached.", _available),
+        string("Service", "APIServiceSpec.service", _service),
+        string("Available", "Whether the API can be reached.", _available),
         AGE,
     )
 }

@@ -1,23 +1,27 @@
-"""The cells of workloads: how a pod does, how far a job is, what is bound to what."""
+"""Printer columns of built-in kinds: how a pod does, how far a job is, what is bound to what."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from importlib import import_module
 from typing import Any
 
 import pytest
 
-from podless.publish import columns
-from podless.publish.columns.workload import cut, selected
-from podless.publish.table.layout import TableLayout
+from podless.apis import catalog
+from podless.apis.shared.columns import format_selector, shorten
+from podless.publish.table.layout import built_in
 from podless.publish.table.rows import encode_row
+from podless.structs.structfiles import FOLDER, folder_of
 
 NOW = 1_700_000_000.0
 HOUR_AGO = "2023-11-14T21:13:20Z"
 
 
 def cells(group: str, plural: str, obj: dict[str, Any]) -> dict[str, Any]:
-    layout = TableLayout(columns.columns(group, plural))
+    layout = built_in(group, plural)
     found = layout.cells(obj, NOW)
     row = encode_row(layout, obj, "None", now=NOW)
 
@@ -121,18 +125,21 @@ def test_selectors_are_in_the_order_of_their_keys() -> None:
             {"key": "d", "operator": "DoesNotExist"},
         ],
     }
-    assert selected(given) == "a notin (y,z),b=c,c,!d"
-    assert selected(None) == selected({}) == "<none>"
+    assert format_selector(given) == "a notin (y,z),b=c,c,!d"
+    assert format_selector(None) == format_selector({}) == "<none>"
 
 
-def test_long_lists_are_cut() -> None:
-    assert cut(["a", "b", "c"]) == "a,b,c"
-    assert cut(["a", "b", "c", "d", "e"]) == "a,b,c + 2 more..."
+def test_long_lists_are_shorten() -> None:
+    assert shorten(["a", "b", "c"]) == "a,b,c"
+    assert shorten(["a", "b", "c", "d", "e"]) == "a,b,c + 2 more..."
 
 
-@pytest.mark.parametrize("group", columns.GROUPS)
+KINDS = {(kind.group, kind.plural) for kind in catalog.ALL}
+
+
+@pytest.mark.parametrize("group", sorted({group for group, _ in KINDS}))
 def test_an_empty_object_has_cells(group: str) -> None:
-    for plural in columns.of_group(group):
+    for plural in (plural for other, plural in KINDS if other == group):
         assert cells(group, plural, {"metadata": {"name": "x"}, "spec": {}, "status": {}})
 
 
@@ -150,3 +157,25 @@ def test_the_class_for_those_who_name_none_is_marked(group: str, plural: str) ->
 )
 def test_endpoints_none_of_which_are_ready_show_nothing(subsets: list[Any], shown: str) -> None:
     assert cells("", "endpoints", {"metadata": {"name": "e"}, "subsets": subsets})["Endpoints"] == shown
+
+
+def test_columns_are_those_of_kinds_that_are_there() -> None:
+    folders = {folder_of(group): group for group, _ in KINDS}
+    for file in sorted(FOLDER.glob("*/columns.py")):
+        if file.parent.name != "shared":
+            module = import_module(f"podless.apis.{file.parent.name}.columns")
+            group = folders[file.parent.name]
+            assert {(group, plural) for plural in {*module.COLUMNS, *getattr(module, "ORDERS", ())}} <= KINDS
+
+
+def test_the_columns_of_a_group_are_imported_at_its_first_table() -> None:
+    code = (
+        "import sys, podless.app, podless.http.api\n"
+        "def loaded(): return sorted(name.split('.')[2] for name in sys.modules if name.endswith('.columns'))\n"
+        "assert not loaded(), loaded()\n"
+        "from podless.publish.table.layout import built_in\n"
+        "built_in('apps', 'deployments')\n"
+        "print(loaded())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['apps', 'shared']"

@@ -1,0 +1,78 @@
+"""Printer columns of batch."""
+
+from __future__ import annotations
+
+from podless.apis.shared.columns import (
+    AGE,
+    NAME,
+    NONE,
+    UNSET,
+    Age,
+    Columns,
+    Lapse,
+    Object,
+    at,
+    boolean,
+    containers,
+    count,
+    integer,
+    selector,
+    string,
+    text,
+)
+from podless.runtime.meter import each
+
+_STATES = ("Complete", "Failed")
+_LATER_STATES = ("Suspended", "FailureTarget", "SuccessCriteriaMet")
+
+
+def _job_status(obj: Object) -> str:
+    held = {one["type"] for one in each(at(obj, "status", "conditions", default=())) if one["status"] == "True"}
+    for name in _STATES:
+        if name in held:
+            return name
+    if at(obj, "metadata", "deletionTimestamp"):
+        return "Terminating"
+    return next((name for name in _LATER_STATES if name in held), "Running")
+
+
+def _completions(obj: Object) -> str:
+    done, wanted = at(obj, "status", "succeeded", default=0), at(obj, "spec", "completions", default=None)
+    if wanted is not None:
+        return f"{done}/{wanted}"
+    side = at(obj, "spec", "parallelism", default=0)
+    return f"{done}/1 of {side}" if side > 1 else f"{done}/1"
+
+
+def _duration(obj: Object) -> Lapse:
+    start = at(obj, "status", "startTime")
+    return Lapse("", start, "", at(obj, "status", "completionTime")) if start else Lapse("")
+
+
+def _last_schedule(obj: Object) -> Lapse:
+    then = at(obj, "status", "lastScheduleTime")
+    return Lapse("", then) if then else Lapse(NONE)
+
+
+COLUMNS: Columns = {
+    "cronjobs": (
+        NAME,
+        string("Schedule", "CronJobSpec.schedule"),
+        string("Timezone", "CronJobSpec.timeZone", text("spec.timeZone", NONE)),
+        boolean("Suspend", "CronJobSpec.suspend", text("spec.suspend", UNSET)),
+        integer("Active", "CronJobStatus.active", count("status.active")),
+        string("Last Schedule", "CronJobStatus.lastScheduleTime", Age(_last_schedule)),
+        AGE,
+        *containers("spec.jobTemplate.spec.template.spec"),
+        selector("JobSpec.selector", "spec.jobTemplate.spec.selector"),
+    ),
+    "jobs": (
+        NAME,
+        string("Status", "How far the job has come.", _job_status),
+        string("Completions", "JobStatus.succeeded", _completions),
+        string("Duration", "How long the job has taken.", Age(_duration)),
+        AGE,
+        *containers("spec.template.spec"),
+        selector("JobSpec.selector"),
+    ),
+}

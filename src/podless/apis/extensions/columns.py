@@ -1,0 +1,18 @@
+"""Printer columns of extensions."""
+
+from __future__ import annotations
+
+from podless.apis.shared.columns import NAME, Columns, Object, at, string
+
+
+def _versions(obj: Object) -> str:
+    return ",".join(str(at(one, "name")) for one in at(obj, "versions", default=()))
+
+
+COLUMNS: Columns = {
+    "thirdpartyresources": (
+        NAME,
+        string("Description", "ThirdPartyResource.description"),
+        string("Version(s)", "ThirdPartyResource.versions", _versions),
+    )
+}

@@ -1,0 +1,75 @@
+"""Printer columns of networking.k8s.io."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from podless.apis.shared.columns import (
+    AGE,
+    NAME,
+    NONE,
+    Columns,
+    Object,
+    at,
+    balancer_addresses,
+    class_name,
+    format_selector,
+    joined,
+    shorten,
+    string,
+    text,
+)
+from podless.runtime.meter import each
+
+
+def _hosts(obj: Object) -> str:
+    rules = at(obj, "spec", "rules", default=())
+    found = [rule["host"] for rule in each(rules) if rule.get("host")]
+    if not found:
+        return "*"
+    return shorten(found) if len(found) <= 3 else f"{','.join(found[:3])} + {len(rules) - 3} more..."
+
+
+def _ingress_ports(obj: Object) -> str:
+    return "80, 443" if at(obj, "spec", "tls", default=()) else "80"
+
+
+def _class_parameters(obj: Object) -> str:
+    given = at(obj, "spec", "parameters", default=None)
+    if given is None:
+        return NONE
+    kind = f"{given['kind']}.{given['apiGroup']}" if given.get("apiGroup") is not None else given["kind"]
+    return f"{kind}/{given['name']}"
+
+
+def _parent(obj: Object) -> str:
+    given = at(obj, "spec", "parentRef", default=None)
+    if given is None:
+        return NONE
+    plural = ".".join(filter(None, (at(given, "resource"), at(given, "group")))).lower()
+    return "/".join(filter(None, (plural, at(given, "namespace"), at(given, "name"))))
+
+
+def _pod_selector(obj: Object) -> str:
+    return format_selector(at(obj, "spec", "podSelector", default={}))
+
+
+COLUMNS: Columns = {
+    "ingressclasses": (
+        class_name("ingressclass.kubernetes.io/is-default-class"),
+        string("Controller", "IngressClassSpec.controller"),
+        string("Parameters", "IngressClassSpec.parameters", _class_parameters),
+        AGE,
+    ),
+    "ingresses": (
+        NAME,
+        string("Class", "IngressSpec.ingressClassName", text("spec.ingressClassName", NONE)),
+        string("Hosts", "IngressRule.host", _hosts),
+        string("Address", "IngressStatus.loadBalancer", balancer_addresses),
+        string("Ports", "The ports on which requests are taken.", _ingress_ports),
+        AGE,
+    ),
+    "ipaddresses": (NAME, string("ParentRef", "IPAddressSpec.parentRef", _parent), replace(AGE, name="")),
+    "networkpolicies": (NAME, string("Pod-Selector", "NetworkPolicySpec.podSelector", _pod_selector), AGE),
+    "servicecidrs": (NAME, string("CIDRs", "ServiceCIDRSpec.cidrs", joined("spec.cidrs")), AGE),
+}

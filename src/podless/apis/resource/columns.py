@@ -1,0 +1,31 @@
+"""Printer columns of resource.k8s.io."""
+
+from __future__ import annotations
+
+from podless.apis.shared.columns import AGE, NAME, Columns, Object, at, string
+
+
+def _claim_state(obj: Object) -> str:
+    ending = bool(at(obj, "metadata", "deletionTimestamp"))
+    given = at(obj, "status", "allocation", default=None) is not None
+    used = given and bool(at(obj, "status", "reservedFor", default=()))
+    states = {"deleted": ending, "pending": not (ending or given), "allocated": given, "reserved": used}
+    return ",".join(name for name, there in states.items() if there)
+
+
+COLUMNS: Columns = {
+    "deviceclasses": (NAME, AGE),
+    "resourceclaims": (
+        NAME,
+        string("State", "Whether there are devices for the claim, and whether they are used.", _claim_state),
+        AGE,
+    ),
+    "resourceclaimtemplates": (NAME, AGE),
+    "resourceslices": (
+        NAME,
+        string("Node", "ResourceSliceSpec.nodeName"),
+        string("Driver", "ResourceSliceSpec.driver"),
+        string("Pool", "ResourcePool.name", "spec.pool.name"),
+        AGE,
+    ),
+}

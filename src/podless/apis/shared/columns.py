@@ -1,0 +1,229 @@
+"""Printer columns: what a column is, and the readers and columns that several groups share.
+
+The module `columns` of a group has COLUMNS: the columns of its kinds by plural. Where a list is not sorted by name it
+also has ORDERS: the sort keys of objects by plural. publish/table/layout.py imports it at the first Table of the group.
+A path is a text such as "spec.replicas"; code that computes a cell reads the object with `at`. Source: the recorded
+tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+from podless.runtime.meter import each
+
+Object = Mapping[str, Any]
+Reader = Callable[[Object], Any]
+NONE, UNSET = "<none>", "<unset>"
+_OPERATORS = {"In": "in", "NotIn": "notin"}
+
+
+class Lapse(NamedTuple):
+    """A text with a span of time in it: from `since` until now, or to an `until` that is given as well.
+
+    Without `since` it is the text before. What stands around the span are letters that JSON has as they are.
+    """
+
+    before: str
+    since: str = ""
+    after: str = ""
+    until: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Age:
+    """A cell that tells how long ago a time was.
+
+    read: gives the time as text, "" for no time; a Lapse for more than the time; all else has no cell.
+    """
+
+    read: Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PrinterColumn:
+    """One column of a Table: its entry in columnDefinitions, and how the cell of an object is read.
+
+    name: "" for a cell without an entry. field: the field whose text describes the column where it has no description,
+    as STRUCT.FIELD; FOLDER/STRUCT.FIELD for a struct of another group.
+    """
+
+    name: str
+    type: str
+    read: Reader | Age
+    description: str = ""
+    field: str = ""
+    format: str = ""
+    priority: int = 0
+
+
+Columns = Mapping[str, tuple[PrinterColumn, ...]]
+
+
+def at(obj: Any, *path: str, default: Any = "") -> Any:
+    """Return what is at a path of keys, or the default where there is nothing."""
+    for key in path:
+        obj = obj.get(key) if isinstance(obj, dict) else None
+    return default if obj is None else obj
+
+
+# readers of what is at a path
+
+
+def value(path: str, default: Any = "") -> Reader:
+    """Read a value as it is."""
+    keys = path.split(".")
+    return lambda obj: at(obj, *keys, default=default)
+
+
+def text(path: str, default: str = "") -> Callable[[Object], str]:
+    """Read a value as a text."""
+    keys = path.split(".")
+    return lambda obj: str(at(obj, *keys, default=default))
+
+
+def number(path: str) -> Callable[[Object], int]:
+    """Read a number, 0 where there is none."""
+    keys = path.split(".")
+    return lambda obj: int(at(obj, *keys, default=0))
+
+
+def count(path: str) -> Callable[[Object], int]:
+    """Read how many items there are."""
+    keys = path.split(".")
+    return lambda obj: len(at(obj, *keys, default=()))
+
+
+def ratio(ready: str, wanted: str) -> Callable[[Object], str]:
+    """Read two numbers, as 1/2."""
+    ready_number, wanted_number = value(ready, 0), value(wanted, 0)
+    return lambda obj: f"{ready_number(obj)}/{wanted_number(obj)}"
+
+
+def joined(path: str, empty: str = "") -> Callable[[Object], str]:
+    """Read a list of texts, with commas between them."""
+    keys = path.split(".")
+    return lambda obj: ",".join(at(obj, *keys, default=())) or empty
+
+
+# columns
+
+
+def _column(
+    kind: str,
+    default_reader: Callable[[str], Reader],
+    name: str,
+    told: str,
+    read: str | Reader | Age = "",
+    *,
+    format: str = "",
+    wide: bool = False,
+) -> PrinterColumn:
+    reader = default_reader(read or path_of(told)) if isinstance(read, str) else read
+    description, field = (told, "") if " " in told else ("", told)
+    return PrinterColumn(name, kind, reader, description, field, format, int(wide))
+
+
+def path_of(field: str) -> str:
+    """Return where objects have a field: of a struct DeploymentSpec in spec, of a DeploymentStatus in status."""
+    struct, _, name = field.partition(".")
+    part = "spec." if struct.endswith("Spec") else "status." if struct.endswith("Status") else ""
+    return part + name
+
+
+# Make a column of a name, the field that it shows (or a sentence), and a path or a reader where this is not the field
+# itself. wide: only `kubectl get -o wide` shows it.
+string = partial(_column, "string", text)
+integer = partial(_column, "integer", number)
+boolean = partial(_column, "boolean", partial(value, default=False))
+
+_CREATED = "meta/ObjectMeta.creationTimestamp"
+_CREATED_AT = "metadata.creationTimestamp"
+NAME = string("Name", "meta/ObjectMeta.name", "metadata.name", format="name")
+AGE = string("Age", _CREATED, Age(text(_CREATED_AT)))
+# the columns of kinds that choose none; a custom kind's age is a date, empty where it has none (a bookmark), and the
+# default of built-in ones a time
+AGED = (NAME, PrinterColumn("Age", "date", Age(value(_CREATED_AT, None)), field=_CREATED))
+DATED = (NAME, PrinterColumn("Created At", "date", text(_CREATED_AT), field=_CREATED))
+SCALE = (
+    NAME,
+    integer(
+        "Desired",
+        "autoscaling/ScaleSpec.replicas",
+        lambda obj: at(obj, "spec", "replicas", default=None) or None,  # left out of a Scale when it is 0
+    ),
+    integer("Available", "autoscaling/ScaleStatus.replicas", value("status.replicas", 0)),
+    AGED[1],
+)
+
+
+def class_name(*marks: str) -> PrinterColumn:
+    """Make the column with the name of a class; "(default)" follows where one of these annotations is "true"."""
+
+    def read(obj: Object) -> str:
+        name, annotations = str(at(obj, "metadata", "name")), at(obj, "metadata", "annotations", default={})
+        return f"{name} (default)" if any(annotations.get(mark) == "true" for mark in marks) else name
+
+    return replace(NAME, read=read)
+
+
+def containers(path: str, *, wide: bool = True) -> tuple[PrinterColumn, PrinterColumn]:
+    """Make the columns with the names and images of the containers in the PodSpec at a path."""
+    keys = path.split(".")
+
+    def read(field: str) -> Callable[[Object], str]:
+        return lambda obj: ",".join(at(one, field) for one in each(at(obj, *keys, "containers", default=())))
+
+    return (
+        string("Containers", "core/Container.name", read("name"), wide=wide),
+        string("Images", "core/Container.image", read("image"), wide=wide),
+    )
+
+
+def selector(field: str, path: str = "", empty: str = NONE) -> PrinterColumn:
+    """Make the column of the wide view with a LabelSelector. path: where it is not the field's own."""
+    read = value(path or path_of(field), None)
+    return string("Selector", field, lambda obj: format_selector(read(obj), empty), wide=True)
+
+
+# texts
+
+
+def format_selector(given: Any, empty: str = NONE) -> str:
+    """Write a LabelSelector as a text, by key."""
+    found = [(key, f"{key}={value}") for key, value in each(at(given, "matchLabels", default={})).items()]
+    found += [(one["key"], _requirement(one)) for one in each(at(given, "matchExpressions", default=()))]
+    return ",".join(text for _, text in sorted(each(found), key=lambda pair: pair[0])) or empty
+
+
+def _requirement(one: Mapping[str, Any]) -> str:
+    key, operator = one["key"], one["operator"]
+    if operator in _OPERATORS:
+        return f"{key} {_OPERATORS[operator]} ({','.join(sorted(one.get('values') or ()))})"
+    return f"!{key}" if operator == "DoesNotExist" else str(key)
+
+
+def labels(path: str) -> Callable[[Object], str]:
+    """Read a map of labels as a text, by key."""
+    read = value(path, {})
+    return lambda obj: ",".join(f"{key}={value}" for key, value in sorted(each(read(obj)).items())) or NONE
+
+
+def shorten(found: Sequence[str], joint: str = ",", most: int = 3) -> str:
+    """Join the first of some texts, and say how many more there are."""
+    more = len(found) - most
+    return joint.join(found[:most]) + (f" + {more} more..." if more > 0 else "")
+
+
+def balancer_addresses(obj: Object) -> str:
+    """Return the addresses that a load balancer was given."""
+    ingress = at(obj, "status", "loadBalancer", "ingress", default=())
+    return ",".join(sorted({at(one, "ip") or at(one, "hostname") for one in each(ingress)} - {""}))
+
+
+def find_condition(holder: Any, name: str) -> Any:
+    """Return the first condition of a type among the conditions of a status, {} where there is none."""
+    return next((one for one in each(at(holder, "conditions", default=())) if one["type"] == name), {})
