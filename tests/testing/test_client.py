@@ -99,7 +99,6 @@ def test_objects_are_got_listed_and_deleted_by_any_name_of_their_kind(bench: Ser
         "condition=Ready",
         "object.spec.size == 2 && object.status.conditions.exists(c, c.type == 'Ready')",
         lambda obj: obj.get("spec", {}).get("size") == 2,
-        "delete",
     ],
 )
 def test_waiting_ends_when_it_holds(bench: Server, for_: Any) -> None:
@@ -108,14 +107,27 @@ def test_waiting_ends_when_it_holds(bench: Server, for_: Any) -> None:
     def work() -> None:
         ready = {"conditions": [{"type": "Ready", "status": "True"}]}
         bench.apply(thing("one", spec={"size": 2}, status=ready))
-        if for_ == "delete":
-            bench.delete("gadget", "one")
 
     worker = threading.Thread(target=work)
     worker.start()
     found = bench.wait("gadget", "one", for_)
     worker.join()
     assert found["spec"]["size"] == 2
+
+
+def test_waiting_for_a_deletion_returns_the_last_state(bench: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.apply(thing("one", spec={"size": 2}))
+    holds = Test.holds
+    worker = threading.Thread(target=bench.delete, args=("gadget", "one"))
+
+    def delete_once_seen(self: Test, obj: dict[str, Any] | None) -> bool:
+        if worker.ident is None:
+            worker.start()
+        return holds(self, obj)
+
+    monkeypatch.setattr(Test, "holds", delete_once_seen)
+    assert bench.wait("gadget", "one", "delete")["spec"] == {"size": 2}
+    worker.join()
 
 
 def test_waiting_for_what_is_there_or_gone_ends_at_once(bench: Server) -> None:

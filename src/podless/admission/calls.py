@@ -34,7 +34,6 @@ ANSWER_MOST = 4 << 20  # bytes of an answer
 _WARNINGS_MOST = 10_000  # different ones of an answer, of which 4,096 characters are told
 _TICK = 0.005  # seconds that a timer may fire early: those of uvloop count whole milliseconds
 _GROUP = "admission.k8s.io"
-_SCHEME = make_review_scheme(_GROUP)
 
 
 class CallFailed(Exception):
@@ -82,7 +81,7 @@ async def call(client: WebhookClient, webhook: Mapping[str, Any], subject: Subje
 def _judge(raw: bytes, *, uid: str, mutating: bool, version: str) -> Verdict:
     """What an answer says. Raises CallFailed."""
     try:
-        answer = reviews.decode(raw, REVIEWS[version], f"{_GROUP}/{version}", _SCHEME)
+        answer = reviews.decode(raw, REVIEWS[version], f"{_GROUP}/{version}", make_review_scheme(_GROUP))
         return _verdict(answer, uid, mutating) if version == "v1" else _old_verdict(answer, mutating)
     except reviews.Undecodable as error:
         raise CallFailed(f"failed to call webhook: {error}") from None
