@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from podless.admission import calls
 from podless.admission.webhooks import refusal
+from podless.apis.schemes import make_review_scheme
 from podless.http import status
 from podless.kinds import reviews
 
@@ -33,8 +34,9 @@ ANSWERS = st.fixed_dictionaries(
 
 @given(ANSWERS | JSON, st.booleans(), st.booleans(), st.sampled_from(["", "application/vnd.kubernetes.protobuf"]))
 def test_any_answer_is_a_verdict_or_is_refused(answer: Any, mutating: bool, old: bool, accept: str) -> None:
+    scheme = make_review_scheme("admission.k8s.io")
     try:
-        review = reviews.decode(json.dumps(answer).encode(), calls.REVIEWS["v1"], "admission.k8s.io/v1", calls._SCHEME)
+        review = reviews.decode(json.dumps(answer).encode(), calls.REVIEWS["v1"], "admission.k8s.io/v1", scheme)
         verdict = calls._old_verdict(review, mutating) if old else calls._verdict(review, "u", mutating)
     except (reviews.Undecodable, calls._Unsound):
         return
