@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from podless.admission import calls, patches
+from podless.apis.schemes import make_review_scheme
 from podless.auth.user import User
 from podless.http.audit import auditor
 from podless.http.message import Request
@@ -264,8 +265,10 @@ ANSWERS: dict[str, Callable[[int], bytes]] = {
 
 @pytest.mark.parametrize("form", ANSWERS)
 def test_answers_of_webhooks(form: str) -> None:
+    scheme = make_review_scheme("admission.k8s.io")
+
     def read(raw: bytes) -> None:
-        calls._verdict(reviews.decode(raw, calls.REVIEWS["v1"], "admission.k8s.io/v1", calls._SCHEME), "u", True)
+        calls._verdict(reviews.decode(raw, calls.REVIEWS["v1"], "admission.k8s.io/v1", scheme), "u", True)
 
     assert_linear(read, ANSWERS[form], 200, (reviews.Undecodable, calls._Unsound))
 
