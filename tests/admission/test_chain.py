@@ -9,7 +9,7 @@ import pytest
 
 from podless import Server
 from podless.admission import CREATE, DELETE, UPDATE, Admission, AdmissionAttributes, Step
-from podless.admission.allocation import ServiceAllocator
+from podless.apis.core.admission.serviceallocator import ServiceAllocator
 from podless.apis.core.group import NAMESPACES
 from podless.codec import serializer
 from podless.kinds.compile import compile_kind

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podless.admission.podstandards import violations
+from podless.apis.policy.podsecuritystandards import violations
 from tests.conftest import Answer, Client
 
 LABEL = "pod-security.kubernetes.io/"

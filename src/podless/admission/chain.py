@@ -1,70 +1,14 @@
-"""The order in which admission goes: one list of steps, gone through to mutate, to allocate and to validate."""
+"""The chain of admission: one list of plugins, gone through to mutate, to allocate and to validate."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.admission.allocation import ServiceAllocator
 from podless.admission.attributes import AdmissionAttributes
-from podless.admission.certificates import Decisions, Requests
-from podless.admission.devices import DeviceAccess
-from podless.admission.escalation import Escalation
-from podless.admission.generations import Generations
-from podless.admission.ingressclass import DefaultIngressClass
-from podless.admission.lifecycle import NamespaceLifecycle
-from podless.admission.limits import LimitRanger
-from podless.admission.metering import Meter
-from podless.admission.mutating import MutatingPolicies
-from podless.admission.podsecurity import PodSecurity
-from podless.admission.quota import ObjectQuota
-from podless.admission.reading import ParameterReading
-from podless.admission.scheduling import DefaultTolerations, NodeTaints, Priority, RuntimeClasses
-from podless.admission.step import Step
-from podless.admission.validating import ValidatingPolicies
-from podless.admission.volumes import DefaultClass, Growth, Protection
-from podless.admission.webhooks import MutatingWebhooks, ValidatingWebhooks
-from podless.auth.authorizer import Authorizer
+from podless.admission.plugin import Step
 from podless.kinds.kind import Kind
-from podless.kinds.state import State
 
 _KNOWN_MOST = 1000  # sorts of writes of which the steps that allocate are remembered
-
-
-def plugins(state: State, authorizer: Authorizer, meter: Meter | None = None) -> list[Step]:
-    """Return all steps of a server, in the order of kube-apiserver's plugins (pkg/kubeapiserver/options/plugins.go).
-
-    kube-apiserver does in the storage of a kind what stands between its plugins that mutate and those that validate.
-    A comment gives the name of the plugin where ours is another one. meter: adds up for quotas.
-    """
-    return [
-        NamespaceLifecycle(state),
-        LimitRanger(state),
-        NodeTaints(),  # TaintNodesByCondition
-        PodSecurity(state),
-        Priority(state),
-        DefaultTolerations(),  # DefaultTolerationSeconds
-        DefaultClass(state),  # DefaultStorageClass
-        Protection(),  # StorageObjectInUseProtection
-        Growth(state),  # PersistentVolumeClaimResize
-        RuntimeClasses(state),  # RuntimeClass
-        Decisions(authorizer),  # CertificateApproval, CertificateSigning
-        Requests(),  # CertificateSubjectRestriction
-        DefaultIngressClass(state),
-        MutatingPolicies(state, authorizer),  # MutatingAdmissionPolicy
-        MutatingWebhooks(state, authorizer),  # MutatingAdmissionWebhook
-        # in the storage of kinds
-        ServiceAllocator(state),
-        DeviceAccess(state, authorizer),
-        Escalation(authorizer),
-        Generations(state),
-        ParameterReading(state, authorizer),
-        # plugins again
-        ValidatingPolicies(state, authorizer),  # ValidatingAdmissionPolicy
-        ValidatingWebhooks(state, authorizer),  # ValidatingAdmissionWebhook
-        ObjectQuota(
-            state, meter or Meter()
-        ),  # ResourceQuota; the last one, for a write that it lets pass is stored next
-    ]
 
 
 class Admission:

@@ -16,9 +16,9 @@ from podless.admission.calls import CallFailed, Verdict, call
 from podless.admission.conditions import ConditionFailed, Conditions
 from podless.admission.lister import Lister
 from podless.admission.matching import Concerned, Matching, exempt
+from podless.admission.plugin import Step
 from podless.admission.refusals import Told, internal
 from podless.admission.reinvocation import Reinvocation
-from podless.admission.step import Step
 from podless.admission.subject import Subject
 from podless.apis.admissionregistration.group import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
 from podless.auth.authorizer import Authorizer

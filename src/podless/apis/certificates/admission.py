@@ -6,7 +6,7 @@ Source: the CertificateApproval, CertificateSigning and CertificateSubjectRestri
 from __future__ import annotations
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.step import Step
+from podless.admission.plugin import Step
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.user import MASTERS

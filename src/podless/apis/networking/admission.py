@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.admission.attributes import CREATE, AdmissionAttributes
-from podless.admission.step import Step
+from podless.admission.plugin import Step
 from podless.apis.networking.group import INGRESS_CLASSES, INGRESSES
 from podless.kinds.kind import Kind
 from podless.kinds.state import State

@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.podstandards import violations
+from podless.admission.plugin import Step
 from podless.admission.refusals import forbidden
-from podless.admission.scheduling import is_pod
-from podless.admission.step import Step
+from podless.apis.core.admission import is_namespace, is_pod
 from podless.apis.core.group import PODS
+from podless.apis.policy.podsecuritystandards import violations
 from podless.apis.release import RELEASE
 from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
@@ -90,13 +90,13 @@ class PodSecurity(Step):
             return False
         if is_pod(kind):
             return subresource in _WATCHED
-        return not subresource and ((kind.group, kind.plural) in _TEMPLATES or _is_namespace(kind))
+        return not subresource and ((kind.group, kind.plural) in _TEMPLATES or is_namespace(kind))
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raises Forbidden for pods, Invalid for namespaces with labels that say nothing."""
         if attr.obj is None:
             return
-        if _is_namespace(attr.kind):
+        if is_namespace(attr.kind):
             await self._namespace(attr, attr.obj)
             return
         policy = await self._of(attr.namespace)
@@ -140,10 +140,6 @@ class PodSecurity(Step):
             if owner is not None:
                 known.add(owner)
         return first + others
-
-
-def _is_namespace(kind: Kind) -> bool:
-    return kind.plural == "namespaces" and not kind.group
 
 
 def _policy(labels: Labels) -> _Policy:

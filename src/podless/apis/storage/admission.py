@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.step import Step
+from podless.admission.plugin import Step
 from podless.codec import quantity
 from podless.kinds.kind import Kind
 from podless.kinds.state import State

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.step import Step
+from podless.admission.plugin import Step
 from podless.apis.apiextensions.group import DEFINITIONS
 from podless.apis.extensions.group import THIRD_PARTY_RESOURCES
 from podless.apis.extensions.thirdparty import Defined, defined

@@ -9,7 +9,7 @@ from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.params import Unconfigured, find_kind
-from podless.admission.step import Step
+from podless.admission.plugin import Step
 from podless.apis.admissionregistration.group import (
     MUTATING_BINDINGS,
     MUTATING_POLICIES,

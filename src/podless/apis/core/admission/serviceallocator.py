@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from podless.admission.attributes import AdmissionAttributes, Along, Overtaken, both
-from podless.admission.step import Step
+from podless.admission.plugin import Step
 from podless.apis.core.group import SERVICES
 from podless.apis.core.serviceallocation import Allocation, Pool
 from podless.cache.events import Event

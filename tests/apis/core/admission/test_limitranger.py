@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podless.admission.limits import _Given, _pod, _read
+from podless.apis.core.admission.limitranger import _Given, _pod, _read
 from podless.apis.core.group import LIMIT_RANGES
 from podless.cache.entry import Entry
 from podless.codec import quantity

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.step import Step
+from podless.admission.plugin import Step
 from podless.apis.rbac.rbac import GROUP
 from podless.auth import rules
 from podless.auth.attributes import Attributes

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
+from podless.admission.plugin import Step
 from podless.admission.refusals import forbidden
-from podless.admission.scheduling import is_pod
-from podless.admission.step import Step
+from podless.apis.core.admission import is_pod
 from podless.apis.core.group import CLAIMS, LIMIT_RANGES
 from podless.cache.entry import Entry
 from podless.codec import quantity

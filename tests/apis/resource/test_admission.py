@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from podless.admission import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.devices import DeviceAccess
 from podless.apis.core.group import PODS
+from podless.apis.resource.admission import DeviceAccess
 from podless.apis.resource.group import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Decision

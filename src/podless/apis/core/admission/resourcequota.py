@@ -11,11 +11,11 @@ from functools import partial
 from weakref import WeakValueDictionary
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes, Along
-from podless.admission.metering import Meter
-from podless.admission.scheduling import is_pod
-from podless.admission.step import Step
+from podless.admission.plugin import Step
 from podless.apis.core import usage
+from podless.apis.core.admission import is_pod
 from podless.apis.core.group import QUOTAS
+from podless.apis.core.metering import Meter
 from podless.apis.core.resourcequotas import counts, limits
 from podless.apis.core.usage import Usage
 from podless.cache.watchcache import WatchCache

@@ -6,7 +6,8 @@ Source: the NamespaceLifecycle plugin of k8s.io/apiserver.
 from __future__ import annotations
 
 from podless.admission.attributes import CREATE, DELETE, AdmissionAttributes
-from podless.admission.step import Step
+from podless.admission.plugin import Step
+from podless.apis.core.admission import is_namespace
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.meta.errors import Forbidden, NotFound
@@ -27,7 +28,7 @@ class NamespaceLifecycle(Step):
                 return False
             entry = self._state.known_namespace(namespace)
             return entry is None or entry.terminating
-        return operation == DELETE and _is_namespace(kind)
+        return operation == DELETE and is_namespace(kind)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Raises NotFound or Forbidden."""
@@ -54,10 +55,6 @@ class NamespaceLifecycle(Step):
 
 def _is_review(kind: Kind) -> bool:
     return kind.plural == "localsubjectaccessreviews" and kind.group == "authorization.k8s.io"
-
-
-def _is_namespace(kind: Kind) -> bool:
-    return kind.plural == "namespaces" and not kind.group
 
 
 def _stays(attr: AdmissionAttributes) -> None:
