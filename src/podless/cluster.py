@@ -235,7 +235,7 @@ class Cluster:
     clients verify the server with, None where there is none. disturbed: as `podless.remote.WebhookClient`
     has it. read_time: seconds of processor time for one long body.
 
-    api: what verbs work on, from `start` on. token: of the administrator. admission: the steps that writes pass, as
+    api: what verbs work on, from `start` on. token: of the administrator. admission: the plugins that writes pass, as
     apis/admission.py lists them; one may be added at any time and place. health: what is known of how it
     does; more checks may be added at any time.
     """
@@ -294,7 +294,7 @@ class Cluster:
         state = State(store, cache, registry, converter)
         authenticator = self._authenticator(cache, tokens, await self._secret(state))
         meter = Meter()
-        self.admission.steps += make_plugins(state, authorizer, meter)
+        self.admission.plugins += make_plugins(state, authorizer, meter)
         self.api = api = API(
             store,
             cache,

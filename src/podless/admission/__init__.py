@@ -5,6 +5,6 @@ Plugins are in the folders of their API groups; apis/admission.py has their orde
 
 from podless.admission.attributes import CONNECT, CREATE, DELETE, UPDATE, AdmissionAttributes, Along
 from podless.admission.chain import Admission
-from podless.admission.plugin import Step
+from podless.admission.plugin import Plugin
 
-__all__ = ["CONNECT", "CREATE", "DELETE", "UPDATE", "Admission", "AdmissionAttributes", "Along", "Step"]
+__all__ = ["CONNECT", "CREATE", "DELETE", "UPDATE", "Admission", "AdmissionAttributes", "Along", "Plugin"]

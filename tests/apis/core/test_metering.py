@@ -112,7 +112,7 @@ async def test_what_others_change_between_two_slices_is_in_the_sum(monkeypatch: 
                 assert event is not None
                 there.collection.publish([event])
                 if gone:
-                    meter._hear(CLAIMS, there.collection, [])
+                    meter._note_events(CLAIMS, there.collection, [])
                 meter.used(CLAIMS, there.collection, "one", ALL, NAMES[:1])
 
         monkeypatch.setattr(metering, "charge", charge)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.admission.attributes import CREATE, AdmissionAttributes
-from podless.admission.plugin import Step
+from podless.admission.plugin import Plugin
 from podless.admission.refusals import forbidden
 from podless.apis.core.admission import is_pod
 from podless.apis.node.group import RUNTIME_CLASSES
@@ -27,7 +27,7 @@ _MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined O
 _UNASKED = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
 
 
-class RuntimeClasses(Step):
+class RuntimeClass(Plugin):
     """What the runtime of a pod costs, and where it is."""
 
     builtin = True
@@ -45,40 +45,40 @@ class RuntimeClasses(Step):
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Takes over overhead and scheduling. Raises Forbidden."""
-        known = await self._class(attr)
+        known = await self._find_class(attr)
         if known is None or attr.obj is None:
             return
         spec, fixed = attr.obj["spec"], (known.get("overhead") or {}).get("podFixed")
         if known.get("overhead") is not None:
-            if spec.get("overhead") and not _equal(spec["overhead"], fixed):
+            if spec.get("overhead") and not _is_equal(spec["overhead"], fixed):
                 raise forbidden(attr, _MISMATCH)
             if fixed:
                 spec["overhead"] = dict(fixed)
         if known.get("scheduling") is not None:
-            _schedule(attr, spec, known["scheduling"])
+            _merge_scheduling(attr, spec, known["scheduling"])
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raises Forbidden where overhead is not that of the class."""
-        known = await self._class(attr)
+        known = await self._find_class(attr)
         overhead = (attr.obj or {})["spec"].get("overhead") or {}
         if known is not None and known.get("overhead") is not None:
-            if not _equal(overhead, known["overhead"].get("podFixed")):
+            if not _is_equal(overhead, known["overhead"].get("podFixed")):
                 raise forbidden(attr, _MISMATCH)
         elif overhead:
             raise forbidden(attr, _UNASKED)
 
-    async def _class(self, attr: AdmissionAttributes) -> Object | None:
+    async def _find_class(self, attr: AdmissionAttributes) -> Object | None:
         name = (attr.obj or {})["spec"].get("runtimeClassName")
         if name is None:
             return None
         entry = (await self._state.loaded(RUNTIME_CLASSES)).get(RUNTIME_CLASSES.key("", name))
         if entry is None:
-            raise _unknown(attr, name)
+            raise _make_unknown_error(attr, name)
         found: Object = entry.decode()
         return found
 
 
-def _unknown(attr: AdmissionAttributes, name: str) -> APIError:
+def _make_unknown_error(attr: AdmissionAttributes, name: str) -> APIError:
     """A real server asks itself about a class that it has not heard of, by a path that some names cannot be in."""
     if not name:
         return Internal("resource name may not be empty")
@@ -87,7 +87,7 @@ def _unknown(attr: AdmissionAttributes, name: str) -> APIError:
     return forbidden(attr, f"pod rejected: RuntimeClass {quote(name)} not found")
 
 
-def _equal(one: dict[str, str], other: dict[str, str] | None) -> bool:
+def _is_equal(one: dict[str, str], other: dict[str, str] | None) -> bool:
     other = other or {}
     if one == other:  # as they are written, as nearly always
         return True
@@ -100,7 +100,7 @@ def _equal(one: dict[str, str], other: dict[str, str] | None) -> bool:
     return True
 
 
-def _schedule(attr: AdmissionAttributes, spec: Object, scheduling: Object) -> None:
+def _merge_scheduling(attr: AdmissionAttributes, spec: Object, scheduling: Object) -> None:
     selector = dict(spec.get("nodeSelector") or {})
     for key, value in each(scheduling.get("nodeSelector") or {}).items():
         if selector.get(key, value) != value:

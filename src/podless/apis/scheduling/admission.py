@@ -9,7 +9,7 @@ import asyncio
 from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.plugin import Step
+from podless.admission.plugin import Plugin
 from podless.admission.refusals import forbidden
 from podless.apis.core.admission import is_pod
 from podless.apis.core.group import NODES
@@ -29,7 +29,7 @@ _NO_CLASS: Object = {"value": 0, "preemptionPolicy": _LOWER}
 _GIVEN = "must not be provided in pod spec; priority admission controller computed {} from the given PriorityClass name"
 
 
-class NodeTaints(Step):
+class TaintNodesByCondition(Plugin):
     """A new node is not ready."""
 
     builtin = True
@@ -55,7 +55,7 @@ class NodeTaints(Step):
         spec["taints"] = [*taints, taint]
 
 
-class Priority(Step):
+class Priority(Plugin):
     """The priority of a pod is that of its class; of classes one at the most is the default."""
 
     builtin = True
@@ -76,7 +76,7 @@ class Priority(Step):
                 if spec.get(name) is None and attr.old["spec"].get(name) is not None:
                     spec[name] = attr.old["spec"][name]
             return
-        known = await self._class(attr, spec.get("priorityClassName") or "")
+        known = await self._find_class(attr, spec.get("priorityClassName") or "")
         for name, wanted, shown in (
             ("priority", known.get("value", 0), "the integer value of priority"),
             ("preemptionPolicy", known.get("preemptionPolicy"), "the string value of PreemptionPolicy"),
@@ -88,11 +88,11 @@ class Priority(Step):
                 raise forbidden(attr, f"{shown} ({given}) {_GIVEN.format(wanted)}")
             spec[name] = wanted
 
-    async def _class(self, attr: AdmissionAttributes, name: str) -> Object:
+    async def _find_class(self, attr: AdmissionAttributes, name: str) -> Object:
         assert attr.obj is not None
         collection = await self._state.loaded(PRIORITY_CLASSES)
         if not name:
-            default = await self._default()
+            default = await self._find_default()
             if default is None:
                 return _NO_CLASS
             attr.obj["spec"]["priorityClassName"] = default["metadata"]["name"]
@@ -103,7 +103,7 @@ class Priority(Step):
         found: Object = entry.decode()
         return found
 
-    async def _default(self) -> Object | None:
+    async def _find_default(self) -> Object | None:
         """The default class; of several that with the lowest number."""
         collection = await self._state.loaded(PRIORITY_CLASSES)
         entries = each(collection.under(PRIORITY_CLASSES.prefix)[0])
@@ -121,13 +121,13 @@ class Priority(Step):
         """Raises Forbidden for a second default."""
         if attr.obj is None or not attr.obj.get("globalDefault"):
             return
-        default = await self._default()
+        default = await self._find_default()
         if default is not None and (attr.operation == CREATE or default["metadata"]["name"] != attr.name):
             name = default["metadata"]["name"]
             raise forbidden(attr, f"PriorityClass {name} is already marked as default. Only one default can exist")
 
 
-class DefaultTolerations(Step):
+class DefaultTolerationSeconds(Plugin):
     """A pod stays on a node that is not ready, or not reachable, for a while."""
 
     builtin = True
