@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from podless.admission import Admission, chain
-from podless.admission.metering import Meter
+from podless.admission import Admission
 from podless.apis import catalog, features, runtimeconfig, schemes
+from podless.apis.admission import make_plugins
 from podless.apis.admissionregistration.group import VALIDATING_POLICIES
 from podless.apis.apiextensions.group import DEFINITIONS
 from podless.apis.apiregistration.group import API_SERVICES
 from podless.apis.core import group as core
+from podless.apis.core.metering import Meter
 from podless.apis.extensions.group import THIRD_PARTY_RESOURCES
 from podless.apis.release import facts_of
 from podless.auth import accounts
@@ -234,8 +235,8 @@ class Cluster:
     clients verify the server with, None where there is none. disturbed: as `podless.remote.WebhookClient`
     has it. read_time: seconds of processor time for one long body.
 
-    api: what verbs work on, from `start` on. token: of the administrator. admission: the steps that writes pass, as
-    `plugins` in admission/chain.py lists them; one may be added at any time and place. health: what is known of how it
+    api: what verbs work on, from `start` on. token: of the administrator. admission: the plugins that writes pass, as
+    apis/admission.py lists them; one may be added at any time and place. health: what is known of how it
     does; more checks may be added at any time.
     """
 
@@ -293,7 +294,7 @@ class Cluster:
         state = State(store, cache, registry, converter)
         authenticator = self._authenticator(cache, tokens, await self._secret(state))
         meter = Meter()
-        self.admission.steps += chain.plugins(state, authorizer, meter)
+        self.admission.plugins += make_plugins(state, authorizer, meter)
         self.api = api = API(
             store,
             cache,

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from podless import Server
-from podless.admission import CREATE, DELETE, UPDATE, Admission, AdmissionAttributes, Step
-from podless.admission.allocation import ServiceAllocator
+from podless.admission import CREATE, DELETE, UPDATE, Admission, AdmissionAttributes, Plugin
+from podless.apis.core.admission.serviceallocator import ServiceAllocator
 from podless.apis.core.group import NAMESPACES
 from podless.codec import serializer
 from podless.kinds.compile import compile_kind
@@ -22,7 +22,7 @@ from tests.conftest import CRDS, Client, definition, gadget
 MERGE, APPLY = "application/merge-patch+json", "application/apply-patch+yaml"
 
 
-class Recorder(Step):
+class Recorder(Plugin):
     """Keeps what it is asked, mutates as it is told, refuses what has a color it does not like."""
 
     def __init__(self, group: str) -> None:
@@ -61,7 +61,7 @@ class Recorder(Step):
             raise Forbidden(review.kind.plural, review.kind.group, review.name, "no red")
 
     def told(self) -> list[tuple[str, str, str, str]]:
-        """Step, operation, subresource and name of what came since the last look."""
+        """Plugin, operation, subresource and name of what came since the last look."""
         seen, self.seen = self.seen, []
         return [(step, review.operation, review.subresource, review.name) for step, review in seen]
 
@@ -82,7 +82,7 @@ def test_a_step_about_built_in_kinds_is_asked_about_no_other() -> None:
 
 
 def test_which_steps_allocate_is_asked_once_until_the_steps_change() -> None:
-    class Giving(Step):
+    class Giving(Plugin):
         asked = 0
 
         def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
@@ -95,7 +95,7 @@ def test_which_steps_allocate_is_asked_once_until_the_steps_change() -> None:
         assert every.allocating(CREATE, NAMESPACES, "") == [one]
         assert every.allocating(UPDATE, NAMESPACES, "") == []
     assert one.asked == 2
-    every.steps.insert(0, other)
+    every.plugins.insert(0, other)
     assert every.allocating(CREATE, NAMESPACES, "") == [other, one]
 
 
@@ -109,7 +109,7 @@ def recorder(server: Server, client: Client, request: Any) -> Iterator[Recorder]
     step = Recorder(group)
     app = server._app
     assert app is not None
-    steps = app.admission.steps
+    steps = app.admission.plugins
     steps.append(step)
     yield step
     steps.remove(step)
@@ -238,15 +238,21 @@ def test_what_a_user_may_not_write_is_told_with_what_is_wrong(client: Client, re
 def test_the_order_is_that_of_a_real_server(server: Server) -> None:
     """What kube-apiserver does in the storage of a kind stands between plugins that mutate and those that validate."""
     assert server._app is not None
-    names = [type(step).__name__ for step in server._app.admission.steps]
-    assert (names[0], names[-1]) == ("NamespaceLifecycle", "ObjectQuota")
-    order = ["MutatingPolicies", "MutatingWebhooks", "ServiceAllocator", "DeviceAccess", "ValidatingPolicies"]
+    names = [type(step).__name__ for step in server._app.admission.plugins]
+    assert (names[0], names[-1]) == ("NamespaceLifecycle", "ResourceQuota")
+    order = [
+        "MutatingAdmissionPolicy",
+        "MutatingAdmissionWebhook",
+        "ServiceAllocator",
+        "DeviceAccessCheck",
+        "ValidatingAdmissionPolicy",
+    ]
     assert sorted(order, key=names.index) == order
 
 
 def test_services_get_addresses_from_a_step_of_the_list_alone(server: Server, client: Client) -> None:
     assert server._app is not None
-    steps = server._app.admission.steps
+    steps = server._app.admission.plugins
     known, services = list(steps), "/api/v1/namespaces/default/services"
     steps[:] = [step for step in known if not isinstance(step, ServiceAllocator)]
     try:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podless.admission.podstandards import violations
+from podless.apis.policy.podsecuritystandards import find_violations
 from tests.conftest import Answer, Client
 
 LABEL = "pod-security.kubernetes.io/"
@@ -113,14 +113,14 @@ def test_namespaces_say_what_pods_may_do(client: Client, namespace: str) -> None
 )
 def test_standards(level: str, minor: int, spec: dict[str, Any], found: list[tuple[str, str]]) -> None:
     safe = {"containers": [{"name": "c", "securityContext": SAFE}]}
-    assert violations(level, minor, {}, safe | spec) == found
+    assert find_violations(level, minor, {}, safe | spec) == found
 
 
 def test_what_is_said_of_containers() -> None:
     risky = {"privileged": True, "capabilities": {"add": ["NET_RAW", "CHOWN"]}, "procMount": "Unmasked"}
     ports = [{"containerPort": 1, "hostPort": 80}, {"containerPort": 2, "hostPort": 8080}]
     spec = {"containers": [{"name": "a", "securityContext": risky}, {"name": "b", "ports": ports}]}
-    assert violations("baseline", 36, {}, spec) == [
+    assert find_violations("baseline", 36, {}, spec) == [
         ("non-default capabilities", 'container "a" must not include "NET_RAW" in securityContext.capabilities.add'),
         ("hostPort", 'container "b" uses hostPorts 80, 8080'),
         ("privileged", 'container "a" must not set securityContext.privileged=true'),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podless import Server
-from podless.admission import AdmissionAttributes, Step
+from podless.admission import AdmissionAttributes, Plugin
 from podless.kinds.kind import Kind
 from tests.admission.conftest import GROUP, World
 from tests.conftest import Client
@@ -139,7 +139,7 @@ def test_two_policies_and_the_first_refusal_is_told_with_all_warnings(world: Wor
     assert "Validation failed for ValidatingAdmissionPolicy" in refused.headers["Warning"]
 
 
-class Auditor(Step):
+class Auditor(Plugin):
     """Keeps what is to be in the audit log."""
 
     def __init__(self, group: str) -> None:
@@ -157,7 +157,7 @@ def test_audit_annotations_are_collected(server: Server, world: World) -> None:
     app = server._app
     assert app is not None
     auditor = Auditor(world.group)
-    app.admission.steps.append(auditor)
+    app.admission.plugins.append(auditor)
     annotations = [
         {"key": "color", "valueExpression": "'is ' + object.spec.color"},
         {"key": "none", "valueExpression": "null"},
@@ -166,7 +166,7 @@ def test_audit_annotations_are_collected(server: Server, world: World) -> None:
     try:
         assert world.create("x", color="blue").status == 201
     finally:
-        app.admission.steps.remove(auditor)
+        app.admission.plugins.remove(auditor)
     assert auditor.annotations[f"{name}/color"] == "is blue"
     assert f"{name}/none" not in auditor.annotations
     assert '"expressionIndex":0' in auditor.annotations["validation.policy.admission.k8s.io/validation_failure"]

@@ -1,10 +1,10 @@
 """What is done to a write, and said about it, before it is stored: mutate, allocate, then validate.
 
-`chain.py` has the order; a step is one file.
+Plugins are in the folders of their API groups; apis/admission.py has their order.
 """
 
 from podless.admission.attributes import CONNECT, CREATE, DELETE, UPDATE, AdmissionAttributes, Along
 from podless.admission.chain import Admission
-from podless.admission.step import Step
+from podless.admission.plugin import Plugin
 
-__all__ = ["CONNECT", "CREATE", "DELETE", "UPDATE", "Admission", "AdmissionAttributes", "Along", "Step"]
+__all__ = ["CONNECT", "CREATE", "DELETE", "UPDATE", "Admission", "AdmissionAttributes", "Along", "Plugin"]

@@ -24,15 +24,15 @@ class Along(NamedTuple):
     """What is committed together with a write, or not at all.
 
     operations: makes it, of what the cache shows now; called again where others were quicker. Raises what refuses the
-    write, or Overtaken. locks: held meanwhile, so that writers of one process do not get in each other's way.
+    write, or AllocationConflict. locks: held meanwhile, so that writers of one process do not get in each other's way.
     """
 
     locks: tuple[asyncio.Lock, ...]
     operations: Callable[[], Sequence[Operation]]
 
 
-class Overtaken(Exception):
-    """What was chosen for an object is somebody else's by now: it has to be chosen again."""
+class AllocationConflict(Exception):
+    """Another writer took what was allocated to an object: allocate again."""
 
 
 def both(one: Along | None, other: Along | None) -> Along | None:
@@ -49,13 +49,13 @@ class AdmissionAttributes:
     operation: CREATE, UPDATE, DELETE or CONNECT. kind, version, subresource: what is written to; the object is a Scale
     where the subresource is one. namespace: a namespace is in itself, what is cluster-scoped in none. name: "" where it
     is not known yet, and for the delete of a collection. obj: as it is to be, None for a delete, and the options of a
-    CONNECT; steps that mutate change it or put another one here. old: as it is, None for a create; nobody may change
+    CONNECT; plugins that mutate change it or put another one here. old: as it is, None for a create; nobody may change
     it. options: the CreateOptions, UpdateOptions or DeleteOptions, None for a CONNECT. warnings: texts for the client.
-    annotations: for the audit log. again: whether mutation goes round a second time; reinvoke: whether a step asks for
-    that. rounds: what a step keeps for that. along: what steps want to be committed with the write. floats: whole
-    numbers that a custom object was sent with as floats. size: bytes that steps have put into the object, about. verb:
-    of the API, "" for what a server does itself. refused: what of the object the user may not write, told together with
-    what is wrong with it.
+    annotations: for the audit log. again: whether mutation goes round a second time; reinvoke: whether a plugin asks
+    for that. rounds: what a plugin keeps for that. along: what plugins want to be committed with the write. floats:
+    whole numbers that a custom object was sent with as floats. size: bytes that plugins have put into the object,
+    about. verb: of the API, "" for what a server does itself. refused: what of the object the user may not write, told
+    together with what is wrong with it.
     """
 
     operation: str

@@ -1,104 +1,48 @@
-"""The order in which admission goes: one list of steps, gone through to mutate, to allocate and to validate."""
+"""The chain of admission: one list of plugins, gone through to mutate, to allocate and to validate."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.admission.allocation import ServiceAllocator
 from podless.admission.attributes import AdmissionAttributes
-from podless.admission.certificates import Decisions, Requests
-from podless.admission.devices import DeviceAccess
-from podless.admission.escalation import Escalation
-from podless.admission.generations import Generations
-from podless.admission.ingressclass import DefaultIngressClass
-from podless.admission.lifecycle import NamespaceLifecycle
-from podless.admission.limits import LimitRanger
-from podless.admission.metering import Meter
-from podless.admission.mutating import MutatingPolicies
-from podless.admission.podsecurity import PodSecurity
-from podless.admission.quota import ObjectQuota
-from podless.admission.reading import ParameterReading
-from podless.admission.scheduling import DefaultTolerations, NodeTaints, Priority, RuntimeClasses
-from podless.admission.step import Step
-from podless.admission.validating import ValidatingPolicies
-from podless.admission.volumes import DefaultClass, Growth, Protection
-from podless.admission.webhooks import MutatingWebhooks, ValidatingWebhooks
-from podless.auth.authorizer import Authorizer
+from podless.admission.plugin import Plugin
 from podless.kinds.kind import Kind
-from podless.kinds.state import State
 
-_KNOWN_MOST = 1000  # sorts of writes of which the steps that allocate are remembered
-
-
-def plugins(state: State, authorizer: Authorizer, meter: Meter | None = None) -> list[Step]:
-    """Return all steps of a server, in the order of kube-apiserver's plugins (pkg/kubeapiserver/options/plugins.go).
-
-    kube-apiserver does in the storage of a kind what stands between its plugins that mutate and those that validate.
-    A comment gives the name of the plugin where ours is another one. meter: adds up for quotas.
-    """
-    return [
-        NamespaceLifecycle(state),
-        LimitRanger(state),
-        NodeTaints(),  # TaintNodesByCondition
-        PodSecurity(state),
-        Priority(state),
-        DefaultTolerations(),  # DefaultTolerationSeconds
-        DefaultClass(state),  # DefaultStorageClass
-        Protection(),  # StorageObjectInUseProtection
-        Growth(state),  # PersistentVolumeClaimResize
-        RuntimeClasses(state),  # RuntimeClass
-        Decisions(authorizer),  # CertificateApproval, CertificateSigning
-        Requests(),  # CertificateSubjectRestriction
-        DefaultIngressClass(state),
-        MutatingPolicies(state, authorizer),  # MutatingAdmissionPolicy
-        MutatingWebhooks(state, authorizer),  # MutatingAdmissionWebhook
-        # in the storage of kinds
-        ServiceAllocator(state),
-        DeviceAccess(state, authorizer),
-        Escalation(authorizer),
-        Generations(state),
-        ParameterReading(state, authorizer),
-        # plugins again
-        ValidatingPolicies(state, authorizer),  # ValidatingAdmissionPolicy
-        ValidatingWebhooks(state, authorizer),  # ValidatingAdmissionWebhook
-        ObjectQuota(
-            state, meter or Meter()
-        ),  # ResourceQuota; the last one, for a write that it lets pass is stored next
-    ]
+_KNOWN_MOST = 1000  # sorts of writes of which the plugins that allocate are remembered
 
 
 class Admission:
-    """All steps, in order. steps: may be changed at any time.
+    """All plugins, in order. plugins: may be changed at any time.
 
-    `mutating`, `allocating` and `validating` return the steps that concern a write. A write that no step concerns
+    `mutating`, `allocating` and `validating` return the plugins that concern a write. A write that no plugin concerns
     needs nothing prepared for it.
     """
 
-    def __init__(self, steps: Sequence[Step] = ()) -> None:
-        self.steps = list(steps)
-        self._known: list[Step] = []
+    def __init__(self, plugins: Sequence[Plugin] = ()) -> None:
+        self.plugins = list(plugins)
+        self._known: list[Plugin] = []
         # by whether the kind is a custom one
-        self._mutating: dict[bool, list[Step]] = {}
-        self._allocating: dict[bool, list[Step]] = {}
-        self._validating: dict[bool, list[Step]] = {}
+        self._mutating: dict[bool, list[Plugin]] = {}
+        self._allocating: dict[bool, list[Plugin]] = {}
+        self._validating: dict[bool, list[Plugin]] = {}
         # by operation, prefix of the kind and subresource
-        self._allocated: dict[tuple[str, str, str], list[Step]] = {}
+        self._allocated: dict[tuple[str, str, str], list[Plugin]] = {}
 
     async def start(self) -> None:
-        """Have all steps get ready."""
-        for step in self.steps:
-            await step.start()
+        """Have all plugins get ready."""
+        for plugin in self.plugins:
+            await plugin.start()
 
-    def mutating(self, operation: str, kind: Kind, subresource: str, namespace: str) -> list[Step]:
-        """Return the steps that mutate such a write. namespace: of the path, "" for none."""
-        if self._known != self.steps:
+    def mutating(self, operation: str, kind: Kind, subresource: str, namespace: str) -> list[Plugin]:
+        """Return the plugins that mutate such a write. namespace: of the path, "" for none."""
+        if self._known != self.plugins:
             self._sort()
         asked = self._mutating[kind.custom]
-        return [step for step in asked if step.mutates(operation, kind, subresource, namespace)]
+        return [plugin for plugin in asked if plugin.mutates(operation, kind, subresource, namespace)]
 
-    def allocating(self, operation: str, kind: Kind, subresource: str) -> list[Step]:
-        """Return the steps that complete such a write right before the object is checked."""
-        if self._known != self.steps:
+    def allocating(self, operation: str, kind: Kind, subresource: str) -> list[Plugin]:
+        """Return the plugins that complete such a write right before the object is checked."""
+        if self._known != self.plugins:
             self._sort()
         asked = self._allocating[kind.custom]
         if not asked:  # as for custom kinds
@@ -108,44 +52,44 @@ class Admission:
         if known is None:
             if len(self._allocated) >= _KNOWN_MOST:
                 self._allocated.clear()
-            known = [step for step in asked if step.allocates(operation, kind, subresource)]
+            known = [plugin for plugin in asked if plugin.allocates(operation, kind, subresource)]
             self._allocated[about] = known
         return known
 
-    def validating(self, operation: str, kind: Kind, subresource: str) -> list[Step]:
-        """Return the steps that look at such a write once the object has been found to be valid."""
-        if self._known != self.steps:
+    def validating(self, operation: str, kind: Kind, subresource: str) -> list[Plugin]:
+        """Return the plugins that look at such a write once the object has been found to be valid."""
+        if self._known != self.plugins:
             self._sort()
-        return [step for step in self._validating[kind.custom] if step.validates(operation, kind, subresource)]
+        return [plugin for plugin in self._validating[kind.custom] if plugin.validates(operation, kind, subresource)]
 
     def _sort(self) -> None:
-        """Most steps have one phase only, and need not be asked about the others."""
-        self._known = list(self.steps)
+        """Most plugins have one phase only, and need not be asked about the others."""
+        self._known = list(self.plugins)
         self._allocated.clear()
         for custom in (False, True):
-            asked = [step for step in self.steps if not (custom and step.builtin)]
-            self._mutating[custom] = [step for step in asked if type(step).mutates is not Step.mutates]
-            self._allocating[custom] = [step for step in asked if type(step).allocates is not Step.allocates]
-            self._validating[custom] = [step for step in asked if type(step).validates is not Step.validates]
+            asked = [plugin for plugin in self.plugins if not (custom and plugin.builtin)]
+            self._mutating[custom] = [plugin for plugin in asked if type(plugin).mutates is not Plugin.mutates]
+            self._allocating[custom] = [plugin for plugin in asked if type(plugin).allocates is not Plugin.allocates]
+            self._validating[custom] = [plugin for plugin in asked if type(plugin).validates is not Plugin.validates]
 
 
-async def mutate(steps: Sequence[Step], attr: AdmissionAttributes) -> None:
-    """Have all steps change the object; once more where one of them asks for it. Raises what refuses the write."""
-    for step in steps:
-        await step.mutate(attr)
+async def mutate(plugins: Sequence[Plugin], attr: AdmissionAttributes) -> None:
+    """Have all plugins change the object; once more where one of them asks for it. Raises what refuses the write."""
+    for plugin in plugins:
+        await plugin.mutate(attr)
     if attr.reinvoke:
         attr.again = True
-        for step in steps:
-            await step.mutate(attr)
+        for plugin in plugins:
+            await plugin.mutate(attr)
 
 
-async def allocate(steps: Sequence[Step], attr: AdmissionAttributes) -> None:
-    """Have all steps complete the object. Raises what refuses the write."""
-    for step in steps:
-        await step.allocate(attr)
+async def allocate(plugins: Sequence[Plugin], attr: AdmissionAttributes) -> None:
+    """Have all plugins complete the object. Raises what refuses the write."""
+    for plugin in plugins:
+        await plugin.allocate(attr)
 
 
-async def validate(steps: Sequence[Step], attr: AdmissionAttributes) -> None:
-    """Have all steps look at the object. Raises what refuses the write."""
-    for step in steps:
-        await step.validate(attr)
+async def validate(plugins: Sequence[Plugin], attr: AdmissionAttributes) -> None:
+    """Have all plugins look at the object. Raises what refuses the write."""
+    for plugin in plugins:
+        await plugin.validate(attr)

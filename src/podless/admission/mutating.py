@@ -12,9 +12,9 @@ from podless.admission import patches
 from podless.admission.attributes import DELETE, AdmissionAttributes
 from podless.admission.conditions import ConditionFailed
 from podless.admission.hooks import Fault, Hooks, Invocation, Policy
+from podless.admission.plugin import Plugin
 from podless.admission.refusals import forbidden, internal
 from podless.admission.reinvocation import Reinvocation
-from podless.admission.step import Step
 from podless.admission.subject import Subject
 from podless.apis.admissionregistration.group import MUTATING_BINDINGS, MUTATING_POLICIES
 from podless.auth.authorizer import Authorizer
@@ -54,7 +54,7 @@ class MutatingPolicy(Policy):
         return made
 
 
-class MutatingPolicies(Step):
+class MutatingAdmissionPolicy(Plugin):
     """All bound policies."""
 
     def __init__(self, state: State, authorizer: Authorizer) -> None:

@@ -12,7 +12,7 @@ Object = dict[str, Any]
 
 
 class Reinvocation:
-    """What one step knows of those that it has asked about a write. Kept with the attributes from round to round."""
+    """What one plugin knows of those that it has asked about a write. Kept with the attributes from round to round."""
 
     def __init__(self) -> None:
         self._earlier: set[Hashable] = set()
@@ -21,13 +21,13 @@ class Reinvocation:
 
     @classmethod
     def of(cls, attr: AdmissionAttributes, step: str) -> Reinvocation:
-        """A step's own, for this round."""
+        """A plugin's own, for this round."""
         found = attr.reinvocations.get(step)
         if found is None:
             found = attr.reinvocations[step] = cls()
         known: Reinvocation = found
         if attr.again and known._last != attr.obj:
-            known._require()  # a step between has changed the object
+            known._require()  # a plugin between has changed the object
         return known
 
     def skips(self, attr: AdmissionAttributes, one: Hashable) -> bool:
@@ -44,7 +44,7 @@ class Reinvocation:
         self._earlier.add(one)
 
     def end(self, attr: AdmissionAttributes) -> None:
-        """The step is done for this round."""
+        """The plugin is done for this round."""
         self._last = view.copy(attr.obj) if self._earlier and attr.obj is not None else None
 
     def _require(self) -> None:

@@ -26,7 +26,7 @@ _NAMESPACE = (
 
 
 class Subject:
-    """One write, for the time that one step looks at it. What is found out is kept."""
+    """One write, for the time that one plugin looks at it. What is found out is kept."""
 
     def __init__(self, attr: AdmissionAttributes, state: State, authorizer: Authorizer) -> None:
         self.attr = attr

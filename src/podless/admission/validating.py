@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from podless.admission.attributes import AdmissionAttributes
 from podless.admission.conditions import ConditionFailed
 from podless.admission.hooks import Fault, Hook, Hooks, Invocation, Policy
+from podless.admission.plugin import Plugin
 from podless.admission.refusals import CODES, forbidden
-from podless.admission.step import Step
 from podless.admission.subject import Subject
 from podless.apis.admissionregistration.group import VALIDATING_BINDINGS, VALIDATING_POLICIES
 from podless.auth.authorizer import Authorizer
@@ -76,7 +76,7 @@ class Failure(NamedTuple):
     reason: str = "Invalid"
 
 
-class ValidatingPolicies(Step):
+class ValidatingAdmissionPolicy(Plugin):
     """All bound policies."""
 
     def __init__(self, state: State, authorizer: Authorizer) -> None:

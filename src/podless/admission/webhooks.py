@@ -16,9 +16,9 @@ from podless.admission.calls import CallFailed, Verdict, call
 from podless.admission.conditions import ConditionFailed, Conditions
 from podless.admission.lister import Lister
 from podless.admission.matching import Concerned, Matching, exempt
+from podless.admission.plugin import Plugin
 from podless.admission.refusals import Told, internal
 from podless.admission.reinvocation import Reinvocation
-from podless.admission.step import Step
 from podless.admission.subject import Subject
 from podless.apis.admissionregistration.group import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
 from podless.auth.authorizer import Authorizer
@@ -54,7 +54,7 @@ class Webhook:
         return Conditions(given, Environment(), strict=not self.open) if given else None
 
 
-class _Webhooks(Step):
+class _Webhooks(Plugin):
     """All webhooks of one kind of configuration, in the order of their names."""
 
     def __init__(self, kind: Kind, state: State, authorizer: Authorizer) -> None:
@@ -133,7 +133,7 @@ def _failed(webhook: Webhook, why: object) -> APIError:
     return internal(f"failed calling webhook {gotext.quote(webhook.name)}: {why}")
 
 
-class ValidatingWebhooks(_Webhooks):
+class ValidatingAdmissionWebhook(_Webhooks):
     """Webhooks that say yes or no; all are called at once."""
 
     def __init__(self, state: State, authorizer: Authorizer) -> None:
@@ -172,7 +172,7 @@ class ValidatingWebhooks(_Webhooks):
         return None
 
 
-class MutatingWebhooks(_Webhooks):
+class MutatingAdmissionWebhook(_Webhooks):
     """Webhooks that may change the object; one is called after the other."""
 
     def __init__(self, state: State, authorizer: Authorizer) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 
-from podless.admission.metering import Meter
 from podless.apis.core import usage
+from podless.apis.core.metering import Meter
 from podless.apis.core.resourcequotas import STANDARD, counted
 from podless.cache.entry import Entry
 from podless.cache.events import Event

@@ -1,4 +1,4 @@
-"""From a call to admission and back; nothing is prepared where no step concerns the write."""
+"""From a call to admission and back; nothing is prepared where no plugin concerns the write."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ async def mutate_object(api: API, write: Write, obj: Object, old: Object | None)
     Raises what refuses the write.
     """
     call = write.call
-    steps = api.admission.mutating(_operation(write), call.kind, call.subresource, call.namespace)
-    if not steps:
+    plugins = api.admission.mutating(_operation(write), call.kind, call.subresource, call.namespace)
+    if not plugins:
         return obj
     before = (obj.get("metadata") or {}).get("managedFields")
     attr = _attributes(write, obj, old)
-    await api.off_loop.slices.drive(chain.mutate(steps, attr))
+    await api.off_loop.slices.drive(chain.mutate(plugins, attr))
     assert attr.obj is not None
     write.added = attr.size
     if attr.obj is not obj:
@@ -61,8 +61,8 @@ async def _mutate(api: API, write: Write) -> None:
 async def _allocate(api: API, write: Write) -> None:
     """Complete the object right before it is checked."""
     attr = _attributes(write, write.obj, write.old)
-    steps = api.admission.allocating(attr.operation, attr.kind, attr.subresource)
-    await api.off_loop.slices.drive(chain.allocate(steps, attr))
+    plugins = api.admission.allocating(attr.operation, attr.kind, attr.subresource)
+    await api.off_loop.slices.drive(chain.allocate(plugins, attr))
     write.refused, write.along = attr.refused, attr.along
 
 
@@ -72,8 +72,8 @@ async def _validate(api: API, write: Write) -> None:
     if write.shown is not None:
         obj, old = write.shown(obj), write.shown(old) if old is not None else None
     attr = _attributes(write, obj, old)
-    steps = api.admission.validating(attr.operation, attr.kind, attr.subresource)
-    await api.off_loop.slices.drive(chain.validate(steps, attr))
+    plugins = api.admission.validating(attr.operation, attr.kind, attr.subresource)
+    await api.off_loop.slices.drive(chain.validate(plugins, attr))
     write.along = both(attr.along, write.along)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from podless.admission.attributes import Overtaken
+from podless.admission.attributes import AllocationConflict
 from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.meta.errors import AlreadyExists, Forbidden
@@ -40,7 +40,7 @@ async def insert(api: API, write: Write) -> Single:
     while True:
         try:
             return await _insert(api, write)
-        except Overtaken:
+        except AllocationConflict:
             pass
         except Conflicted as conflict:
             attempts -= 1

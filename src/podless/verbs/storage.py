@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from enum import Enum
 from typing import Any, NamedTuple, TypeVar
 
-from podless.admission.attributes import Along, Overtaken
+from podless.admission.attributes import AllocationConflict, Along
 from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.kind import Kind
@@ -88,7 +88,7 @@ async def put_object(
 ) -> Entry:
     """As `store_new`, of an object that is encoded. obj: the same decoded, where what follows is to be told of it.
 
-    Raises Conflicted, Overtaken, or what refuses what goes along.
+    Raises Conflicted, AllocationConflict, or what refuses what goes along.
     """
 
     async def write(_: _Present | None) -> Entry:
@@ -208,8 +208,8 @@ async def commit_operations(api: State, operations: Sequence[Operation]) -> int:
 async def _repeat(api: State, attempt: Callable[[_Present | None], Awaitable[T]], *, new: str = "") -> T:
     """Call `attempt` until nobody else writes in between, with what its last commit failed on.
 
-    new: the key of an object to be made. Where it is in use, or what goes along is taken (Overtaken), the caller has to
-    choose anew, so both are raised. Raises Unavailable after `_TRIES` calls.
+    new: the key of an object to be made. Where it is in use, or what goes along is taken (AllocationConflict), the
+    caller has to choose anew, so both are raised. Raises Unavailable after `_TRIES` calls.
     """
     present: _Present | None = None
     for _ in range(_TRIES):
@@ -220,7 +220,7 @@ async def _repeat(api: State, attempt: Callable[[_Present | None], Awaitable[T]]
                 raise
             await _catch_up(api, conflict)
             present = _Present(conflict.key, conflict.current)
-        except Overtaken:
+        except AllocationConflict:
             if new:
                 raise
             present = None  # the attempt chooses anew

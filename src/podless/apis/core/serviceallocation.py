@@ -98,7 +98,7 @@ class Allocation:
         self._give_check(spec, before)
 
     @property
-    def overtaken(self) -> bool:
+    def has_conflict(self) -> bool:
         """Whether somebody else has got what was chosen."""
         taken = self._pool
         return any(ip in taken.addresses for ip in self.addresses) or any(port in taken.ports for port in self.ports)

@@ -1,6 +1,6 @@
 """Nobody grants what they do not have: roles may not be widened, and may not be bound, beyond the writer's own rights.
 
-Who may `escalate` roles, or `bind` a role, may do so without having its rights. The step stands behind all that
+Who may `escalate` roles, or `bind` a role, may do so without having its rights. The plugin stands behind all that
 change objects. Source: "Privilege escalation prevention and bootstrapping" of the Kubernetes documents, as recorded.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.step import Step
+from podless.admission.plugin import Plugin
 from podless.apis.rbac.rbac import GROUP
 from podless.auth import rules
 from podless.auth.attributes import Attributes
@@ -29,7 +29,7 @@ _ROLES = {"Role": "roles", "ClusterRole": "clusterroles"}
 _FREE = ("ownerReferences", "finalizers", "managedFields", "resourceVersion")  # what deleting an object needs changed
 
 
-class Escalation(Step):
+class EscalationCheck(Plugin):
     """Compares what is granted with what the writer may do."""
 
     builtin = True
@@ -44,26 +44,26 @@ class Escalation(Step):
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Changes nothing. Raises Forbidden, or NotFound for a role that is to be bound and is not there."""
         obj = attr.obj
-        if attr.user.master or obj is None or (attr.old is not None and _same(obj, attr.old)):
+        if attr.user.master or obj is None or (attr.old is not None and _is_same(obj, attr.old)):
             return
         if "roleRef" in obj:
-            self._binding(attr, obj["roleRef"])
+            self._check_binding(attr, obj["roleRef"])
         else:
-            self._role(attr, obj)
+            self._check_role(attr, obj)
 
-    def _role(self, attr: AdmissionAttributes, obj: Object) -> None:
+    def _check_role(self, attr: AdmissionAttributes, obj: Object) -> None:
         kind = attr.kind
         asked = Attributes("escalate", GROUP, "", kind.plural, "", attr.namespace, attr.name)
         if self._authorizer.allowed(attr.user, asked):
             return
-        self._confirm(attr, obj.get("rules") or [])
-        if _gathers(obj) or _gathers(attr.old or {}):
+        self._check_rights(attr, obj.get("rules") or [])
+        if _is_aggregated(obj) or _is_aggregated(attr.old or {}):
             # what it gathers later is not known now
             lacking, _ = self._authorizer.missing(attr.user, attr.namespace, (_EVERYTHING, _ALL_PATHS))
             if lacking:
                 raise Forbidden(kind.plural, GROUP, obj["metadata"].get("name") or "", _AGGREGATES)
 
-    def _binding(self, attr: AdmissionAttributes, ref: Object) -> None:
+    def _check_binding(self, attr: AdmissionAttributes, ref: Object) -> None:
         name, resource = ref["name"], _ROLES.get(ref["kind"])
         if resource is None:
             return  # not valid; that is for validation to say
@@ -73,9 +73,9 @@ class Escalation(Step):
         granted = self._authorizer.role(ref["kind"], name, attr.namespace)
         if granted is None:
             raise NotFound(attr.kind.plural, GROUP, name)
-        self._confirm(attr, granted)
+        self._check_rights(attr, granted)
 
-    def _confirm(self, attr: AdmissionAttributes, granted: Sequence[PolicyRule]) -> None:
+    def _check_rights(self, attr: AdmissionAttributes, granted: Sequence[PolicyRule]) -> None:
         user = attr.user
         lacking, errors = self._authorizer.missing(user, attr.namespace, granted)
         if not lacking:
@@ -88,15 +88,15 @@ class Escalation(Step):
         raise Forbidden(attr.kind.plural, GROUP, (attr.obj or {})["metadata"].get("name") or "", text)
 
 
-def _gathers(role: Object) -> bool:
+def _is_aggregated(role: Object) -> bool:
     return bool((role.get("aggregationRule") or {}).get("clusterRoleSelectors"))
 
 
-def _same(obj: Object, old: Object) -> bool:
+def _is_same(obj: Object, old: Object) -> bool:
     """Whether nothing changes but what the collector of garbage has to change."""
-    return _bare(obj) == _bare(old)
+    return _strip_metadata(obj) == _strip_metadata(old)
 
 
-def _bare(obj: Object) -> Object:
+def _strip_metadata(obj: Object) -> Object:
     metadata = {name: value for name, value in obj["metadata"].items() if name not in _FREE}
     return {**obj, "metadata": metadata}

@@ -1,4 +1,4 @@
-"""What one admission plugin is: a step that a write passes."""
+"""What one admission plugin is."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from podless.admission.attributes import AdmissionAttributes
 from podless.kinds.kind import Kind
 
 
-class Step:
-    """One rule, or source of rules, that writes pass; a plugin in kube-apiserver's words.
+class Plugin:
+    """One rule, or source of rules, that writes pass: `admission.Interface` of kube-apiserver.
 
-    A write goes through all steps three times, one phase after the other:
+    A write goes through all plugins three times, one phase after the other:
 
     - `mutate`: change the object as the client wants it, defaults filled in, not checked yet.
     - `allocate`: give the object what only the server can give, and note what the user has no right to write
@@ -21,7 +21,7 @@ class Step:
     write and must cost next to nothing; `allocates` is called once for each sort of write. `mutate` may replace the
     object, `allocate` changes it in place, `validate` leaves it alone. All three raise an APIError to refuse the write.
 
-    builtin: whether the step concerns built-in kinds only; it is not asked about custom ones.
+    builtin: whether the plugin concerns built-in kinds only; it is not asked about custom ones.
     """
 
     builtin = False

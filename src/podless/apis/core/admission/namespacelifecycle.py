@@ -6,7 +6,8 @@ Source: the NamespaceLifecycle plugin of k8s.io/apiserver.
 from __future__ import annotations
 
 from podless.admission.attributes import CREATE, DELETE, AdmissionAttributes
-from podless.admission.step import Step
+from podless.admission.plugin import Plugin
+from podless.apis.core.admission import is_namespace
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.meta.errors import Forbidden, NotFound
@@ -14,7 +15,7 @@ from podless.meta.errors import Forbidden, NotFound
 _PROTECTED = ("default", "kube-system", "kube-public")
 
 
-class NamespaceLifecycle(Step):
+class NamespaceLifecycle(Plugin):
     """Nothing new where no namespace is or one is about to go."""
 
     def __init__(self, state: State) -> None:
@@ -27,16 +28,16 @@ class NamespaceLifecycle(Step):
                 return False
             entry = self._state.known_namespace(namespace)
             return entry is None or entry.terminating
-        return operation == DELETE and _is_namespace(kind)
+        return operation == DELETE and is_namespace(kind)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Raises NotFound or Forbidden."""
         if attr.operation == DELETE:
-            _stays(attr)
+            _refuse_protected(attr)
         else:
-            await self._check(attr)
+            await self._check_namespace(attr)
 
-    async def _check(self, attr: AdmissionAttributes) -> None:
+    async def _check_namespace(self, attr: AdmissionAttributes) -> None:
         """The namespace is there and not being deleted."""
         name = attr.namespace
         try:
@@ -56,10 +57,6 @@ def _is_review(kind: Kind) -> bool:
     return kind.plural == "localsubjectaccessreviews" and kind.group == "authorization.k8s.io"
 
 
-def _is_namespace(kind: Kind) -> bool:
-    return kind.plural == "namespaces" and not kind.group
-
-
-def _stays(attr: AdmissionAttributes) -> None:
+def _refuse_protected(attr: AdmissionAttributes) -> None:
     if attr.name in _PROTECTED:
         raise Forbidden(attr.kind.plural, attr.kind.group, attr.name, "this namespace may not be deleted")

@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from podless.admission import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.devices import DeviceAccess
 from podless.apis.core.group import PODS
+from podless.apis.resource.admission import DeviceAccessCheck
 from podless.apis.resource.group import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Decision
@@ -46,7 +46,7 @@ class Spaces:
 def refused(
     obj: Object, old: Object | None, *rights: tuple[str, str, str, str], user: User = ALICE, namespace: str = "shop"
 ) -> list[str]:
-    step: Any = DeviceAccess(Spaces(), Rights(*rights))  # type: ignore[arg-type]
+    step: Any = DeviceAccessCheck(Spaces(), Rights(*rights))  # type: ignore[arg-type]
     kind, subresource = RESOURCE_CLAIMS, "" if old is None else "status"
     operation = CREATE if old is None else UPDATE
     assert step.allocates(operation, kind, subresource)
@@ -58,7 +58,7 @@ def refused(
 
 
 def test_new_claims_and_templates_and_the_status_of_claims_are_judged() -> None:
-    step: Any = DeviceAccess(Spaces(), Rights())  # type: ignore[arg-type]
+    step: Any = DeviceAccessCheck(Spaces(), Rights())  # type: ignore[arg-type]
     for kind in (RESOURCE_CLAIMS, RESOURCE_CLAIM_TEMPLATES):
         assert step.allocates(CREATE, kind, "")
         assert not step.allocates(UPDATE, kind, "")

@@ -106,7 +106,7 @@ class Meter:
         if measure is None:
             return dict.fromkeys(names, "0")
         self._follow(kind, collection)
-        scope, scopes, applies = kind.keys.scope(namespace), _shown(quota), usage.scoped(quota)
+        scope, scopes, applies = kind.keys.scope(namespace), _format_scopes(quota), usage.scoped(quota)
         found = {}
         for name in names:
             charge(_STEPS)
@@ -130,7 +130,7 @@ class Meter:
         if one is None or one.seen < space.first:
             one = _Sum(space.last)
             for entry in collection.under(scope)[0]:
-                _measured(measure, entry)
+                _measure(measure, entry)
                 one.put(entry.key, text(entry))
             if self._spaces.get(scope) is space:
                 self._keep(space, about, one)
@@ -143,7 +143,7 @@ class Meter:
             key = space.changed[one.seen - space.first]
             changed = collection.get(key)
             if changed is not None and "usage" not in changed.forms:
-                _measured(measure, changed)
+                _measure(measure, changed)
                 continue
             before = len(one.given)
             one.put(key, text(changed) if changed is not None else None)
@@ -169,9 +169,9 @@ class Meter:
     def _follow(self, kind: Kind, collection: WatchCache) -> None:
         if self._followed.get(kind.prefix) is not collection:
             self._followed[kind.prefix] = collection
-            collection.add_event_handler(partial(self._hear, kind, collection))
+            collection.add_event_handler(partial(self._note_events, kind, collection))
 
-    def _hear(self, kind: Kind, collection: WatchCache, events: Sequence[Event]) -> None:
+    def _note_events(self, kind: Kind, collection: WatchCache, events: Sequence[Event]) -> None:
         if self._followed.get(kind.prefix) is not collection:
             return
         for event in events:
@@ -186,7 +186,7 @@ class Meter:
                 self.kept -= sum(len(one.given) for one in sums.values())
 
 
-def _measured(measure: Callable[[Object], Usage], entry: Entry) -> None:
+def _measure(measure: Callable[[Object], Usage], entry: Entry) -> None:
     """Measure an object once."""
     charge(_STEPS)
     if "usage" not in entry.forms:
@@ -194,7 +194,7 @@ def _measured(measure: Callable[[Object], Usage], entry: Entry) -> None:
         entry.forms["usage"] = measure(entry.decode())
 
 
-def _shown(quota: Object) -> str:
+def _format_scopes(quota: Object) -> str:
     """What a quota says of its scopes, as a text."""
     spec = quota["spec"]
     return repr((spec.get("scopes"), spec.get("scopeSelector")))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.step import Step
+from podless.admission.plugin import Plugin
 from podless.codec import quantity
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
@@ -33,7 +33,7 @@ _FIXED = (
 )
 
 
-class DefaultClass(Step):
+class DefaultStorageClass(Plugin):
     """A claim that names no class gets the default one: of several, the one made last."""
 
     builtin = True
@@ -58,12 +58,12 @@ class DefaultClass(Step):
         found = [entry.decode() for entry in each(entries) if _DEFAULT_NAME in entry.body]
         defaults = [one for one in found if _is_default(one)]
         if defaults:
-            newest = max(map(_made, defaults))
-            chosen = min(one["metadata"]["name"] for one in defaults if _made(one) == newest)
-            _insert(spec, "storageClassName", chosen, before=("volumeMode", "dataSource", "dataSourceRef"))
+            newest = max(map(_get_creation_time, defaults))
+            chosen = min(one["metadata"]["name"] for one in defaults if _get_creation_time(one) == newest)
+            _insert_field(spec, "storageClassName", chosen, before=("volumeMode", "dataSource", "dataSourceRef"))
 
 
-def _made(obj: Object) -> str:
+def _get_creation_time(obj: Object) -> str:
     """When it was made; what others wrote to etcd may not say so."""
     return obj["metadata"].get("creationTimestamp") or ""
 
@@ -73,14 +73,14 @@ def _is_default(known: Object) -> bool:
     return any(annotations.get(name) == "true" for name in _DEFAULT)
 
 
-def _insert(spec: Object, name: str, value: Any, before: tuple[str, ...]) -> None:
+def _insert_field(spec: Object, name: str, value: Any, before: tuple[str, ...]) -> None:
     """Set a field in the order of its struct."""
     rest = {key: spec.pop(key) for key in (*before, "volumeAttributesClassName") if key in spec}
     spec[name] = value
     spec |= rest
 
 
-class Protection(Step):
+class StorageObjectInUseProtection(Plugin):
     """Claims, volumes and the classes of their attributes are held while somebody may use them."""
 
     builtin = True
@@ -98,7 +98,7 @@ class Protection(Step):
             metadata["finalizers"] = [*held, holder]
 
 
-class Growth(Step):
+class PersistentVolumeClaimResize(Plugin):
     """A claim grows when it is bound, and its class says that volumes may."""
 
     builtin = True
@@ -114,14 +114,14 @@ class Growth(Step):
         """Raises Forbidden."""
         assert attr.obj is not None
         assert attr.old is not None
-        if _size(attr.obj) <= _size(attr.old):
+        if _read_size(attr.obj) <= _read_size(attr.old):
             return
         if (attr.old.get("status") or {}).get("phase") != "Bound":
             raise Forbidden(_CLAIMS, "", attr.name, _UNBOUND)
-        if not await self._grows(attr.obj):
+        if not await self._allows_expansion(attr.obj):
             raise Forbidden(_CLAIMS, "", attr.name, _FIXED)
 
-    async def _grows(self, claim: Object) -> bool:
+    async def _allows_expansion(self, claim: Object) -> bool:
         annotations = claim["metadata"].get("annotations") or {}
         name = annotations.get(_OLD_CLASS) or claim["spec"].get("storageClassName")
         classes = self._state.registry.get(_GROUP, _CLASSES)
@@ -131,6 +131,6 @@ class Growth(Step):
         return entry is not None and bool(entry.decode().get("allowVolumeExpansion"))
 
 
-def _size(claim: Object) -> Any:
+def _read_size(claim: Object) -> Any:
     text = ((claim["spec"].get("resources") or {}).get("requests") or {}).get("storage")
     return quantity.parse_quantity(text) if text is not None else 0

@@ -347,7 +347,7 @@ _RESTRICTED = (
 )
 
 
-def violations(level: str, minor: int, metadata: Object, spec: Object) -> list[tuple[str, str]]:
+def find_violations(level: str, minor: int, metadata: Object, spec: Object) -> list[tuple[str, str]]:
     """Reasons and details of what keeps a pod from a level ("baseline" or "restricted"; "privileged" allows all)."""
     if level == "privileged":
         return []

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.step import Step
+from podless.admission.plugin import Plugin
 from podless.apis.apiextensions.group import DEFINITIONS
 from podless.apis.extensions.group import THIRD_PARTY_RESOURCES
 from podless.apis.extensions.thirdparty import Defined, defined
@@ -21,7 +21,7 @@ from podless.meta.field import FieldError
 Object = dict[str, Any]
 
 
-class Generations(Step):
+class DefinitionConflictCheck(Plugin):
     """Refuses definitions of what is defined already."""
 
     builtin = True
@@ -41,35 +41,35 @@ class Generations(Step):
         """Raises Invalid."""
         assert attr.obj is not None
         if attr.kind.prefix == DEFINITIONS.prefix:
-            errors = await self._definition(attr, attr.obj["spec"])
+            errors = await self._check_definition(attr, attr.obj["spec"])
         else:
-            errors = await self._third(defined(attr.obj["metadata"]["name"]))
+            errors = await self._check_third_party(defined(attr.obj["metadata"]["name"]))
         if errors:
             raise Invalid(attr.kind.kind, attr.kind.group, attr.obj["metadata"].get("name") or "", errors)
 
-    async def _definition(self, attr: AdmissionAttributes, spec: Object) -> list[FieldError]:
-        errors = self._own(spec["group"], spec["names"]["plural"], "spec.names.plural")
+    async def _check_definition(self, attr: AdmissionAttributes, spec: Object) -> list[FieldError]:
+        errors = self._check_builtin(spec["group"], spec["names"]["plural"], "spec.names.plural")
         for entry in (await self._state.loaded(THIRD_PARTY_RESOURCES)).under(THIRD_PARTY_RESOURCES.prefix)[0]:
             what = defined(entry.name)
             if what.group != spec["group"]:
                 continue
             found = entry.decode()
             if what.kind == spec["names"]["kind"]:
-                heir = _cannot_take_over(spec, found)
+                heir = _check_takeover(spec, found)
                 errors += heir
                 if not heir and attr.operation == CREATE:
                     attr.warnings.append(f"takes over the objects of thirdpartyresources.extensions {entry.name}")
             else:
-                errors += _clashes(spec, what, entry.name)
+                errors += _check_names(spec, what, entry.name)
         return errors
 
-    async def _third(self, what: Defined) -> list[FieldError]:
-        errors = self._own(what.group, what.plural, "metadata.name")
+    async def _check_third_party(self, what: Defined) -> list[FieldError]:
+        errors = self._check_builtin(what.group, what.plural, "metadata.name")
         for entry in (await self._state.loaded(DEFINITIONS)).under(DEFINITIONS.prefix)[0]:
             if entry.name.partition(".")[2] != what.group:
                 continue
             names = entry.decode()["spec"]["names"]
-            if what.kind in _kinds(names) or {what.plural, what.kind.lower()} & _resources(names):
+            if what.kind in _list_kinds(names) or {what.plural, what.kind.lower()} & _list_resources(names):
                 text = f"{what.kind} ({what.plural}) is defined by the CustomResourceDefinition {entry.name}"
                 errors.append(field.invalid("metadata.name", what.kind, text))
         for entry in (await self._state.loaded(THIRD_PARTY_RESOURCES)).under(THIRD_PARTY_RESOURCES.prefix)[0]:
@@ -79,22 +79,22 @@ class Generations(Step):
                 errors.append(field.invalid("metadata.name", what.kind, text))
         return errors
 
-    def _own(self, group: str, plural: str, path: str) -> list[FieldError]:
+    def _check_builtin(self, group: str, plural: str, path: str) -> list[FieldError]:
         served = self._state.registry.get(group, plural)
         if served is None or served.custom:
             return []
         return [field.invalid(path, plural, f"{served.resource} is served by the server itself")]
 
 
-def _kinds(names: Object) -> set[str]:
+def _list_kinds(names: Object) -> set[str]:
     return {names["kind"], names.get("listKind") or ""}
 
 
-def _resources(names: Object) -> set[str]:
+def _list_resources(names: Object) -> set[str]:
     return {names["plural"], names.get("singular") or "", *(names.get("shortNames") or ())}
 
 
-def _clashes(spec: Object, what: Defined, name: str) -> list[FieldError]:
+def _check_names(spec: Object, what: Defined, name: str) -> list[FieldError]:
     """Other kinds need other names."""
     names = spec["names"]
     text = f"is in use by the ThirdPartyResource {name}"
@@ -110,7 +110,7 @@ def _clashes(spec: Object, what: Defined, name: str) -> list[FieldError]:
     return errors
 
 
-def _cannot_take_over(spec: Object, resource: Object) -> list[FieldError]:
+def _check_takeover(spec: Object, resource: Object) -> list[FieldError]:
     """Why a definition cannot show the objects of a ThirdPartyResource."""
     whose = f"the ThirdPartyResource {resource['metadata']['name']}"
     if "deletionTimestamp" in resource["metadata"]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.params import Unconfigured, find_kind
-from podless.admission.step import Step
+from podless.admission.plugin import Plugin
 from podless.apis.admissionregistration.group import (
     MUTATING_BINDINGS,
     MUTATING_POLICIES,
@@ -30,7 +30,7 @@ _POLICIES = {kind.plural: kind for kind in (VALIDATING_POLICIES, MUTATING_POLICI
 _BOUND = {VALIDATING_BINDINGS.plural: VALIDATING_POLICIES, MUTATING_BINDINGS.plural: MUTATING_POLICIES}
 
 
-class ParameterReading(Step):
+class ParameterAccessCheck(Plugin):
     """Asks about a policy's paramKind and about a binding's paramRef, when they are new."""
 
     builtin = True
@@ -53,23 +53,23 @@ class ParameterReading(Step):
         spec, old = obj["spec"], (attr.old or {}).get("spec") or {}
         if attr.kind.plural in _POLICIES:
             wanted = spec.get("paramKind")
-            if wanted is not None and wanted != old.get("paramKind") and not self._may(user, wanted, "*", "*"):
+            if wanted is not None and wanted != old.get("paramKind") and not self._is_allowed(user, wanted, "*", "*"):
                 named = f"(kind={wanted['kind']}, apiVersion={wanted['apiVersion']})"
                 why = f'must have "get" permission on all objects of the referenced paramKind {named}'
-                raise _refusal(attr, "paramKind", why)
+                raise _make_refusal(attr, "paramKind", why)
             return
         wanted = spec.get("paramRef")
         if wanted is None or (wanted == old.get("paramRef") and spec["policyName"] == old.get("policyName")):
             return
-        kind = await self._param_kind(_BOUND[attr.kind.plural], spec["policyName"])
-        if not self._may(user, kind, wanted.get("namespace") or "", wanted.get("name") or ""):
-            raise _refusal(attr, "paramRef", 'does not have "get" permission on the object referenced by paramRef')
+        kind = await self._find_param_kind(_BOUND[attr.kind.plural], spec["policyName"])
+        if not self._is_allowed(user, kind, wanted.get("namespace") or "", wanted.get("name") or ""):
+            raise _make_refusal(attr, "paramRef", 'does not have "get" permission on the object referenced by paramRef')
 
-    async def _param_kind(self, kind: Kind, policy: str) -> Object | None:
+    async def _find_param_kind(self, kind: Kind, policy: str) -> Object | None:
         entry = (await self._state.loaded(kind)).get(kind.key("", policy))
         return entry.decode()["spec"].get("paramKind") if entry is not None else None
 
-    def _may(self, user: User, wanted: Object | None, namespace: str, name: str) -> bool:
+    def _is_allowed(self, user: User, wanted: Object | None, namespace: str, name: str) -> bool:
         """Whether somebody may get objects of a paramKind; of everything where nothing is known of that."""
         group, version, resource = "*", "*", "*"
         if wanted is not None:
@@ -82,12 +82,12 @@ class ParameterReading(Step):
         return self._authorizer.allowed(user, asked)
 
 
-def _refusal(attr: AdmissionAttributes, part: str, why: str) -> Invalid:
-    error = field.forbidden(f"spec.{part}", f"user {_shown(attr.user)} {why}")
+def _make_refusal(attr: AdmissionAttributes, part: str, why: str) -> Invalid:
+    error = field.forbidden(f"spec.{part}", f"user {_format_user(attr.user)} {why}")
     return Invalid(attr.kind.kind, attr.kind.group, attr.name, [error])
 
 
-def _shown(user: User) -> str:
+def _format_user(user: User) -> str:
     """A user as Go prints one."""
     extra = " ".join(f"{key}:[{' '.join(values)}]" for key, values in sorted(user.extra.items()))
     return f"&{{{user.name} {user.uid} [{' '.join(user.groups)}] map[{extra}]}}"

@@ -11,8 +11,8 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
-from podless.admission.attributes import AdmissionAttributes, Along, Overtaken, both
-from podless.admission.step import Step
+from podless.admission.attributes import AdmissionAttributes, AllocationConflict, Along, both
+from podless.admission.plugin import Plugin
 from podless.apis.core.group import SERVICES
 from podless.apis.core.serviceallocation import Allocation, Pool
 from podless.cache.events import Event
@@ -24,7 +24,7 @@ _KEYS = Keys(f"{keys.OWN}allocations/", namespaced=False)
 _KEY = _KEYS.key("", "services")
 
 
-class ServiceAllocator(Step):
+class ServiceAllocator(Plugin):
     """Allocate cluster IPs and node ports; the pool is read when the first service asks."""
 
     builtin = True
@@ -42,19 +42,19 @@ class ServiceAllocator(Step):
 
     async def allocate(self, attr: AdmissionAttributes) -> None:
         """Give a service what it lacks. Raises Invalid for what is taken or out of range, APIError for a full range."""
-        await self._follow()
+        await self._follow_services()
         assert attr.obj is not None
         allocation = Allocation(self._pool, attr.obj, attr.old, dry_run=attr.dry_run)
         if not attr.dry_run and (allocation.addresses or allocation.ports):
-            attr.along = both(attr.along, Along((self._lock,), partial(self._operations, allocation)))
+            attr.along = both(attr.along, Along((self._lock,), partial(self._make_operations, allocation)))
 
-    def _operations(self, allocation: Allocation) -> Sequence[Operation]:
-        if allocation.overtaken:
-            raise Overtaken
+    def _make_operations(self, allocation: Allocation) -> Sequence[Operation]:
+        if allocation.has_conflict:
+            raise AllocationConflict
         entry = self._writes.get(_KEY)
         return (Operation(_KEY, Stored(b""), entry.revision if entry is not None else 0),)
 
-    async def _follow(self) -> None:
+    async def _follow_services(self) -> None:
         if not self._writes.loaded:
             await self._writes.load()
         collection = await self._state.loaded(SERVICES)
@@ -62,9 +62,9 @@ class ServiceAllocator(Step):
             self._following = True
             for entry in collection.under(SERVICES.prefix)[0]:
                 self._pool.note(None, entry.decode())
-            collection.add_event_handler(self._hear)
+            collection.add_event_handler(self._note_events)
 
-    def _hear(self, events: Sequence[Event]) -> None:
+    def _note_events(self, events: Sequence[Event]) -> None:
         for event in events:
             before, after = (entry.decode() if entry is not None else None for entry in (event.before, event.after))
             self._pool.note(before, after)

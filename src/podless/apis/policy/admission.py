@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.podstandards import violations
+from podless.admission.plugin import Plugin
 from podless.admission.refusals import forbidden
-from podless.admission.scheduling import is_pod
-from podless.admission.step import Step
+from podless.apis.core.admission import is_namespace, is_pod
 from podless.apis.core.group import PODS
+from podless.apis.policy.podsecuritystandards import find_violations
 from podless.apis.release import RELEASE
 from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
@@ -64,7 +64,7 @@ class _Rule(NamedTuple):
         if self.level == "privileged":
             return []
         minor = RELEASE.minor if self.version == _LATEST else min(int(self.version[3:]), RELEASE.minor)
-        return violations(self.level, minor, metadata, spec)
+        return find_violations(self.level, minor, metadata, spec)
 
 
 class _Policy(NamedTuple):
@@ -76,7 +76,7 @@ class _Policy(NamedTuple):
     errors: list[FieldError]
 
 
-class PodSecurity(Step):
+class PodSecurity(Plugin):
     """Refuses pods that do what they may not in their namespace, and warns of templates of such."""
 
     builtin = True
@@ -90,33 +90,33 @@ class PodSecurity(Step):
             return False
         if is_pod(kind):
             return subresource in _WATCHED
-        return not subresource and ((kind.group, kind.plural) in _TEMPLATES or _is_namespace(kind))
+        return not subresource and ((kind.group, kind.plural) in _TEMPLATES or is_namespace(kind))
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raises Forbidden for pods, Invalid for namespaces with labels that say nothing."""
         if attr.obj is None:
             return
-        if _is_namespace(attr.kind):
-            await self._namespace(attr, attr.obj)
+        if is_namespace(attr.kind):
+            await self._validate_namespace(attr, attr.obj)
             return
-        policy = await self._of(attr.namespace)
+        policy = await self._find_policy(attr.namespace)
         if is_pod(attr.kind):
-            if attr.old is None or _significant(attr.obj["spec"], attr.old["spec"]):
-                _judge(attr, policy, attr.obj, enforce=True)
+            if attr.old is None or _is_significant(attr.obj["spec"], attr.old["spec"]):
+                _evaluate_pod(attr, policy, attr.obj, enforce=True)
             return
         template: Object | None = attr.obj
         for name in _TEMPLATES[attr.kind.group, attr.kind.plural]:
             template = (template or {}).get(name)
         if template is not None:
-            _judge(attr, policy, template, enforce=False)
+            _evaluate_pod(attr, policy, template, enforce=False)
 
-    async def _of(self, namespace: str) -> _Policy:
+    async def _find_policy(self, namespace: str) -> _Policy:
         entry = await self._state.namespace(namespace)
-        return _policy((entry.decode()["metadata"].get("labels") or {}) if entry is not None else {})
+        return _read_policy((entry.decode()["metadata"].get("labels") or {}) if entry is not None else {})
 
-    async def _namespace(self, attr: AdmissionAttributes, obj: Object) -> None:
-        policy = _policy(obj["metadata"].get("labels") or {})
-        old = None if attr.old is None else _policy(attr.old["metadata"].get("labels") or {})
+    async def _validate_namespace(self, attr: AdmissionAttributes, obj: Object) -> None:
+        policy = _read_policy(obj["metadata"].get("labels") or {})
+        old = None if attr.old is None else _read_policy(attr.old["metadata"].get("labels") or {})
         if policy.errors and (old is None or policy.errors != old.errors):
             raise Invalid(attr.kind.kind, attr.kind.group, attr.name, policy.errors)
         if old is None or policy.enforce == old.enforce:
@@ -124,9 +124,9 @@ class PodSecurity(Step):
         rule = policy.enforce
         if rule.rank == 0 or (rule.version == old.enforce.version and rule.rank <= old.enforce.rank):
             return
-        attr.warnings += _told(attr.name, rule, await self._pods(attr.name))
+        attr.warnings += _warn_of_pods(attr.name, rule, await self._list_pods(attr.name))
 
-    async def _pods(self, namespace: str) -> list[Object]:
+    async def _list_pods(self, namespace: str) -> list[Object]:
         """All pods of a namespace, the first of each controller before its others."""
         pods = await self._state.loaded(PODS)
         first: list[Object] = []
@@ -142,20 +142,16 @@ class PodSecurity(Step):
         return first + others
 
 
-def _is_namespace(kind: Kind) -> bool:
-    return kind.plural == "namespaces" and not kind.group
-
-
-def _policy(labels: Labels) -> _Policy:
+def _read_policy(labels: Labels) -> _Policy:
     errors: list[FieldError] = []
 
     def given(mode: str, fallback: str) -> _Rule:
         level, version = labels.get(_PREFIX + mode, "privileged"), labels.get(f"{_PREFIX}{mode}-version", _LATEST)
         if level not in _LEVELS:
-            errors.append(_wrong(mode, level, _BAD_LEVEL))
+            errors.append(_make_label_error(mode, level, _BAD_LEVEL))
             level = fallback
         if version != _LATEST and not _VERSION.fullmatch(version):
-            errors.append(_wrong(f"{mode}-version", version, _BAD_VERSION))
+            errors.append(_make_label_error(f"{mode}-version", version, _BAD_VERSION))
             version = _LATEST
         return _Rule(level, version)
 
@@ -165,11 +161,11 @@ def _policy(labels: Labels) -> _Policy:
     return _Policy(enforce, audit, warn, errors)
 
 
-def _wrong(label: str, value: str, detail: str) -> FieldError:
+def _make_label_error(label: str, value: str, detail: str) -> FieldError:
     return FieldError("FieldValueInvalid", f"metadata.labels[{_PREFIX}{label}]", value, detail)
 
 
-def _significant(spec: Object, old: Object) -> bool:
+def _is_significant(spec: Object, old: Object) -> bool:
     """Whether a change of a pod is one of what it runs."""
     for name in ("containers", "initContainers"):
         images = [[one.get("image") for one in of.get(name) or []] for of in (spec, old)]
@@ -182,14 +178,14 @@ def _significant(spec: Object, old: Object) -> bool:
     )
 
 
-def _judge(attr: AdmissionAttributes, policy: _Policy, pod: Object, *, enforce: bool) -> None:
+def _evaluate_pod(attr: AdmissionAttributes, policy: _Policy, pod: Object, *, enforce: bool) -> None:
     """Raises Forbidden where the pod may not be; leaves warnings, and notes for the audit log."""
     metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
     found: dict[_Rule, str] = {}
 
     def told(rule: _Rule) -> str:
         if rule not in found:
-            found[rule] = _listed(rule.found(metadata, spec))
+            found[rule] = _format_findings(rule.found(metadata, spec))
         return found[rule]
 
     if enforce:
@@ -203,11 +199,11 @@ def _judge(attr: AdmissionAttributes, policy: _Policy, pod: Object, *, enforce: 
         attr.warnings.append(f"would violate PodSecurity {quote(str(policy.warn))}: {told(policy.warn)}")
 
 
-def _listed(found: Iterable[tuple[str, str]]) -> str:
+def _format_findings(found: Iterable[tuple[str, str]]) -> str:
     return ", ".join(f"{reason} ({detail})" for reason, detail in found)
 
 
-def _told(namespace: str, rule: _Rule, pods: list[Object]) -> list[str]:
+def _warn_of_pods(namespace: str, rule: _Rule, pods: list[Object]) -> list[str]:
     """Warnings of the pods that are there already, by what is wrong with them."""
     names: dict[str, list[str]] = {}
     for pod in pods[:_MOST_PODS]:
@@ -221,10 +217,10 @@ def _told(namespace: str, rule: _Rule, pods: list[Object]) -> list[str]:
     if names:
         violated = f"violate the new PodSecurity enforce level {quote(str(rule))}"
         warnings.append(f"existing pods in namespace {quote(namespace)} {violated}")
-    return warnings + sorted(f"{min(those)}{_more(len(those))}: {reasons}" for reasons, those in names.items())
+    return warnings + sorted(f"{min(those)}{_format_others(len(those))}: {reasons}" for reasons, those in names.items())
 
 
-def _more(count: int) -> str:
+def _format_others(count: int) -> str:
     if count == 1:
         return ""
     return " (and 1 other pod)" if count == 2 else f" (and {count - 1} other pods)"

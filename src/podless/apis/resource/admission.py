@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from podless.admission.attributes import CREATE, AdmissionAttributes
-from podless.admission.step import Step
+from podless.admission.plugin import Plugin
 from podless.apis.resource.group import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
@@ -29,7 +29,7 @@ _STATUS = "status"
 _ANY, _SAME = "arbitrary-node:", "associated-node:"
 
 
-class DeviceAccess(Step):
+class DeviceAccessCheck(Plugin):
     """Judge claims to devices, and templates of them."""
 
     builtin = True
@@ -47,19 +47,19 @@ class DeviceAccess(Step):
         """Note what the user may not write."""
         assert attr.obj is not None
         if attr.subresource != _STATUS:
-            attr.refused += await self._admin(attr.namespace, _requested(attr.obj))
+            attr.refused += await self._check_admin(attr.namespace, _find_request(attr.obj))
             return
         assert attr.old is not None
         kind, user = attr.kind, attr.user
         place = (attr.subresource, attr.namespace, attr.name)
         asked = Attributes(attr.verb, kind.group, attr.version.name, kind.plural, *place)
         status, before = attr.obj.get("status") or {}, attr.old.get("status") or {}
-        if not _granted(before):
-            attr.refused += await self._admin(attr.namespace, _granted(status))
-        attr.refused += self._binding(user, asked, status, before)
-        attr.refused += self._drivers(user, asked, status, before)
+        if not _find_grant(before):
+            attr.refused += await self._check_admin(attr.namespace, _find_grant(status))
+        attr.refused += self._check_binding(user, asked, status, before)
+        attr.refused += self._check_drivers(user, asked, status, before)
 
-    async def _admin(self, namespace: str, path: str) -> list[FieldError]:
+    async def _check_admin(self, namespace: str, path: str) -> list[FieldError]:
         """Devices are the administrator's in namespaces that say so. path: where they are asked for, "" for nowhere."""
         if not path:
             return []
@@ -69,34 +69,37 @@ class DeviceAccess(Step):
             return [field.internal(path, why)]
         return [] if entry.labels.get(_LABEL) == "true" else [field.forbidden(path, _ADMIN)]
 
-    def _binding(self, user: User, asked: Attributes, status: Object, before: Object) -> Iterator[FieldError]:
+    def _check_binding(self, user: User, asked: Attributes, status: Object, before: Object) -> Iterator[FieldError]:
         """Who gives devices to a claim, or says who uses them, may do so for all claims."""
         if all(status.get(name) == before.get(name) for name in ("allocation", "reservedFor")):
             return
-        wrong = self._denied(user, asked._replace(subresource="binding", namespace="", name=""))
+        wrong = self._explain_denial(user, asked._replace(subresource="binding", namespace="", name=""))
         if wrong:
             what = f'resource="resourceclaims/binding", verb="{asked.verb}"'
             why = f"changing status.allocation or status.reservedFor requires {what} permission: {wrong}"
             yield field.forbidden("status.allocation", why)
 
-    def _drivers(self, user: User, asked: Attributes, status: Object, before: Object) -> Iterator[FieldError]:
+    def _check_drivers(self, user: User, asked: Attributes, status: Object, before: Object) -> Iterator[FieldError]:
         """Who tells how devices are may speak for their drivers."""
         if status.get("allocation") is None:
             return
-        changed = _changed(status.get("devices") or [], before.get("devices") or [])
+        changed = _list_changed(status.get("devices") or [], before.get("devices") or [])
         if not changed:
             return
-        prefixes = (_SAME, _ANY) if _near(user, status["allocation"]) else (_ANY,)
+        prefixes = (_SAME, _ANY) if _is_on_node(user, status["allocation"]) else (_ANY,)
         verbs = [f"{prefix}{asked.verb}" for prefix in prefixes]
         for driver in changed:
-            wrong = [self._denied(user, asked._replace(verb=verb, subresource="driver", name=driver)) for verb in verbs]
+            wrong = [
+                self._explain_denial(user, asked._replace(verb=verb, subresource="driver", name=driver))
+                for verb in verbs
+            ]
             if all(wrong):
                 what = f'resource="resourceclaims/driver", verb="[{" ".join(verbs)}]"'
                 yield field.forbidden(
                     "status.devices", f"changing status.devices requires {what} permission: {wrong[0]}"
                 )
 
-    def _denied(self, user: User, asked: Attributes) -> str:
+    def _explain_denial(self, user: User, asked: Attributes) -> str:
         """Why the user may not do this, "" where they may."""
         decision = self._authorizer.decide(user, asked)
         if decision.allowed:
@@ -105,7 +108,7 @@ class DeviceAccess(Step):
         return str(Denied(user, asked, reason))
 
 
-def _requested(obj: Object) -> str:
+def _find_request(obj: Object) -> str:
     """Where devices are asked for as their administrator; a template is told of as a claim."""
     spec = obj["spec"]
     devices = spec.get("spec", spec).get("devices") or {}
@@ -115,7 +118,7 @@ def _requested(obj: Object) -> str:
     return ""
 
 
-def _granted(status: Object) -> str:
+def _find_grant(status: Object) -> str:
     """Where devices are given to an administrator."""
     devices = (status.get("allocation") or {}).get("devices") or {}
     for place, result in enumerate(devices.get("results") or ()):
@@ -124,22 +127,22 @@ def _granted(status: Object) -> str:
     return ""
 
 
-def _changed(devices: Sequence[Object], before: Sequence[Object]) -> list[str]:
+def _list_changed(devices: Sequence[Object], before: Sequence[Object]) -> list[str]:
     """The drivers of whose devices something else is told than before, sorted."""
-    known, found = {_key(device): device for device in before}, set[str]()
+    known, found = {_get_key(device): device for device in before}, set[str]()
     for device in devices:
-        if known.pop(_key(device), None) != device:
+        if known.pop(_get_key(device), None) != device:
             found.add(device["driver"])
     return sorted(found | {device["driver"] for device in known.values()})
 
 
-def _key(device: Object) -> tuple[str, ...]:
+def _get_key(device: Object) -> tuple[str, ...]:
     return (*(device[name] for name in ("driver", "pool", "device")), device.get("shareID") or "")
 
 
-def _near(user: User, allocation: Object) -> bool:
+def _is_on_node(user: User, allocation: Object) -> bool:
     """Whether it is a service account on the one node where the devices are."""
-    node, there = _node(allocation), user.extra.get(_NODE, ())
+    node, there = _find_node(allocation), user.extra.get(_NODE, ())
     return (
         bool(node)
         and parse_account(user.name) is not None
@@ -148,7 +151,7 @@ def _near(user: User, allocation: Object) -> bool:
     )
 
 
-def _node(allocation: Object) -> str:
+def _find_node(allocation: Object) -> str:
     """The one node that a selector selects by its name, "" where it does something else."""
     terms = (allocation.get("nodeSelector") or {}).get("nodeSelectorTerms") or []
     if len(terms) != 1 or terms[0].get("matchExpressions") or len(terms[0].get("matchFields") or ()) != 1:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podless.admission.limits import _Given, _pod, _read
+from podless.apis.core.admission.limitranger import _check_pod, _Quantities, _read_limit_range
 from podless.apis.core.group import LIMIT_RANGES
 from podless.cache.entry import Entry
 from podless.codec import quantity
@@ -43,18 +43,18 @@ def test_quantities_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(quantity, "parse_nanos", counted)
     entry = stored(bounds(min="1", max="1000", maxLimitRequestRatio="2"))
-    _read(entry)
+    _read_limit_range(entry)
     assert len(read) == 3 * len(MANY)
     read.clear()
-    assert not [*_pod(_read(entry).limits, spec(20, MANY), _Given())]
+    assert not [*_check_pod(_read_limit_range(entry).limits, spec(20, MANY), _Quantities())]
     assert len(read) == len(MANY)
 
 
 def test_equal_containers_cost_no_more_than_to_compare_them() -> None:
-    known = _read(stored(bounds(min="1000", max="1"))).limits
+    known = _read_limit_range(stored(bounds(min="1000", max="1"))).limits
 
     def judge(pod: dict[str, Any]) -> None:
-        assert len(dict.fromkeys(_pod(known, pod, _Given()))) == 2 * len(MANY)
+        assert len(dict.fromkeys(_check_pod(known, pod, _Quantities()))) == 2 * len(MANY)
 
     assert_linear(judge, lambda size: spec(size, MANY | {"example.com/r0": "5"}), 20)
 
@@ -62,8 +62,8 @@ def test_equal_containers_cost_no_more_than_to_compare_them() -> None:
 def test_each_error_is_told_once() -> None:
     pod = spec(2, {"cpu": "2"})
     pod["containers"].append({"name": "d"})
-    known = _read(stored({"type": "Container", "max": {"cpu": "1"}})).limits
-    assert [*_pod(known, pod, _Given())] == [
+    known = _read_limit_range(stored({"type": "Container", "max": {"cpu": "1"}})).limits
+    assert [*_check_pod(known, pod, _Quantities())] == [
         "maximum cpu usage per Container is 1, but limit is 2",
         "maximum cpu usage per Container is 1.  No limit is specified",
     ]

@@ -5,8 +5,10 @@ Source: the CertificateApproval, CertificateSigning and CertificateSubjectRestri
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.step import Step
+from podless.admission.plugin import Plugin
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.user import MASTERS
@@ -18,8 +20,8 @@ _CLIENT = "kubernetes.io/kube-apiserver-client"
 _MASTERS = f"use of {_CLIENT} signer with {MASTERS} group is not allowed"
 
 
-class Requests(Step):
-    """Who asks for a certificate is who asks, and no member of the group that may do everything."""
+class CertificateRequester(Plugin):
+    """Record in new requests which user sends them."""
 
     builtin = True
 
@@ -41,6 +43,12 @@ class Requests(Step):
             spec.pop(name, None)
         spec |= {name: value for name, value in said.items() if value}
 
+
+class CertificateSubjectRestriction(Plugin):
+    """Reject client certificates for members of the group that may do everything."""
+
+    builtin = True
+
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         """New requests."""
         return operation == CREATE and kind.plural == _PLURAL and kind.group == _GROUP
@@ -48,42 +56,61 @@ class Requests(Step):
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raises Forbidden."""
         assert attr.obj is not None
-        if attr.obj["spec"]["signerName"] == _CLIENT and MASTERS in _organizations(attr.obj["spec"]):
+        if attr.obj["spec"]["signerName"] == _CLIENT and MASTERS in _read_organizations(attr.obj["spec"]):
             raise Forbidden(_PLURAL, _GROUP, attr.name, _MASTERS)
 
 
-class Decisions(Step):
-    """Who approves, or signs, must have the right to do so in the name of the signer."""
+class _SignerPermission(Plugin):
+    """Require the right to `verb` in the name of the signer for writes of `subresource`."""
 
     builtin = True
+    subresource: ClassVar[str]
+    verb: ClassVar[str]
 
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """What is written to the endpoints of approval and status."""
-        if operation != UPDATE or subresource not in ("approval", "status"):
-            return False
-        return kind.plural == _PLURAL and kind.group == _GROUP
+        """Updates of the subresource."""
+        return (
+            operation == UPDATE and subresource == self.subresource and kind.plural == _PLURAL and kind.group == _GROUP
+        )
+
+    async def validate(self, attr: AdmissionAttributes) -> None:
+        """Raises Forbidden."""
+        assert attr.old is not None
+        signer = attr.old["spec"]["signerName"]
+        domain = f"{signer.partition('/')[0]}/*"
+        for name in (signer, domain):
+            asked = Attributes(self.verb, _GROUP, "*", "signers", "", "", name)
+            if self._authorizer.allowed(attr.user, asked):
+                return
+        why = f'user not permitted to {self.verb} requests with signerName "{signer}"'
+        raise Forbidden(_PLURAL, _GROUP, attr.name, why)
+
+
+class CertificateApproval(_SignerPermission):
+    """Require the right to approve requests for the signer."""
+
+    subresource = "approval"
+    verb = "approve"
+
+
+class CertificateSigning(_SignerPermission):
+    """Require the right to sign for the signer where certificate or failure change."""
+
+    subresource = "status"
+    verb = "sign"
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raises Forbidden."""
         assert attr.obj is not None
         assert attr.old is not None
-        if attr.subresource == "status" and _signed(attr.obj) == _signed(attr.old):
-            return
-        verb = "approve" if attr.subresource == "approval" else "sign"
-        signer = attr.old["spec"]["signerName"]
-        domain = f"{signer.partition('/')[0]}/*"
-        for name in (signer, domain):
-            asked = Attributes(verb, _GROUP, "*", "signers", "", "", name)
-            if self._authorizer.allowed(attr.user, asked):
-                return
-        why = f'user not permitted to {verb} requests with signerName "{signer}"'
-        raise Forbidden(_PLURAL, _GROUP, attr.name, why)
+        if _get_outcome(attr.obj) != _get_outcome(attr.old):
+            await super().validate(attr)
 
 
-def _signed(obj: dict[str, object]) -> tuple[object, list[object]]:
+def _get_outcome(obj: dict[str, object]) -> tuple[object, list[object]]:
     """What a signer says: a certificate, or that it failed."""
     status = obj.get("status") or {}
     assert isinstance(status, dict)
@@ -91,7 +118,7 @@ def _signed(obj: dict[str, object]) -> tuple[object, list[object]]:
     return status.get("certificate"), failed
 
 
-def _organizations(spec: dict[str, str]) -> list[object]:
+def _read_organizations(spec: dict[str, str]) -> list[object]:
     """The groups that somebody is to be of."""
     from cryptography import x509
     from cryptography.x509.oid import NameOID

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.admission.attributes import CREATE, AdmissionAttributes
-from podless.admission.step import Step
+from podless.admission.plugin import Plugin
 from podless.apis.networking.group import INGRESS_CLASSES, INGRESSES
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
@@ -14,7 +14,7 @@ _IN_BODY = b"is-default-class"  # in a class that says so; most need not be deco
 _NAMED = "kubernetes.io/ingress.class"
 
 
-class DefaultIngressClass(Step):
+class DefaultIngressClass(Plugin):
     """Fills in the class; of several defaults the newest, or the first by name."""
 
     builtin = True

@@ -11,11 +11,11 @@ from functools import partial
 from weakref import WeakValueDictionary
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes, Along
-from podless.admission.metering import Meter
-from podless.admission.scheduling import is_pod
-from podless.admission.step import Step
+from podless.admission.plugin import Plugin
 from podless.apis.core import usage
+from podless.apis.core.admission import is_pod
 from podless.apis.core.group import QUOTAS
+from podless.apis.core.metering import Meter
 from podless.apis.core.resourcequotas import counts, limits
 from podless.apis.core.usage import Usage
 from podless.cache.watchcache import WatchCache
@@ -33,8 +33,8 @@ _STEPS = 16  # that an amount takes
 _BYTES = 64  # of a quota that are decoded in a step
 
 
-class ObjectQuota(Step):
-    """Counts what is there; the last step, for what it lets pass is stored next.
+class ResourceQuota(Plugin):
+    """Counts what is there; the last plugin, for what it lets pass is stored next.
 
     Two creations that are looked at before either is stored would both find room for one. So each is committed with the
     status of the quotas that it is charged to, as they were when it was counted: who comes second counts again.
@@ -61,7 +61,7 @@ class ObjectQuota(Step):
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raises Forbidden where a quota is used up."""
         kind, namespace = attr.kind, attr.namespace
-        if _unmeasured(attr) or not counts(kind) or not self._quotas.count(QUOTAS.keys.scope(namespace)):
+        if _is_unmeasured(attr) or not counts(kind) or not self._quotas.count(QUOTAS.keys.scope(namespace)):
             return
         collection = await self._state.loaded(kind)
         book = _Booking(partial(self._charge, attr, collection), (self._quotas, collection))
@@ -79,7 +79,7 @@ class ObjectQuota(Step):
             charge(len(entry.body) // _BYTES)
             quota = entry.decode()
             hard = quota["spec"].get("hard") or {}
-            requested, used = self._asked(attr, collection, entry.name, quota, new, old)
+            requested, used = self._measure_request(attr, collection, entry.name, quota, new, old)
             totals, exceeded = dict[str, str](), list[str]()
             for name, text in requested.items():
                 charge(_STEPS)
@@ -87,14 +87,14 @@ class ObjectQuota(Step):
                 if quantity.parse_nanos(totals[name]) > quantity.parse_nanos(hard[name]):
                     exceeded.append(name)
             if exceeded:
-                raise _refusal(attr, _text(entry.name, sorted(exceeded), requested, used, hard))
+                raise _make_refusal(attr, _format_exceeded(entry.name, sorted(exceeded), requested, used, hard))
             if totals:
                 status = quota.setdefault("status", {})
                 status["used"] = dict(sorted({**(status.get("used") or {}), **totals}.items()))
                 charges.append(Operation(entry.key, view.encode(QUOTAS, quota), entry.revision))
         return charges
 
-    def _asked(
+    def _measure_request(
         self,
         attr: AdmissionAttributes,
         collection: WatchCache,
@@ -105,7 +105,7 @@ class ObjectQuota(Step):
     ) -> tuple[dict[str, str], dict[str, str]]:
         """What a write asks of a quota, and what is used of that. Raises Forbidden."""
         kind, scope = attr.kind, attr.kind.keys.scope(attr.namespace)
-        requested, used = self._measured(attr, collection, name, quota, new, old)
+        requested, used = self._measure_usage(attr, collection, name, quota, new, old)
         if attr.operation == CREATE:
             hard, measured = limits(quota), usage.names(kind, counts(kind))
             for counted in counts(kind):
@@ -113,7 +113,7 @@ class ObjectQuota(Step):
                     requested[counted], used[counted] = "1", quantity.canonical_quantity(str(collection.count(scope)))
         return requested, used
 
-    def _measured(
+    def _measure_usage(
         self,
         attr: AdmissionAttributes,
         collection: WatchCache,
@@ -130,7 +130,7 @@ class ObjectQuota(Step):
         if not applies(new):
             return {}, {}
         if old is None and kind.plural == "pods" and (lacking := usage.missing(attr.obj, hard)):
-            raise _refusal(attr, f"failed quota: {name}: must specify {lacking}")
+            raise _make_refusal(attr, f"failed quota: {name}: must specify {lacking}")
         before = old.amounts if old is not None and applies(old) else {}
         requested = {}
         for one in wanted:
@@ -162,22 +162,22 @@ class _Booking:
         return self._known[1]
 
 
-def _unmeasured(attr: AdmissionAttributes) -> bool:
+def _is_unmeasured(attr: AdmissionAttributes) -> bool:
     """Whether a change is of a pod that stays as large and ends as it did."""
     if attr.operation == CREATE or attr.subresource == _RESIZE or not is_pod(attr.kind):
         return False
-    return attr.obj is None or attr.old is None or _ends(attr.obj) == _ends(attr.old)
+    return attr.obj is None or attr.old is None or _has_deadline(attr.obj) == _has_deadline(attr.old)
 
 
-def _ends(pod: Object) -> bool:
+def _has_deadline(pod: Object) -> bool:
     return (pod["spec"].get("activeDeadlineSeconds") or -1) >= 0
 
 
-def _refusal(attr: AdmissionAttributes, why: str) -> Forbidden:
+def _make_refusal(attr: AdmissionAttributes, why: str) -> Forbidden:
     return Forbidden(attr.kind.plural, attr.kind.named, attr.name, why)
 
 
-def _text(
+def _format_exceeded(
     quota: str, exceeded: list[str], requested: dict[str, str], used: dict[str, str], hard: dict[str, str]
 ) -> str:
     def listed(amount: dict[str, str]) -> str:

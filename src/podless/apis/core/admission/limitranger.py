@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
+from podless.admission.plugin import Plugin
 from podless.admission.refusals import forbidden
-from podless.admission.scheduling import is_pod
-from podless.admission.step import Step
+from podless.apis.core.admission import is_pod
 from podless.apis.core.group import CLAIMS, LIMIT_RANGES
 from podless.cache.entry import Entry
 from podless.codec import quantity
@@ -54,7 +54,7 @@ class _Range(NamedTuple):
     most: Amounts
 
 
-class _Given(dict[str, int]):
+class _Quantities(dict[str, int]):
     """Quantities that an object gives, in billionths; each is read once."""
 
     def __missing__(self, text: str) -> int:
@@ -63,7 +63,7 @@ class _Given(dict[str, int]):
         return amount
 
 
-class LimitRanger(Step):
+class LimitRanger(Plugin):
     """Fills in the defaults of a namespace's limits, and holds pods and claims to them."""
 
     builtin = True
@@ -74,42 +74,42 @@ class LimitRanger(Step):
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         """New pods, and those whose resources are changed."""
-        return is_pod(kind) and _concerned(operation, subresource)
+        return is_pod(kind) and _is_limited(operation, subresource)
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         """The same, and claims."""
         if is_pod(kind):
-            return _concerned(operation, subresource)
+            return _is_limited(operation, subresource)
         return kind.plural == CLAIMS.plural and not kind.group and not subresource and operation in (CREATE, UPDATE)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Fills in what the containers leave out. Raises Invalid."""
-        if attr.obj is None or _going(attr):
+        if attr.obj is None or _is_terminating(attr):
             return
-        for given in await self._of(attr.namespace):
-            _merge(attr, attr.obj, given)
+        for given in await self._read_limits(attr.namespace):
+            _set_defaults(attr, attr.obj, given)
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raises Forbidden for more, or less, than is allowed."""
-        if attr.obj is None or _going(attr):
+        if attr.obj is None or _is_terminating(attr):
             return
-        check = _pod if is_pod(attr.kind) else _claim
-        given = _Given()
-        for one in await self._of(attr.namespace):
+        check = _check_pod if is_pod(attr.kind) else _check_claim
+        given = _Quantities()
+        for one in await self._read_limits(attr.namespace):
             found = list(dict.fromkeys(check(one.limits, attr.obj["spec"], given)))
             if found:
                 raise forbidden(attr, found[0] if len(found) == 1 else f"[{', '.join(found)}]")
 
-    async def _of(self, namespace: str) -> list[_Range]:
+    async def _read_limits(self, namespace: str) -> list[_Range]:
         """The limits of a namespace."""
         if not self._limits.loaded:
             await self._state.loaded(LIMIT_RANGES)
         if not len(self._limits):
             return []
-        return [_read(entry) for entry in self._limits.under(LIMIT_RANGES.keys.scope(namespace))[0]]
+        return [_read_limit_range(entry) for entry in self._limits.under(LIMIT_RANGES.keys.scope(namespace))[0]]
 
 
-def _read(entry: Entry) -> _Range:
+def _read_limit_range(entry: Entry) -> _Range:
     """A stored LimitRange; read once."""
     known: _Range | None = entry.forms.get("limits")
     if known is None:
@@ -121,13 +121,15 @@ def _read(entry: Entry) -> _Range:
             if kind == _CONTAINER:
                 requests |= limit.get("defaultRequest") or {}
                 most |= limit.get("default") or {}
-            limits.append(_Limit(kind, *(_bounds(limit.get(part)) for part in ("min", "max", "maxLimitRequestRatio"))))
+            limits.append(
+                _Limit(kind, *(_read_bounds(limit.get(part)) for part in ("min", "max", "maxLimitRequestRatio")))
+            )
         known = _Range(limits, dict(sorted(requests.items())), dict(sorted(most.items())))
         entry.forms["limits"] = known
     return known
 
 
-def _bounds(amounts: Amounts | None) -> Sequence[_Bound]:
+def _read_bounds(amounts: Amounts | None) -> Sequence[_Bound]:
     found = []
     for name, text in (amounts or {}).items():
         charge(_STEPS)
@@ -135,38 +137,38 @@ def _bounds(amounts: Amounts | None) -> Sequence[_Bound]:
     return found
 
 
-def _concerned(operation: str, subresource: str) -> bool:
+def _is_limited(operation: str, subresource: str) -> bool:
     return (operation == CREATE and not subresource) or (operation == UPDATE and subresource == "resize")
 
 
-def _going(attr: AdmissionAttributes) -> bool:
+def _is_terminating(attr: AdmissionAttributes) -> bool:
     return attr.old is not None and "deletionTimestamp" in attr.old["metadata"]
 
 
-def _merge(attr: AdmissionAttributes, pod: Object, given: _Range) -> None:
+def _set_defaults(attr: AdmissionAttributes, pod: Object, given: _Range) -> None:
     """Fill in what containers leave out. Raises Invalid where more is to be told of that than annotations can hold."""
     notes: list[str] = []
     size = 0
     for part, shown in (("containers", "container"), ("initContainers", "init container")):
         for container in pod["spec"].get(part) or ():
             charge(1)
-            size += _fill(container, given, shown, notes)
+            size += _fill_container(container, given, shown, notes)
             if size > objectmeta.MOST_ANNOTATIONS:  # so the pod is not valid, and gets no larger
-                _note(pod, notes)
+                _annotate_pod(pod, notes)
                 errors = objectmeta.check_annotations(pod["metadata"]["annotations"], "metadata.annotations")
                 raise Invalid(attr.kind.kind, attr.kind.group, pod["metadata"].get("name") or "", errors)
     attr.size += 2 * size
     if notes:
-        _note(pod, notes)
+        _annotate_pod(pod, notes)
 
 
-def _note(pod: Object, notes: Sequence[str]) -> None:
+def _annotate_pod(pod: Object, notes: Sequence[str]) -> None:
     annotations = pod["metadata"].get("annotations") or {}
     text = f"LimitRanger plugin set: {'; '.join(notes)}"
     pod["metadata"]["annotations"] = dict(sorted({**annotations, _ANNOTATION: text}.items()))
 
 
-def _fill(container: Object, given: _Range, shown: str, notes: list[str]) -> int:
+def _fill_container(container: Object, given: _Range, shown: str, notes: list[str]) -> int:
     """Fill in what a container leaves out, and note it. Returns the bytes of the notes."""
     resources = dict(container.get("resources") or {})
     size = 0
@@ -183,12 +185,12 @@ def _fill(container: Object, given: _Range, shown: str, notes: list[str]) -> int
     return size
 
 
-def _claim(limits: Sequence[_Limit], spec: Object, given: _Given) -> Iterator[str]:
+def _check_claim(limits: Sequence[_Limit], spec: Object, given: _Quantities) -> Iterator[str]:
     requests = (spec.get("resources") or {}).get("requests") or {}
     for limit in each(limits):
         if limit.kind == _CLAIM:
             for bound in limit.least:
-                yield from _least(_CLAIM, bound, requests, {}, given)
+                yield from _check_min(_CLAIM, bound, requests, {}, given)
             for name, text, amount in limit.most:
                 charge(1)
                 if name not in requests:
@@ -197,20 +199,20 @@ def _claim(limits: Sequence[_Limit], spec: Object, given: _Given) -> Iterator[st
                     yield f"maximum {name} usage per {_CLAIM} is {text}, but request is {requests[name]}"
 
 
-def _pod(limits: Sequence[_Limit], spec: Object, given: _Given) -> Iterator[str]:
+def _check_pod(limits: Sequence[_Limit], spec: Object, given: _Quantities) -> Iterator[str]:
     containers: list[tuple[Amounts, Amounts]] | None = None
     whole: tuple[Amounts, Amounts] | None = None
     for limit in each(limits):
         if limit.kind == _CONTAINER:
-            containers = _containers(spec) if containers is None else containers
+            containers = _collect_resources(spec) if containers is None else containers
             for requests, most in containers:
-                yield from _check(limit, requests, most, given)
+                yield from _check_limit(limit, requests, most, given)
         elif limit.kind == _POD:
-            whole = _whole(spec) if whole is None else whole
-            yield from _check(limit, *whole, given)
+            whole = _sum_resources(spec) if whole is None else whole
+            yield from _check_limit(limit, *whole, given)
 
 
-def _containers(spec: Object) -> list[tuple[Amounts, Amounts]]:
+def _collect_resources(spec: Object) -> list[tuple[Amounts, Amounts]]:
     """Requests and limits of the containers; of those with the same ones the first, for each error is told once."""
     found: dict[object, tuple[Amounts, Amounts]] = {}
     for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
@@ -221,7 +223,7 @@ def _containers(spec: Object) -> list[tuple[Amounts, Amounts]]:
     return [*found.values()]
 
 
-def _whole(spec: Object) -> tuple[Amounts, Amounts]:
+def _sum_resources(spec: Object) -> tuple[Amounts, Amounts]:
     """Requests and limits of a pod."""
     from podless.apis.podspec import amounts
 
@@ -230,16 +232,16 @@ def _whole(spec: Object) -> tuple[Amounts, Amounts]:
     return requests, limits
 
 
-def _check(limit: _Limit, requests: Amounts, limits: Amounts, given: _Given) -> Iterator[str]:
+def _check_limit(limit: _Limit, requests: Amounts, limits: Amounts, given: _Quantities) -> Iterator[str]:
     for bound in limit.least:
-        yield from _least(limit.kind, bound, requests, limits, given)
+        yield from _check_min(limit.kind, bound, requests, limits, given)
     for bound in limit.most:
-        yield from _most(limit.kind, bound, requests, limits, given)
+        yield from _check_max(limit.kind, bound, requests, limits, given)
     for bound in limit.ratio:
-        yield from _ratio(limit.kind, bound, requests, limits, given)
+        yield from _check_ratio(limit.kind, bound, requests, limits, given)
 
 
-def _least(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, given: _Given) -> Iterator[str]:
+def _check_min(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, given: _Quantities) -> Iterator[str]:
     charge(_STEPS)
     name, text, amount = bound
     if name not in requests:
@@ -250,7 +252,7 @@ def _least(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, given: 
         yield f"minimum {name} usage per {kind} is {text}, but limit is {limits[name]}"
 
 
-def _most(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, given: _Given) -> Iterator[str]:
+def _check_max(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, given: _Quantities) -> Iterator[str]:
     charge(_STEPS)
     name, text, amount = bound
     if name not in limits:
@@ -261,7 +263,7 @@ def _most(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, given: _
         yield f"maximum {name} usage per {kind} is {text}, but request is {requests[name]}"
 
 
-def _ratio(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, given: _Given) -> Iterator[str]:
+def _check_ratio(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, given: _Quantities) -> Iterator[str]:
     charge(_STEPS)
     name, text, amount = bound
     asked, most = given[requests.get(name, "0")], given[limits.get(name, "0")]

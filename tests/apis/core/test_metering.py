@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podless.admission import metering
-from podless.admission.metering import Meter
-from podless.admission.quota import _Booking
-from podless.apis.core import usage
+from podless.apis.core import metering, usage
+from podless.apis.core.admission.resourcequota import _Booking
 from podless.apis.core.group import CLAIMS
+from podless.apis.core.metering import Meter
 from podless.cache.cache import Cache
 from podless.cache.watchcache import WatchCache
 from podless.codec import quantity
@@ -113,7 +112,7 @@ async def test_what_others_change_between_two_slices_is_in_the_sum(monkeypatch: 
                 assert event is not None
                 there.collection.publish([event])
                 if gone:
-                    meter._hear(CLAIMS, there.collection, [])
+                    meter._note_events(CLAIMS, there.collection, [])
                 meter.used(CLAIMS, there.collection, "one", ALL, NAMES[:1])
 
         monkeypatch.setattr(metering, "charge", charge)

@@ -1,0 +1,71 @@
+"""The admission plugins of a server, in their order. To add one, write its module and put its line into the list."""
+
+from __future__ import annotations
+
+from podless.admission.mutating import MutatingAdmissionPolicy
+from podless.admission.plugin import Plugin
+from podless.admission.validating import ValidatingAdmissionPolicy
+from podless.admission.webhooks import MutatingAdmissionWebhook, ValidatingAdmissionWebhook
+from podless.apis.admissionregistration.admission import ParameterAccessCheck
+from podless.apis.apiextensions.admission import DefinitionConflictCheck
+from podless.apis.certificates.admission import (
+    CertificateApproval,
+    CertificateRequester,
+    CertificateSigning,
+    CertificateSubjectRestriction,
+)
+from podless.apis.core.admission.limitranger import LimitRanger
+from podless.apis.core.admission.namespacelifecycle import NamespaceLifecycle
+from podless.apis.core.admission.resourcequota import ResourceQuota
+from podless.apis.core.admission.serviceallocator import ServiceAllocator
+from podless.apis.core.metering import Meter
+from podless.apis.networking.admission import DefaultIngressClass
+from podless.apis.node.admission import RuntimeClass
+from podless.apis.policy.admission import PodSecurity
+from podless.apis.rbac.admission import EscalationCheck
+from podless.apis.resource.admission import DeviceAccessCheck
+from podless.apis.scheduling.admission import DefaultTolerationSeconds, Priority, TaintNodesByCondition
+from podless.apis.storage.admission import (
+    DefaultStorageClass,
+    PersistentVolumeClaimResize,
+    StorageObjectInUseProtection,
+)
+from podless.auth.authorizer import Authorizer
+from podless.kinds.state import State
+
+
+def make_plugins(state: State, authorizer: Authorizer, meter: Meter | None = None) -> list[Plugin]:
+    """Return all plugins of a server, in the order of kube-apiserver's plugins (pkg/kubeapiserver/options/plugins.go).
+
+    kube-apiserver does in the storage of a kind what stands between its plugins that mutate and those that validate.
+    meter: adds up for quotas.
+    """
+    return [
+        NamespaceLifecycle(state),
+        LimitRanger(state),
+        TaintNodesByCondition(),
+        PodSecurity(state),
+        Priority(state),
+        DefaultTolerationSeconds(),
+        DefaultStorageClass(state),
+        StorageObjectInUseProtection(),
+        PersistentVolumeClaimResize(state),
+        RuntimeClass(state),
+        CertificateApproval(authorizer),
+        CertificateSigning(authorizer),
+        CertificateRequester(),  # of the strategy of its kind there
+        CertificateSubjectRestriction(),
+        DefaultIngressClass(state),
+        MutatingAdmissionPolicy(state, authorizer),
+        MutatingAdmissionWebhook(state, authorizer),
+        # in the storage of kinds
+        ServiceAllocator(state),
+        DeviceAccessCheck(state, authorizer),
+        EscalationCheck(authorizer),
+        DefinitionConflictCheck(state),
+        ParameterAccessCheck(state, authorizer),
+        # plugins again
+        ValidatingAdmissionPolicy(state, authorizer),
+        ValidatingAdmissionWebhook(state, authorizer),
+        ResourceQuota(state, meter or Meter()),  # the last one: a write that it lets pass is stored next
+    ]

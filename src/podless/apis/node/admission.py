@@ -1,0 +1,119 @@
+"""What the RuntimeClass of a pod adds to it: overhead and scheduling.
+
+Source: Kubernetes' plugin/pkg/admission/runtimeclass.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from podless.admission.attributes import CREATE, AdmissionAttributes
+from podless.admission.plugin import Plugin
+from podless.admission.refusals import forbidden
+from podless.apis.core.admission import is_pod
+from podless.apis.node.group import RUNTIME_CLASSES
+from podless.codec import quantity
+from podless.codec.gotext import quote
+from podless.kinds.kind import Kind
+from podless.kinds.state import State
+from podless.meta import names
+from podless.meta.errors import APIError, Internal
+from podless.runtime.meter import charge, each
+
+Object = dict[str, Any]
+
+_STEPS = 8  # that a comparison of two quantities takes
+_MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
+_UNASKED = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
+
+
+class RuntimeClass(Plugin):
+    """What the runtime of a pod costs, and where it is."""
+
+    builtin = True
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+
+    def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
+        """New pods."""
+        return is_pod(kind) and not subresource and operation == CREATE
+
+    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        """The same."""
+        return is_pod(kind) and not subresource and operation == CREATE
+
+    async def mutate(self, attr: AdmissionAttributes) -> None:
+        """Takes over overhead and scheduling. Raises Forbidden."""
+        known = await self._find_class(attr)
+        if known is None or attr.obj is None:
+            return
+        spec, fixed = attr.obj["spec"], (known.get("overhead") or {}).get("podFixed")
+        if known.get("overhead") is not None:
+            if spec.get("overhead") and not _is_equal(spec["overhead"], fixed):
+                raise forbidden(attr, _MISMATCH)
+            if fixed:
+                spec["overhead"] = dict(fixed)
+        if known.get("scheduling") is not None:
+            _merge_scheduling(attr, spec, known["scheduling"])
+
+    async def validate(self, attr: AdmissionAttributes) -> None:
+        """Raises Forbidden where overhead is not that of the class."""
+        known = await self._find_class(attr)
+        overhead = (attr.obj or {})["spec"].get("overhead") or {}
+        if known is not None and known.get("overhead") is not None:
+            if not _is_equal(overhead, known["overhead"].get("podFixed")):
+                raise forbidden(attr, _MISMATCH)
+        elif overhead:
+            raise forbidden(attr, _UNASKED)
+
+    async def _find_class(self, attr: AdmissionAttributes) -> Object | None:
+        name = (attr.obj or {})["spec"].get("runtimeClassName")
+        if name is None:
+            return None
+        entry = (await self._state.loaded(RUNTIME_CLASSES)).get(RUNTIME_CLASSES.key("", name))
+        if entry is None:
+            raise _make_unknown_error(attr, name)
+        found: Object = entry.decode()
+        return found
+
+
+def _make_unknown_error(attr: AdmissionAttributes, name: str) -> APIError:
+    """A real server asks itself about a class that it has not heard of, by a path that some names cannot be in."""
+    if not name:
+        return Internal("resource name may not be empty")
+    if faults := names.path_segment(name):
+        return Internal(f"invalid resource name {quote(name)}: [{' '.join(faults)}]")
+    return forbidden(attr, f"pod rejected: RuntimeClass {quote(name)} not found")
+
+
+def _is_equal(one: dict[str, str], other: dict[str, str] | None) -> bool:
+    other = other or {}
+    if one == other:  # as they are written, as nearly always
+        return True
+    if one.keys() != other.keys():
+        return False
+    for name, text in one.items():
+        charge(_STEPS)
+        if quantity.parse_nanos(text) != quantity.parse_nanos(other[name]):
+            return False
+    return True
+
+
+def _merge_scheduling(attr: AdmissionAttributes, spec: Object, scheduling: Object) -> None:
+    selector = dict(spec.get("nodeSelector") or {})
+    for key, value in each(scheduling.get("nodeSelector") or {}).items():
+        if selector.get(key, value) != value:
+            both = (
+                f"runtimeClass.scheduling.nodeSelector[{key}] = {value}; pod.spec.nodeSelector[{key}] = {selector[key]}"
+            )
+            raise forbidden(attr, f"conflict: {both}")
+        selector[key] = value
+    if selector:
+        spec["nodeSelector"] = dict(sorted(selector.items()))
+    given = spec.get("tolerations") or []
+    charge(len(given))
+    known = {tuple(sorted(one.items())) for one in given}
+    added = [one for one in each(scheduling.get("tolerations") or ()) if tuple(sorted(one.items())) not in known]
+    if added:
+        spec["tolerations"] = [*given, *added]
