@@ -87,3 +87,10 @@ def test_pods_have_no_generation_before_it_was_tracked() -> None:
     with Server(tls=False, kubernetes_version="1.32", default_accounts=False) as server:
         _, made = _Asked(server).send("POST", "/api/v1/namespaces/default/pods", pod)
         assert "generation" not in made["metadata"], made
+
+
+def test_what_a_newer_release_took_is_looked_at_again() -> None:
+    rule = _definition("[3, 3].distinct() == [3]")
+    with Server(tls=False) as newest, Server(tls=False, kubernetes_version="1.34") as older:
+        assert _Asked(newest).send("POST", CRDS, rule)[0] == 201
+        assert _Asked(older).send("POST", CRDS, rule)[0] == 422

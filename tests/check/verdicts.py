@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from podless.check.catalog import Catalog
+from podless.check.catalog import Catalog, make_kind
 from podless.check.findings import Severity
 from podless.check.judge import Identity, Judge, Strictness, identify
 from podless.codec import serializer
@@ -111,7 +111,7 @@ class Conversation:
             return
         outcome = Judge(self._catalog, Strictness("ignore")).judge(_document(definition), definitions=True)
         for sound in outcome.definitions:
-            self._catalog.define(sound)
+            self._catalog.add(make_kind(sound))
             self._definitions[sound["metadata"]["name"]] = definition
         self._doubtful -= {(one["spec"]["group"], one["spec"]["names"]["kind"]) for one in outcome.definitions}
         self._doubtful |= outcome.unsound

@@ -58,3 +58,15 @@ def test_objects_are_checked_as_updates_of_a_revision(folder: Path, capsys: pyte
     assert (code, "spec.scope: Invalid value" in out) == (1, True)
     code, _, err = run("crds", "--old", "git:nothing", capsys=capsys)
     assert (code, err.startswith("podless: git: ")) == (2, True)
+
+
+def test_several_releases_are_checked_at_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "1st"}, "spec": {"ports": [{"port": 80}]}}
+    (folder / "service.json").write_text(json.dumps(service))
+    code, out, _ = run("service.json", "--kubernetes-version", "1.31,1.33-", capsys=capsys)
+    assert (code, ": error: 1.31-1.35: metadata.name: " in out.splitlines()[0]) == (1, True)
+    assert run("service.json", "--kubernetes-version", "1.36", capsys=capsys)[0] == 0
+    code, _, err = run("service.json", "--kubernetes-version", "1.29", capsys=capsys)
+    assert (code, "1.29" in err) == (2, True)
+    (folder / "podless.toml").write_text('[check]\nkubernetes-version = "1.31"\n')
+    assert run("service.json", capsys=capsys)[0] == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podless.runtime.release import CURRENT, NEWEST, Release, covers, has
+from podless.runtime.release import CURRENT, NEWEST, Notes, Release, covers, describe_span, has
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,22 @@ def test_a_release_lacks_what_it_is_made_without() -> None:
         assert has("Other")
     finally:
         CURRENT.reset(token)
+
+
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [("1.30 1.31 1.36", "1.30-1.31,1.36"), ("1.31", "1.31"), ("1.30 1.36", "1.30,1.36"), ("", "")],
+)
+def test_releases_are_told_as_a_span(held: str, said: str) -> None:
+    assert describe_span(held.split(), ["1.30", "1.31", "1.33", "1.36"]) == said
+
+
+def test_notes_tell_which_releases_answer_alike() -> None:
+    notes = Notes(Release("1.34", 34, frozenset({"New"}), lambda field, said: said.upper()))
+    assert not notes.release.has("New")
+    assert notes.release.word("a", "b") == "B"
+    notes.ask("1.33-")
+    assert notes.agree(Release("1.33", 33, frozenset({"New", "Newer"}), lambda field, said: said.upper()))
+    assert not notes.agree(Release("1.32", 32, frozenset({"New"}), lambda field, said: said.upper()))
+    assert not notes.agree(Release("1.34", 34, frozenset(), lambda field, said: said.upper()))
+    assert not notes.agree(Release("1.34", 34, frozenset({"New"})))

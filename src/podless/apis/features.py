@@ -9,6 +9,7 @@ Sources: the metric kubernetes_feature_enabled of kube-apiservers 1.30 to 1.36, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -21,6 +22,7 @@ from podless.runtime.release import Release, covers
 OLDEST, LATEST = 30, 36
 NAMES: Final = tuple(f"1.{minor}" for minor in range(OLDEST, LATEST + 1))
 DEFAULT: Final = NAMES[-1]
+SPANS: Final = "1.31,1.33, 1.31-1.33 or 1.31-"  # the forms that choose_all takes, for help
 
 
 class Gate(NamedTuple):
@@ -94,6 +96,17 @@ def choose(name: str = DEFAULT, gates: Mapping[str, bool] | None = None) -> Rele
             raise StartError(f"feature-gates: {gate} cannot be set: it is locked to {str(default).lower()} in {name}")
         (without.discard if on else without.add)(gate)
     return replace(release, without=frozenset(without))
+
+
+def choose_all(span: str) -> tuple[Release, ...]:
+    """Return the releases in a span such as 1.31,1.34-, oldest first. Raises StartError."""
+    for name in re.split("[,-]", span):
+        if name:
+            choose(name)
+    try:
+        return tuple(choose(name) for name in NAMES if covers(span, _release(name).minor))
+    except ValueError as error:
+        raise StartError(f"kubernetes-version: {error}") from None
 
 
 @bounded_cache(16)

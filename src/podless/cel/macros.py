@@ -230,6 +230,9 @@ KUBERNETES = STANDARD | TWO_VARIABLES | OPTIONALS | LISTS
 _FEATURES = ((TWO_VARIABLES, "CELTwoVariables"), (LISTS, "CELListsV3"))
 
 
+FEATURES = tuple(feature for _, feature in _FEATURES)
+
+
 @bounded_cache(16)
 def kubernetes(release: Release) -> dict[tuple[str, int, bool], Macro]:
     """Return the macros of a rule; release: in which it is new."""

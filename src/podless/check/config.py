@@ -8,10 +8,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from podless.apis import features
 from podless.check.judge import STRICT, VALIDATIONS, Strictness
 from podless.check.output import FORMS
 from podless.check.run import CheckOptions
 from podless.check.sources import CannotCheck
+from podless.runtime.option import StartError
 
 FILE = "podless.toml"
 
@@ -33,18 +35,24 @@ class CheckSettings:
     explain_cost: bool = False
     output: str = "text"
     processes: int = 0
+    kubernetes_version: str = features.DEFAULT
 
     def options(self) -> CheckOptions:
         """How to check. Raises CannotCheck where the running API or an OpenAPI document cannot be read."""
         from podless.check import remote
         from podless.check.openapi import read_kinds
 
+        try:
+            releases = [release.name for release in features.choose_all(self.kubernetes_version)]
+        except StartError as error:
+            raise CannotCheck(str(error)) from None
         return CheckOptions(
             rules=Strictness(self.field_validation, self.ignore_unknown),
             references=self.references,
             processes=self.processes,
             definitions=() if self.context is None else remote.fetch_definitions(self.kubeconfig, self.context),
             schemas=read_kinds(self.openapi),
+            releases=releases,
         )
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+from podless.runtime.release import describe_span
 
 
 class Severity(StrEnum):
@@ -20,6 +23,7 @@ class Finding:
     file, line, column: where; both numbers from 1, in characters. path: of the field, as spec.ports[0].name, "" for the
     object as a whole. message: without the path. rule: what kind of finding it is, such as the reason of a cause in a
     Status (FieldValueInvalid). about: the object, as Kind namespace/name, "" where it is not known.
+    releases: those that it holds for, as a span, "" where only one was asked for.
     """
 
     file: str
@@ -30,10 +34,26 @@ class Finding:
     message: str
     rule: str
     about: str = ""
+    releases: str = ""
+
+    @property
+    def said(self) -> str:
+        """The message with the releases and the path before it."""
+        return ": ".join(filter(None, (self.releases, self.path, self.message)))
 
     def __str__(self) -> str:
-        said = f"{self.path}: {self.message}" if self.path else self.message
-        return f"{self.file}:{self.line}:{self.column}: {self.severity}: {said}"
+        return f"{self.file}:{self.line}:{self.column}: {self.severity}: {self.said}"
+
+
+def merge_findings(found: Iterable[tuple[Sequence[Finding], Sequence[str]]], among: Sequence[str]) -> list[Finding]:
+    """Return the findings of several releases, each once. found: with the releases that they hold for."""
+    if len(among) == 1:
+        return [finding for findings, _ in found for finding in findings]
+    held: dict[Finding, set[str]] = {}
+    for findings, names in found:
+        for finding in findings:
+            held.setdefault(finding, set()).update(names)
+    return [replace(finding, releases=describe_span(names, among)) for finding, names in held.items()]
 
 
 @dataclass(slots=True)

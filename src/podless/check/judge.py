@@ -26,6 +26,9 @@ from podless.meta import gvk
 from podless.meta.field import At, Path
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import NEWEST, Notes, Release
+from podless.structs.dated import find_dates
+from podless.structs.structs import Struct
 
 STRICT, WARN, IGNORE = VALIDATIONS = ("strict", "warn", "ignore")
 # how a refusal names the field that it is about
@@ -80,7 +83,9 @@ class Outcome:
     """What became of one document.
 
     definitions: those in it that are sound, as stored. unsound: the groups and kinds of the others. objects: all that
-    could be read, definitions too. mixed: not all of it was judged, for definitions come first.
+    could be read, definitions too. mixed: not all of it was judged, for definitions come first. looked: the kinds that
+    were looked up; for an unknown one whether its definition is unsound. notes: what else was asked of the release.
+    texts: the objects of built-in kinds with their structs: what depends on their fields is not in the notes yet.
     """
 
     report: Report = field(default_factory=Report)
@@ -88,13 +93,26 @@ class Outcome:
     unsound: set[tuple[str, str]] = field(default_factory=set)
     objects: list[KnownObject] = field(default_factory=list)
     mixed: bool = False
+    looked: dict[tuple[str, str, str], tuple[Kind, Version] | bool] = field(default_factory=dict)
+    notes: Notes = field(default_factory=lambda: Notes(NEWEST))
+    texts: list[tuple[Struct, bytes]] = field(default_factory=list)
 
 
 class Judge:
-    """Judges documents. old: what objects were before, as JSON with their apiVersion and kind, by identity."""
+    """Judges documents. old: what objects were before, as JSON with their apiVersion and kind, by identity.
 
-    def __init__(self, catalog: Catalog, rules: Strictness, old: Mapping[Identity, bytes] | None = None) -> None:
+    release: the one whose rules count; the catalog is to have its kinds.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        rules: Strictness,
+        old: Mapping[Identity, bytes] | None = None,
+        release: Release = NEWEST,
+    ) -> None:
         self.catalog = catalog
+        self.release = release
         self._rules = rules
         self._old = old
 
@@ -103,7 +121,27 @@ class Judge:
 
         again: the other half was judged before, so what is wrong with the text as a whole has been said.
         """
-        outcome, places = Outcome(), Places(document)
+        with Notes(self.release) as notes:
+            return self._judged(document, Outcome(notes=notes), definitions, again)
+
+    def agrees(self, outcome: Outcome) -> bool:
+        """Return whether this judge would say the same of a document as one of another release did."""
+        while outcome.texts:
+            _ask(outcome.notes, *outcome.texts.pop())
+        return outcome.notes.agree(self.release) and all(
+            self._look(*name) == known for name, known in outcome.looked.items()
+        )
+
+    def _look(self, group: str, version: str, kind: str) -> tuple[Kind, Version] | bool:
+        return self.catalog.find(group, version, kind) or self.catalog.is_unsound(group, kind)
+
+    def _find(self, outcome: Outcome, group: str, version: str, kind: str) -> tuple[Kind, Version] | None:
+        """Look up a kind, and note what was found."""
+        found = outcome.looked[group, version, kind] = self._look(group, version, kind)
+        return found if isinstance(found, tuple) else None
+
+    def _judged(self, document: Document, outcome: Outcome, definitions: bool, again: bool) -> Outcome:
+        places = Places(document)
         repeated: list[str] = []
         try:
             value, floats = read_document(document, repeated)
@@ -143,14 +181,17 @@ class Judge:
             return
         group, version, name = named
         found.about = str(identity := identify(part.value, group, name))
-        known = self.catalog.find(group, version, name)
+        known = self._find(found.outcome, group, version, name)
         if known is None:
             self._unknown(part, found, group, name, gvk.GroupVersion(group, version))
             return
         kind, served = known
         # numbers are named as they were written, where that is still known
         whole = not found.document.yaml and not part.at
-        raw = ParsedJSON(found.document.raw if whole else serializer.encode_json(part.value))
+        text = serializer.encode_json(part.value)
+        if (struct := kind.struct_of(served)) is not None:
+            found.outcome.texts.append((struct, text))
+        raw = ParsedJSON(found.document.raw if whole else text)
         raw.outcome = part.value, [], part.floats
         before = self._before(identity, kind, served, part, found)
         checked = offline.check(kind, served, raw) if before is None else offline.change(kind, served, raw, before)
@@ -176,7 +217,7 @@ class Judge:
         if raw is None:
             return None
         named = _named(serializer.decode_json(raw))
-        known = None if isinstance(named, str) else self.catalog.find(*named)
+        known = None if isinstance(named, str) else self._find(found.outcome, *named)
         old = offline.read(*known, raw) if known is not None else None
         if old is None:
             found.warn("not checked as an update, for what it was before cannot be read", part.at, (), "Unchecked")
@@ -249,6 +290,14 @@ def index_objects(document: Document) -> Iterator[tuple[Identity, bytes]]:
         named = _named(part.value)
         if not isinstance(named, str):
             yield identify(part.value, named[0], named[2]), serializer.encode_json(part.value)
+
+
+def _ask(notes: Notes, struct: Struct, text: bytes) -> None:
+    """Note which fields of an object only some releases have."""
+    for span, gate in set(find_dates(struct, serializer.decode_json(text))):
+        notes.ask(span)
+        if gate:
+            notes.release.has(gate)
 
 
 def _defines(value: Any) -> bool:

@@ -17,10 +17,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from podless.apis import features
 from podless.check import references
-from podless.check.catalog import Catalog
-from podless.check.findings import Finding, Report, Severity
-from podless.check.judge import Identity, Judge, Strictness, index_objects
+from podless.check.catalog import Catalog, make_kind
+from podless.check.findings import Finding, Report, Severity, merge_findings
+from podless.check.judge import Identity, Judge, Outcome, Strictness, index_objects
 from podless.check.openapi import DescribedKind
 from podless.check.places import Places
 from podless.check.references import Reference
@@ -42,7 +43,8 @@ class CheckOptions:
     """How to check. references: whether what objects name has to be there. processes: 0 for as many as there are cores.
 
     definitions: CustomResourceDefinitions of v1 that are known beforehand, such as those of a running API.
-    schemas: kinds that OpenAPI documents describe (check.openapi).
+    schemas: kinds that OpenAPI documents describe (check.openapi). releases: the names of those to check against, the
+    oldest first.
     """
 
     rules: Strictness = field(default_factory=Strictness)
@@ -50,15 +52,25 @@ class CheckOptions:
     processes: int = 0
     definitions: Sequence[Object] = ()
     schemas: Sequence[DescribedKind] = ()
+    releases: Sequence[str] = (features.DEFAULT,)
+
+
+class _Unsound(NamedTuple):
+    """The kind of a definition that has errors, in some releases."""
+
+    group: str
+    kind: str
+    releases: tuple[str, ...]
 
 
 class _State(NamedTuple):
-    """What a process has to know to judge."""
+    """What a process has to know to judge. definitions: with the releases in which they are sound."""
 
     rules: Strictness
-    definitions: Sequence[Object]
+    releases: Sequence[str]
+    definitions: Sequence[tuple[Object, Sequence[str]]]
     schemas: Sequence[DescribedKind]
-    unsound: frozenset[tuple[str, str]]
+    unsound: frozenset[_Unsound]
     old: dict[Identity, bytes]
     references: bool
 
@@ -67,8 +79,8 @@ class _Done(NamedTuple):
     """What came of a batch of documents."""
 
     report: Report
-    definitions: list[Object]
-    unsound: set[tuple[str, str]]
+    definitions: list[tuple[Object, Sequence[str]]]
+    unsound: set[_Unsound]
     mixed: set[tuple[str, int]]
     known: list[Identity]
     references: list[Reference]
@@ -91,11 +103,17 @@ def check_files(
     with ExitStack() as stack:
         work = _Work(stack, options, [*sources, *known, *old])
         state = _State(
-            options.rules, options.definitions, options.schemas, frozenset(), _index(work, old), options.references
+            options.rules,
+            options.releases,
+            [(definition, options.releases) for definition in options.definitions],
+            options.schemas,
+            frozenset(),
+            _index(work, old),
+            options.references,
         )
         report = Report(files=len(sources))
         defined = work.state(state)
-        definitions, unsound = list(options.definitions), set[tuple[str, str]]()
+        definitions, unsound = list(state.definitions), set[_Unsound]()
         every: list[Identity] = []
         named: list[Reference] = []
         chosen = [*known, *sources]
@@ -116,7 +134,8 @@ def check_files(
             every += done.known
             named += done.references
         if options.references:
-            report.findings += _missing(sources, named, every)
+            missing = [*_missing(sources, named, every)]
+            report.findings += merge_findings([(missing, options.releases)], options.releases)
     order = {source.name: place for place, source in enumerate([*known, *sources])}
     report.findings.sort(key=lambda finding: (order.get(finding.file, 0), finding.line, finding.column))
     return report
@@ -208,16 +227,35 @@ def _batches(
 class _Prepared(NamedTuple):
     """A state, and the judge that has it."""
 
-    judge: Judge
+    judges: Sequence[Judge]
     references: bool
 
     @classmethod
     def of(cls, state: _State) -> _Prepared:
-        """A judge that knows the state."""
-        catalog = Catalog(state.schemas, state.definitions)
-        for group, kind in state.unsound:
-            catalog.unsound(group, kind)
-        return cls(Judge(catalog, state.rules, state.old), state.references)
+        """Judges that know the state, one for each release; what is equal for several releases they share."""
+        described = [one.kind() for one in state.schemas]
+        releases = {name: features.choose(name) for name in state.releases}
+        catalogs = {name: Catalog(described, (), release) for name, release in releases.items()}
+        for definition, names in state.definitions:
+            kind = make_kind(definition)
+            for name in names:
+                catalogs[name].add(kind)
+        for group, named, names in state.unsound:
+            for name in names:
+                catalogs[name].unsound(group, named)
+        judges = [Judge(catalogs[name], state.rules, state.old, release) for name, release in releases.items()]
+        return cls(judges, state.references)
+
+    def judge(self, document: Document, *, definitions: bool) -> list[tuple[Outcome, list[str]]]:
+        """What the releases make of a document: the outcomes that differ, each with its releases."""
+        found: list[tuple[Outcome, list[str]]] = []
+        again = not definitions and _marked(document)
+        for judge in self.judges:
+            same = next((names for outcome, names in found if judge.agrees(outcome)), None)
+            if same is None:
+                found.append((judge.judge(document, definitions=definitions, again=again), same := []))
+            same.append(judge.release.name)
+        return found
 
 
 @lru_cache(maxsize=4)
@@ -237,17 +275,35 @@ def _work(given: _Prepared | str, batch: list[Document], *, definitions: bool) -
     state = _loaded(given) if isinstance(given, str) else given
     done = _Done(Report(), [], set(), set(), [], [])
     for document in batch:
-        outcome = state.judge.judge(document, definitions=definitions, again=not definitions and _marked(document))
-        done.report.add(outcome.report)
-        done.definitions.extend(outcome.definitions)
-        done.unsound.update(outcome.unsound)
-        if outcome.mixed:
+        outcomes = state.judge(document, definitions=definitions)
+        among = [judge.release.name for judge in state.judges]
+        # the objects are counted as the newest release sees them
+        report = next(one.report for one, names in outcomes if among[-1] in names)
+        report.findings = merge_findings([(one.report.findings, names) for one, names in outcomes], among)
+        done.report.add(report)
+        done.definitions.extend(_sound(outcomes))
+        if outcomes[0][0].mixed:
             done.mixed.add((document.file, document.line))
-        done.known.extend(found.identity for found in outcome.objects)
+        found = {(known.identity, known.at): known for outcome, _ in outcomes for known in outcome.objects}
+        done.known.extend(known.identity for known in found.values())
+        for outcome, names in outcomes:
+            done.unsound.update(_Unsound(group, kind, tuple(names)) for group, kind in outcome.unsound)
         if state.references:
-            for found in outcome.objects:
-                done.references.extend(references.find_references(found.identity, found.obj, document, found.at))
+            for known in found.values():
+                done.references.extend(references.find_references(known.identity, known.obj, document, known.at))
     return done
+
+
+def _sound(outcomes: Sequence[tuple[Outcome, list[str]]]) -> list[tuple[Object, list[str]]]:
+    """The definitions that some releases accept, each once where they store it alike."""
+    found: list[tuple[Object, list[str]]] = []
+    for outcome, names in outcomes:
+        for definition in outcome.definitions:
+            same = next((known for stored, known in found if stored == definition), None)
+            if same is None:
+                found.append((definition, same := []))
+            same += names
+    return found
 
 
 def _index(work: _Work, old: Sequence[SourceFile]) -> dict[Identity, bytes]:

@@ -71,7 +71,7 @@ class _Count:
         self.objects += 1
         self.refused += any(finding.severity is Severity.ERROR for finding in fresh)
         self.pruned += any(finding.rule == "UnknownField" for finding in fresh)
-        self.examples += [f"{about}: {_said(finding)}" for finding in fresh][: _SHOWN - len(self.examples)]
+        self.examples += [f"{about}: {finding.said}" for finding in fresh][: _SHOWN - len(self.examples)]
 
 
 def _by_object(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
@@ -83,7 +83,3 @@ def _by_object(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
 
 def _key(finding: Finding) -> tuple[str, str, str]:
     return finding.path, finding.message, finding.rule
-
-
-def _said(finding: Finding) -> str:
-    return f"{finding.path}: {finding.message}" if finding.path else finding.message

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from podless.apis import features
 from podless.check import config
 from podless.check.judge import VALIDATIONS
 from podless.check.output import FORMS
@@ -45,6 +46,11 @@ def add(commands: Any) -> None:
     parser.add_argument("--field-validation", choices=VALIDATIONS, help="what becomes of unknown fields (strict)")
     parser.add_argument("--ignore-unknown", action="store_true", default=None, help="skip objects of unknown kinds")
     parser.add_argument("--references", action="store_true", default=None, help="what objects name has to be there")
+    parser.add_argument(
+        "--kubernetes-version",
+        metavar="SPAN",
+        help=f"Kubernetes releases to check against: {features.SPANS} ({features.DEFAULT})",
+    )
     parser.add_argument("--exclude", metavar="PATTERN", action="append", help="names to leave out of folders")
     parser.add_argument(
         "--explain-cost", action="store_true", default=None, help="list what the rules of the definitions may cost"

@@ -7,10 +7,10 @@ inherits the context. Where no server is, it is the newest release.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Collection, Sequence
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, replace
+from typing import Final, Self
 
 _NEWEST_MINOR: Final = 1 << 30
 
@@ -36,6 +36,10 @@ class Release:
         """Return whether this is one of the releases that a span names. Raises ValueError for what is no span."""
         return covers(span, self.minor)
 
+    def word(self, field: str, said: str) -> str:
+        """Return the text of a field error, given the text of the newest release."""
+        return self.wording(field, said) if self.wording is not None else said
+
 
 # "" stands for all releases
 NEWEST: Final = Release()
@@ -53,6 +57,80 @@ def covers(span: str, minor: int) -> bool:
     Raises ValueError for what is no span.
     """
     return not span or any(_within(part, minor) for part in span.split(","))
+
+
+def describe_span(held: Collection[str], among: Sequence[str]) -> str:
+    """Return some of several releases as a span; releases that follow each other among them are a range."""
+    runs: list[list[str]] = []
+    last = -2
+    for place, name in enumerate(among):
+        if name in held:
+            if place != last + 1:
+                runs.append([])
+            runs[-1].append(name)
+            last = place
+    return ",".join(run[0] if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+
+
+class Notes:
+    """Note what code asks of a release: any other release with the same answers gives the same result.
+
+    As a context manager it serves the release, and notes what is asked of it. A cache of what depends on the release
+    has to ask again for each answer that it gives, for example with `agree`.
+    """
+
+    __slots__ = ("_names", "_plain", "_spans", "_token", "_words", "release")
+
+    def __init__(self, release: Release) -> None:
+        self._plain = release
+        self._token: Token[Release] | None = None
+        self._names = _Noted(release.without)
+        self._spans: set[str] = set()
+        self._words: set[tuple[str, str]] = set()
+        self.release = replace(release, without=self._names, wording=self._word)
+
+    def __enter__(self) -> Self:
+        self._token = CURRENT.set(self.release)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._token is not None
+        around = self._token.old_value
+        CURRENT.reset(self._token)
+        self._token = None
+        if around is self._plain:
+            self.agree(self._plain)  # notes around these notes have to know
+
+    def __bool__(self) -> bool:
+        return bool(self._names.asked or self._spans or self._words)
+
+    def ask(self, span: str) -> None:
+        """Note that the result depends on whether the release is in a span."""
+        self._spans.add(span)
+
+    def agree(self, other: Release) -> bool:
+        """Return whether another release answers all questions alike."""
+        plain = self._plain
+        return (
+            all(other.has(name) == plain.has(name) for name in self._names.asked)
+            and all(other.covers(span) == plain.covers(span) for span in self._spans)
+            and all(other.word(*words) == plain.word(*words) for words in self._words)
+        )
+
+    def _word(self, field: str, said: str) -> str:
+        self._words.add((field, said))
+        return self._plain.word(field, said)
+
+
+class _Noted(frozenset[str]):
+    """What a release is without, and the names that were looked for."""
+
+    def __init__(self, _: frozenset[str]) -> None:
+        self.asked: set[str] = set()
+
+    def __contains__(self, name: object) -> bool:
+        self.asked.add(str(name))
+        return super().__contains__(name)
 
 
 def _within(part: str, minor: int) -> bool:

@@ -122,14 +122,12 @@ def warnings(schema: dict[str, Any], path: str = "") -> list[str]:
     if shape.check_shape(schema, path, skip):
         return []
     found: list[str] = []
-    if not has("FormatWarnings"):
-        return found
     for node in walk_nodes(schema, skip):
         name = node.get("format") or ""
         kind = node.get("type") or ""
-        if kind != "string" and not has("SeldomFormatWarnings"):
+        if not name or formats.is_known(name, (kind,) if kind else ()):
             continue
-        if name and not formats.is_known(name, (kind,) if kind else ()):
+        if has("FormatWarnings") and (kind == "string" or has("SeldomFormatWarnings")):
             found.append(f"unrecognized format {gotext.quote(name)}")
     return found
 

@@ -47,6 +47,7 @@ _SHARED: Mapping[str, GoType] = {
 _BLOCKS = {word: word for word in ("struct", "kind", "type", "text")}  # what a block begins with
 _FORMS: Mapping[str, type] = {"object": dict, "array": list, "bool": bool}
 _TEXT = " # "  # between a line and its text
+_DATED = re.compile(r"\b(?:since|until|gate)=")
 _FIELD = re.compile(r"\s++(\d++)\s++(\S++)\s++(\*?)([^\s{]++(?:\{[^}]*+\})?)\s*+(.*+)")
 _TOLD = re.compile(r"\s++-\s++(\S.*+)")
 _ENUM = re.compile(r"([\w.]++)\{([^}]*+)\}")
@@ -107,6 +108,34 @@ def homes_of(group: str) -> tuple[str, ...]:
     """Return the versions of a group that have a file, such as autoscaling/v1 and autoscaling/v2."""
     folder = folder_of(group)
     return tuple(f"{folder}/{file.stem}" for file in sorted((FOLDER / folder).glob("*.fields")))
+
+
+class Dates(NamedTuple):
+    """What a field depends on. span: the releases that have it, "" for all. gate: the feature gate, "" for none."""
+
+    span: str
+    gate: str
+
+
+@bounded_cache(128)
+def dated_fields(home: str) -> Mapping[str, Mapping[str, Dates]]:
+    """Return the fields of a group-version that not all releases have: struct -> name -> what it depends on."""
+    found: dict[str, dict[str, Dates]] = {}
+    for block in (FOLDER / f"{home}.fields").read_text().split("\n\n"):
+        struct = next((line.split()[1] for line in block.split("\n") if line.startswith(("struct ", "kind "))), "")
+        dated = found.setdefault(struct, {})
+        for line in filter(_DATED.search, block.split("\n")):
+            if match := _FIELD.fullmatch(line.partition(_TEXT)[0].rstrip()):
+                given = _options(match[5])
+                span = _span(given.get("since", ""), given.get("until", ""))
+                if known := dated.get(match[2]):  # it changed, so several lines describe it
+                    span = f"{known.span},{span}"
+                dated[match[2]] = Dates(span, given.get("gate", ""))
+    return found
+
+
+def _span(since: str, until: str) -> str:
+    return f"{since}-{until}" if since or until else ""
 
 
 class StructFile:
@@ -245,7 +274,7 @@ class StructFile:
             number, name, pointer, kind, options = match.groups()
             try:
                 given = _options(options)
-                if not self._has(given.pop("since", ""), given.pop("until", "")):
+                if not self._release.covers(_span(given.pop("since", ""), given.pop("until", ""))):
                     continue
                 made = self._type(kind)
                 if not self._release.has(given.pop("gate", "")):
@@ -254,10 +283,6 @@ class StructFile:
             except ValueError as error:
                 raise self._error(block.start, f"{name}: {error}", place) from None
         return tuple(found)
-
-    def _has(self, since: str, until: str) -> bool:
-        """Return whether a field that came and went with some releases is there."""
-        return self._release.covers(f"{since}-{until}") if since or until else True
 
     def _type(self, text: str) -> GoType:
         """Return the type that a text names; the same object for the same text. Raises ValueError."""

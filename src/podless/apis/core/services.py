@@ -29,7 +29,8 @@ class ServiceStrategy(TypedStrategy):
     selects = frozenset({"spec.clusterIP", "spec.type"})
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
-        return (names.LABELS if has("RelaxedServiceNameValidation") else names.LABELS_1035)[prefix](name)
+        errors = names.LABELS_1035[prefix](name)
+        return names.LABELS[prefix](name) if errors and has("RelaxedServiceNameValidation") else errors
 
     def below(self, subresource: str) -> Strategy[Kind]:
         """What is made where the status is written gets no families and no addresses."""

@@ -275,7 +275,7 @@ def _traffic(spec: Object) -> Iterator[FieldError]:
         yield from checks.port_number("spec.healthCheckNodePort", port)
     inner, spread = spec.get("internalTrafficPolicy"), spec.get("trafficDistribution")
     yield from field.one_of("spec.internalTrafficPolicy", inner, _POLICIES)
-    known = _DISTRIBUTIONS if has("PreferSameTrafficDistribution") else _DISTRIBUTIONS[:1]
+    known = _DISTRIBUTIONS if spread and has("PreferSameTrafficDistribution") else _DISTRIBUTIONS[:1]
     yield from field.one_of("spec.trafficDistribution", spread, known)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from podless.cel import macros
 from podless.cel.decls import Declarations
 from podless.cel.library import (
     authz,
@@ -46,6 +47,27 @@ _RULES = (
     formats,
     authz,
 )
+
+
+@lru_cache(maxsize=1)
+def _features() -> frozenset[str]:
+    """Return all that releases brought to new expressions."""
+    found = set(macros.FEATURES)
+    for module in (*_RULES, jsonpatch):
+        found |= {module.LIBRARY.feature, *(each.feature for each in module.LIBRARY.functions)}
+    return frozenset(found - {""})
+
+
+def reduce_release(release: Release) -> Release:
+    """Return a release as far as new expressions depend on it: equal for all releases that have the same of CEL."""
+    without = frozenset(name for name in _features() if not release.has(name))
+    return Release(without=without) if without else NEWEST
+
+
+@lru_cache(maxsize=1)
+def oldest() -> Release:
+    """Return a release without anything that later ones brought to new expressions."""
+    return Release(without=_features())
 
 
 def kubernetes_libraries(release: Release = NEWEST) -> Declarations:

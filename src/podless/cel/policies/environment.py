@@ -135,7 +135,7 @@ class Environment:
     """
 
     def __init__(self, *, params: bool = False, composed: bool = False, new: Release = NEWEST) -> None:
-        self._new = new
+        self._new = library.reduce_release(new)
         self._params = params
         self._composed = composed
         self._variables: dict[str, Type] = {}

@@ -13,7 +13,7 @@ from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge
-from podless.runtime.release import CURRENT, NEWEST
+from podless.runtime.release import CURRENT
 
 RULE_LIMIT = 10_000_000
 TOTAL_LIMIT = 100_000_000
@@ -39,10 +39,7 @@ class DefinitionRules:
         self._costs: list[tuple[str, int]] = []
         self._unchanged = False
         self._verdicts: dict[int, tuple[Schema, NodeVerdict]] = {}
-        release = CURRENT.get()
-        # of the newest release both may use the same
-        self._new = release if release.without else NEWEST
-        self._stored = frozenset(_rules_of(self._old)) if release.without else frozenset[str]()
+        self._stored = frozenset(_rules_of(self._old)) if CURRENT.get().without else frozenset[str]()
 
     def declared(self, schema: Schema, path: str, above: tuple[Schema, ...]) -> list[FieldError]:
         """What is wrong with the rules of one node; above: the nodes over it, the root first."""
@@ -96,7 +93,7 @@ class DefinitionRules:
             resource = root or bool(node.get("x-kubernetes-embedded-resource"))
             known = self._verdicts[id(node)] = (
                 node,
-                judge_node(node, resource=resource, new=self._new, stored=self._stored),
+                judge_node(node, resource=resource, new=CURRENT.get(), stored=self._stored),
             )
         return known[1]
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
+from podless.cel import library
 from podless.cel.declared import Declared
 from podless.cel.rules.rule import ValidationRule, compile_rule
 from podless.codec import serializer
@@ -58,7 +59,7 @@ class _Question:
 
     def __init__(self, node: Schema, resource: bool, new: Release, stored: frozenset[str]) -> None:
         told = sorted(_texts(node) & stored) if stored else []
-        self.digest = sha256(serializer.looked_at([node, resource, new.name, told])).digest()
+        self.digest = sha256(serializer.looked_at([node, resource, sorted(new.without), told])).digest()
         self.node: Schema | None = node
         self.resource = resource
         self.new = new
@@ -80,8 +81,17 @@ def judge_node(
 ) -> NodeVerdict:
     """The verdict on a node of a sound schema. resource: whether it is the root or an embedded resource.
 
-    new: the release in which rules are new, but for those whose texts are stored.
+    new: the release in which rules are new, but for those whose texts are stored. What compiles without anything that
+    came later means the same in all releases, so they share the verdict.
     """
+    if new.without:
+        verdict = _verdict(node, resource, library.oldest(), stored)
+        if not any(rule.error or rule.message_error for rule in verdict.rules):
+            return verdict
+    return _verdict(node, resource, library.reduce_release(new), stored)
+
+
+def _verdict(node: Schema, resource: bool, new: Release, stored: frozenset[str]) -> NodeVerdict:
     question = _Question(node, resource, new, stored)
     try:
         verdict = _judge(question)

@@ -11,10 +11,9 @@ def render(report: Report, reread: Callable[[str], bytes | None], *, color: bool
     """Commands, and the summary."""
     lines = []
     for finding in report.findings:
-        said = f"{finding.path}: {finding.message}" if finding.path else finding.message
         where = f"file={_value(finding.file)},line={finding.line},col={finding.column}"
         title = _value(finding.about or finding.rule)
-        lines.append(f"::{finding.severity} {where},title={title}::{_text(said)}")
+        lines.append(f"::{finding.severity} {where},title={title}::{_text(finding.said)}")
     return "\n".join([*lines, report.summary()]) + "\n"
 
 

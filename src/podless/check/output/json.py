@@ -6,13 +6,13 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 
-from podless.check.findings import Report
+from podless.check.findings import Finding, Report
 
 
 def render(report: Report, reread: Callable[[str], bytes | None], *, color: bool) -> str:
     """findings, and the numbers of the summary."""
     whole = {
-        "findings": [asdict(finding) for finding in report.findings],
+        "findings": [_finding(finding) for finding in report.findings],
         "files": report.files,
         "objects": report.objects,
         "definitions": report.definitions,
@@ -21,3 +21,10 @@ def render(report: Report, reread: Callable[[str], bytes | None], *, color: bool
         "warnings": report.warnings,
     }
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+
+
+def _finding(finding: Finding) -> dict[str, object]:
+    found = asdict(finding)
+    if not finding.releases:
+        del found["releases"]
+    return found

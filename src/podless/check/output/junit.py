@@ -21,7 +21,7 @@ def render(report: Report, reread: Callable[[str], bytes | None], *, color: bool
         kind = "failure" if finding.severity is Severity.ERROR else "system-out"
         inner = ElementTree.SubElement(case, kind)
         if kind == "failure":
-            inner.set("message", _text(finding.message))
+            inner.set("message", _text(": ".join(filter(None, (finding.releases, finding.message)))))
             inner.set("type", finding.rule)
         inner.text = _text(str(finding))
         by_file.setdefault(finding.file, []).append(case)

@@ -26,11 +26,12 @@ def render(report: Report, reread: Callable[[str], bytes | None], *, color: bool
 def _result(finding: Finding, rule: int) -> dict[str, object]:
     region = {"startLine": finding.line, "startColumn": finding.column}
     place = {"artifactLocation": {"uri": quote(finding.file)}, "region": region}
-    said = f"{finding.path}: {finding.message}" if finding.path else finding.message
+    properties = {"properties": {"releases": finding.releases}} if finding.releases else {}
     return {
         "ruleId": finding.rule,
         "ruleIndex": rule,
         "level": str(finding.severity),
-        "message": {"text": said},
+        "message": {"text": finding.said},
         "locations": [{"physicalLocation": place}],
+        **properties,
     }

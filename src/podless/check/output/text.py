@@ -28,8 +28,8 @@ def render(report: Report, reread: Callable[[str], bytes | None], *, color: bool
 
 def _shown(finding: Finding, lines: list[str]) -> list[str]:
     tone = _RED if finding.severity is Severity.ERROR else _YELLOW
-    said = f"{finding.path}: {finding.message}" if finding.path else finding.message
-    head = f"{_BOLD}{finding.file}:{finding.line}:{finding.column}:{_PLAIN} {tone}{finding.severity}:{_PLAIN} {said}"
+    head = f"{_BOLD}{finding.file}:{finding.line}:{finding.column}:{_PLAIN} {tone}{finding.severity}:{_PLAIN} "
+    head += finding.said
     if finding.about:
         head += f" {_GREY}({finding.about}){_PLAIN}"
     if not 0 < finding.line <= len(lines):

@@ -12,6 +12,7 @@ from podless.codec import serializer
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.meter import each
+from podless.runtime.release import CURRENT, Notes
 from podless.schema import Expressions, KeywordOptions, structural
 from podless.schema.definition import has_unpruned_defaults, is_structural, walk_nodes
 
@@ -31,8 +32,9 @@ _TYPES = ("array", "boolean", "integer", "number", "object", "string")
 
 # Digests of schemas that nothing was wrong with, the oldest first. A schema is written again with every change of its
 # definition, in several versions, and in test after test: it is looked at once. Only good verdicts are kept, and only
-# those of new definitions, so this is no cache of a function.
-_FAULTLESS: dict[bytes, None] = {}
+# those of new definitions, so this is no cache of a function. A verdict holds for the releases that agree with
+# its notes, None for all.
+_FAULTLESS: dict[bytes, Notes | None] = {}
 _KEPT = 4096
 
 
@@ -53,13 +55,17 @@ class Checker:
         if schema is None:
             return []
         digest = _digest(schema, status)
+        release = CURRENT.get()
         if digest in _FAULTLESS and not self.options.no_default:  # nothing else asks for more than a new definition
-            return []
-        errors = structural(schema, path, status=status, rules=self.rules, options=self.options)
+            known = _FAULTLESS[digest]
+            if known is None or known.agree(release):
+                return []
+        with Notes(release) as notes:
+            errors = structural(schema, path, status=status, rules=self.rules, options=self.options)
         if not errors and digest and self.new and self.rules is not None and self.options == KeywordOptions():
             if len(_FAULTLESS) >= _KEPT:
                 del _FAULTLESS[next(iter(_FAULTLESS))]
-            _FAULTLESS[digest] = None
+            _FAULTLESS[digest] = notes or None
         return errors
 
 
