@@ -171,3 +171,47 @@ def test_a_seed_in_the_settings_is_a_number(suite: pytest.Pytester) -> None:
     ini.write_text(before + "\npodless_chaos = x\n")
     done = suite.runpytest_subprocess("-p", "podless.pytest_plugin")
     done.stderr.fnmatch_lines(["*podless_chaos: a seed is a number, not 'x'"])
+
+
+RELEASES = """
+import pytest
+
+def minor(server):
+    import json, ssl, urllib.request
+    request = urllib.request.Request(server.url + "/version", headers={"Authorization": "Bearer " + server.token})
+    return json.load(urllib.request.urlopen(request, context=ssl._create_unverified_context()))["minor"]
+
+def test_session(podless, podless_release):
+    assert minor(podless) == (podless_release or "1.36")[2:]
+
+def test_namespace(podless_namespace, podless):
+    assert podless.get("namespace", podless_namespace)
+
+def test_fresh(podless_fresh, podless_release):
+    assert minor(podless_fresh) == (podless_release or "1.36")[2:]
+
+@pytest.mark.parametrize("podless_release", ["1.31", "1.33"], indirect=True)
+def test_own(podless, podless_release):
+    assert minor(podless) in ("31", "33")
+
+def test_none():
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "setting", "passed"),
+    [((), "", 6), (("--podless-kubernetes-version=1.30-",), "", 24), ((), "1.33", 6), (("-n", "2"), "1.31,1.35-", 12)],
+    ids=["newest", "all", "one", "xdist"],
+)
+def test_tests_run_on_each_release(suite: pytest.Pytester, given: tuple[str, ...], setting: str, passed: int) -> None:
+    ini = suite.path / "tox.ini"
+    ini.write_text(ini.read_text() + f"\npodless_kubernetes_version = {setting}\n")
+    suite.makepyfile(RELEASES)
+    suite.runpytest_subprocess("-p", "podless.pytest_plugin", *given).assert_outcomes(passed=passed)
+
+
+def test_an_unknown_release_is_a_mistake_in_the_usage(suite: pytest.Pytester) -> None:
+    suite.makepyfile(RELEASES)
+    done = suite.runpytest_subprocess("-p", "podless.pytest_plugin", "--podless-kubernetes-version", "1.19")
+    done.stderr.fnmatch_lines(["*podless_kubernetes-version: '1.19' is not one of*"])

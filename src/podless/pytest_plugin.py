@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from podless.server import Server
 
 _SERVER = pytest.StashKey["Server"]()
+_RELEASES = pytest.StashKey[list[str]]()
 _LINES = 40  # requests and events that a report shows at the most
 _BEGUN = pytest.StashKey[float]()
 _numbers = itertools.count(1)
@@ -36,6 +37,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(
         "podless_chaos", "the same for every run: a seed, or true for one that is drawn each time", default=""
     )
+    parser.getgroup("podless").addoption(
+        "--podless-kubernetes-version",
+        metavar="SPAN",
+        help="Kubernetes releases of the servers; with several, each test with a server runs on each of them",
+    )
+    parser.addini(
+        "podless_kubernetes_version", "the same for every run: a release, or several with commas and ranges", default=""
+    )
     parser.addini("podless_faults", "servers take objects of the kind Fault", "bool", False)
     parser.addini("podless_crds", "definitions that each podless server begins with: files and folders", "paths", [])
     parser.addini("podless_objects", "objects that each podless server begins with: files and folders", "paths", [])
@@ -43,7 +52,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw the seed of chaos once for all that pytest-xdist starts."""
+    """Draw the seed of chaos once for all that pytest-xdist starts, and read which releases are wanted."""
+    config.stash[_RELEASES] = _chosen(config)
     given = config.option.podless_chaos or config.getini("podless_chaos")
     given = getattr(config, "workerinput", {}).get("podless_chaos", given) or ""
     if given in ("", "false"):
@@ -54,6 +64,30 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.podless_chaos = given
     else:
         raise pytest.UsageError(f"podless_chaos: a seed is a number, not {given!r}")
+
+
+def _chosen(config: pytest.Config) -> list[str]:
+    """Return the releases that the settings choose, oldest first; none for the newest."""
+    span = config.option.podless_kubernetes_version or config.getini("podless_kubernetes_version")
+    if not span:
+        return []
+    from podless.apis.features import choose_all
+    from podless.runtime.option import StartError
+
+    try:
+        return [release.name for release in choose_all(span)]
+    except StartError as error:
+        raise pytest.UsageError(f"podless_{error}") from None
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test with a server on each of several releases, unless it chooses releases itself."""
+    if "podless_release" not in metafunc.fixturenames:
+        return
+    own = any("podless_release" in str(mark.args[:1]) for mark in metafunc.definition.iter_markers("parametrize"))
+    names = metafunc.config.stash[_RELEASES]
+    if len(names) > 1 and not own:
+        metafunc.parametrize("podless_release", names, indirect=True)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -72,12 +106,13 @@ def _told(config: pytest.Config) -> str:
     return f"podless: chaos with seed {seed}; the same again with --podless-chaos {seed}"
 
 
-def _server(config: pytest.Config) -> Server:
+def _server(config: pytest.Config, release: str) -> Server:
     """A server as the settings want it; not started."""
     from podless.server import Server
 
     seed = config.option.podless_chaos
-    return Server(enable_faults=config.getini("podless_faults"), chaos=int(seed) if seed else False)
+    more: dict[str, Any] = {"kubernetes_version": release} if release else {}
+    return Server(enable_faults=config.getini("podless_faults"), chaos=int(seed) if seed else False, **more)
 
 
 def _started(config: pytest.Config, server: Server) -> Server:
@@ -88,18 +123,26 @@ def _started(config: pytest.Config, server: Server) -> Server:
 
 
 @pytest.fixture(scope="session")
-def podless(pytestconfig: pytest.Config) -> Iterator[Server]:
+def podless_release(request: pytest.FixtureRequest) -> str:
+    """The Kubernetes release of the test's servers, "" for the newest; parametrise it to choose releases."""
+    chosen = request.config.stash[_RELEASES]
+    name: str = getattr(request, "param", chosen[-1] if chosen else "")
+    return name
+
+
+@pytest.fixture(scope="session")
+def podless(pytestconfig: pytest.Config, podless_release: str) -> Iterator[Server]:
     """A server in memory for all tests of the session; under pytest-xdist one for each worker."""
-    with _server(pytestconfig) as server:
+    with _server(pytestconfig, podless_release) as server:
         pytestconfig.stash[_SERVER] = server
         yield _started(pytestconfig, server)
     del pytestconfig.stash[_SERVER]
 
 
 @pytest.fixture
-def podless_fresh(request: pytest.FixtureRequest) -> Iterator[Server]:
+def podless_fresh(request: pytest.FixtureRequest, podless_release: str) -> Iterator[Server]:
     """A server in memory for this test alone."""
-    with _server(request.config) as server:
+    with _server(request.config, podless_release) as server:
         yield _started(request.config, server)
 
 

@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from podless.apis import features
 from podless.cli import envtest, main
 from podless.http.nonresource import version
 from podless.http.tls import Certificates
@@ -221,3 +222,34 @@ def test_a_folder_that_cannot_be_written_says_so(tmp_path: Path, capsys: pytest.
     (tmp_path / "file").write_text("")
     assert main(["envtest", str(tmp_path / "file")]) == 1
     assert capsys.readouterr().err.startswith("podless: ")
+
+
+@pytest.mark.parametrize(
+    ("options", "variable", "release"),
+    [
+        (["--kubernetes-version", "1.32"], "", "1.32"),
+        ([], "1.31.0", "1.31"),
+        ([], "1.33.x!", "1.33"),
+        (["--kubernetes-version", "1.34"], "1.31", "1.34"),
+        ([], "latest", features.DEFAULT),
+    ],
+)
+def test_the_programs_are_of_a_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], variable: str, release: str
+) -> None:
+    monkeypatch.setenv("ENVTEST_K8S_VERSION", variable)
+    assert main(["envtest", str(tmp_path), *options]) == 0
+    done = subprocess.run([tmp_path / "kube-apiserver", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"Kubernetes v{release}.")
+    flag = f" --kubernetes-version={release} "
+    assert (flag in (tmp_path / "kube-apiserver").read_text()) is (release != features.DEFAULT)
+    assert flag not in (tmp_path / "etcd").read_text()
+
+
+def test_an_unknown_release_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ENVTEST_K8S_VERSION", "1.19.2")
+    assert main(["envtest", str(tmp_path / "bin")]) == 1
+    assert "'1.19' is not one of" in capsys.readouterr().err
+    assert not (tmp_path / "bin").exists()

@@ -46,3 +46,10 @@ def test_costs_and_schemas(files: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert main(["schema", "crd.json", "-o", "out"]) == 0
     assert json.loads((files / "out/example.com/gadget_v1.json").read_text())["title"] == "Gadget"
     assert main(["schema", "a.yaml"]) == 2
+
+
+def test_a_rule_is_new_in_a_release(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["eval", "!isSemver('1.0.0') || true", "--object", "a.yaml"]
+    assert main(command) == 0
+    assert main([*command, "--kubernetes-version", "1.33"]) == 2
+    assert "undeclared reference to 'isSemver'" in capsys.readouterr().err

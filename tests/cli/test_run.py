@@ -21,6 +21,13 @@ print(kubeconfig.read_kubeconfig(__import__("pathlib").Path(os.environ["KUBECONF
 raise SystemExit(3)
 """
 
+VERSION = """
+import json, os, pathlib, ssl, urllib.request
+from podless.remote import kubeconfig
+url = kubeconfig.read_kubeconfig(pathlib.Path(os.environ["KUBECONFIG"])).url
+print(json.load(urllib.request.urlopen(url + "/version", context=ssl._create_unverified_context()))["gitVersion"])
+"""
+
 
 def test_the_command_has_a_server_and_its_code_is_passed_on(tmp_path: Path) -> None:
     (tmp_path / "crd.json").write_text(json.dumps(definition("run.example.com")))
@@ -55,3 +62,13 @@ def test_chaos_tells_its_seed() -> None:
     assert (done.returncode, done.stderr) == (0, "podless: chaos with seed 7; the same again with --chaos 7\n")
     drawn = subprocess.run([*command[:-4], "--chaos", "--", "true"], capture_output=True, text=True, check=False)
     assert re.fullmatch(r"podless: chaos with seed (\d+); the same again with --chaos \1\n", drawn.stderr)
+
+
+def test_the_server_is_of_a_release() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "podless", "run", "--kubernetes-version", "1.32", "--", sys.executable, "-c", VERSION],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.startswith("v1.32.")) == (0, True), done.stderr

@@ -29,3 +29,16 @@ def test_a_first_suite_and_its_run(
     assert main(["test"]) == 2
     assert main(["test", "--schema"]) == 0
     assert json.loads(capsys.readouterr().out)["properties"]["tests"]["items"]["required"] == ["name"]
+
+
+def test_suites_run_against_a_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "1st"}, "spec": {"ports": [{"port": 80}]}}
+    monkeypatch.chdir(tmp_path)
+    Path("suite.yaml").write_text(json.dumps({"tests": [{"name": "a name with a digit first", "object": service}]}))
+    assert main(["test", "suite.yaml"]) == 0
+    assert main(["test", "suite.yaml", "--kubernetes-version", "1.35"]) == 1
+    assert "DNS-1035" in capsys.readouterr().out
+    assert main(["test", "suite.yaml", "--feature-gates", "Nothing=true"]) == 2
+    assert "feature-gates" in capsys.readouterr().err

@@ -32,10 +32,11 @@ def passes(command: list[str], folder: Path, seconds: float, **environment: str)
     assert done.returncode == 0, done.stdout[-8000:]
 
 
-def test_the_kopf_operator() -> None:
+@pytest.mark.parametrize("more", [(), ("--podless-kubernetes-version", "1.30-")], ids=["newest", "all releases"])
+def test_the_kopf_operator(more: tuple[str, ...]) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-c", "pytest.ini", "-p", "no:cacheprovider"]
     command += ["-p", "podless.pytest_plugin"]  # also where the package is not installed
-    passes(command, EXAMPLES / "kopf", 300)
+    passes([*command, *more], EXAMPLES / "kopf", 300)
 
 
 @pytest.mark.timeout(1800)  # the first run fetches modules and compiles them

@@ -63,7 +63,10 @@ def seen(podless):
 """
 
 
-def test_the_first_test(pytester: pytest.Pytester) -> None:
+@pytest.mark.parametrize(
+    ("more", "passed"), [((), 1), (("--podless-kubernetes-version", "1.30-"), 7)], ids=["newest", "all releases"]
+)
+def test_the_first_test(pytester: pytest.Pytester, more: tuple[str, ...], passed: int) -> None:
     folder = pytester.path
     for name, obj in (("config/crd", WIDGETS), ("config/samples", WIDGET)):
         (folder / name).mkdir(parents=True)
@@ -72,7 +75,7 @@ def test_the_first_test(pytester: pytest.Pytester) -> None:
     (folder / "pytest.ini").write_text(block("ini", "podless_crds"))
     (folder / "conftest.py").write_text(RECONCILE)
     (folder / "test_first.py").write_text(block("python", "test_it_makes_a_config_map"))
-    pytester.runpytest_subprocess("-p", "podless.pytest_plugin", "-p", "no:xdist").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess("-p", "podless.pytest_plugin", "-p", "no:xdist", *more).assert_outcomes(passed=passed)
 
 
 def test_what_a_server_does_is_there() -> None:

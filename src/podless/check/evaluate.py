@@ -16,6 +16,7 @@ from podless.cel.text import format_expression, optional_name
 from podless.cel.types import Type
 from podless.cel.values import Duration, Optional, Timestamp
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import NEWEST, Release
 
 _ITEMS = 5  # of a loop that are shown
 _LONGEST = 200  # characters of a value that is shown
@@ -45,12 +46,12 @@ class Evaluation:
 
 
 def evaluate_rule(
-    rule: str, obj: Any, old: Any = None, schema: Object | None = None, *, whole: bool = True
+    rule: str, obj: Any, old: Any = None, schema: Object | None = None, *, whole: bool = True, new: Release = NEWEST
 ) -> Evaluation:
     """Evaluate a rule with an object as self, and oldSelf where there is one.
 
     schema: the openAPIV3Schema of the object; without one nothing is known of types. whole: it is a whole object, with
-    metadata.
+    metadata. new: the release in which the rule is new.
     Raises CompileError or ProgramError where the rule is none.
     """
     declared = Declared(schema or {}, resource=schema is not None and whole)
@@ -60,7 +61,8 @@ def evaluate_rule(
     if old is not None:
         names["oldSelf"], values["oldSelf"] = names["self"], old
     decls: dict[str, Decl | None] = dict.fromkeys(names, root)
-    tree = program.analyze_source(rule, names, library.kubernetes_libraries(), declared, macros.KUBERNETES)
+    new = library.reduce_release(new)
+    tree = program.analyze_source(rule, names, library.kubernetes_libraries(new), declared, macros.kubernetes(new))
     made = Program(rule, tree, library.kubernetes_libraries(), names, decls)
     made.check_constants()
     scope = _Scope(names, decls, values)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import ssl
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -91,13 +91,16 @@ _GRANT = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 _FIRST = ("CustomResourceDefinition", "Namespace")
 
 
-def run_suites(given: Sequence[SourceFile]) -> Report:
-    """Run suites. Each statement that does not hold is an error where its name stands. Raises CannotCheck."""
+def run_suites(given: Sequence[SourceFile], settings: Mapping[str, Any] | None = None) -> Report:
+    """Run suites. Each statement that does not hold is an error where its name stands. Raises CannotCheck.
+
+    settings: of the server, as podless.app.Settings has them.
+    """
     report = Report(files=len(given))
     for source in given:
         for document in split_documents(source.name, source.read()):
             suite = _Suite(source, document)
-            report.findings += suite.faults() or asyncio.run(suite.run())
+            report.findings += suite.faults() or asyncio.run(suite.run(settings or {}))
             report.objects += len(suite.tests)
     return report
 
@@ -138,10 +141,10 @@ class _Suite:
                 found.append(Finding(self.file, *where, Severity.ERROR, f"tests[{place}]", said, "Suite"))
         return found
 
-    async def run(self) -> list[Finding]:
+    async def run(self, settings: Mapping[str, Any]) -> list[Finding]:
         """What does not hold."""
         found = []
-        async with _server() as cluster:
+        async with _server(settings) as cluster:
             await self._prepare(cluster)
             for place, test in enumerate(self.tests):
                 try:
@@ -375,13 +378,13 @@ class _API:
 
 
 @asynccontextmanager
-async def _server() -> AsyncIterator[_API]:
+async def _server(settings: Mapping[str, Any]) -> AsyncIterator[_API]:
     """A server in memory, and a connection of its admin."""
     from podless.remote.cluster import RemoteCluster
     from podless.remote.kubeconfig import Access
     from podless.server import Server
 
-    async with Server() as server:
+    async with Server(**settings) as server:
         context = ssl.create_default_context(cafile=str(server.authority))
         async with RemoteCluster(Access(server.url, server.token, context), f"podless-test/{__version__}") as cluster:
             yield _API(cluster)

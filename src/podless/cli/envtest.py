@@ -10,6 +10,7 @@ envtest asks both for their help to see which flags they take: the programs have
 from __future__ import annotations
 
 import argparse
+import os
 import random
 import shlex
 import shutil
@@ -20,8 +21,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from podless.apis.release import RELEASE
+from podless.apis import features
+from podless.apis.release import facts_of
 from podless.runtime.files import describe_fault
+from podless.runtime.option import StartError
 
 ETCD, SERVER = "etcd", "kube-apiserver"
 _PROGRAM = """#!/bin/sh
@@ -33,7 +36,7 @@ exit;;
 esac
 exec {python} -m podless.cli.envtest {name}{flags} "$@"
 """
-_VERSIONS = {ETCD: "etcd Version: 3.6.0", SERVER: f"Kubernetes {RELEASE.version}"}
+_VARIABLE = "ENVTEST_K8S_VERSION"  # which release Makefiles of kubebuilder ask setup-envtest for
 # etcd's flags that one who keeps nothing takes
 _KEPT = (
     "advertise-client-urls",
@@ -71,7 +74,7 @@ _IDLE = (
 )
 _GONE = ("insecure-bind-address", "insecure-port")  # taken, but not told of: those of before 1.24 had them
 _RENAMED = {"bind-address": "bind", "secure-port": "port"}
-_OPTIONS = ("enable_faults", "chaos")  # of this command, for all servers that the programs are
+_OPTIONS = ("enable_faults", "chaos", "kubernetes_version")  # of this command, for all servers that the programs are
 _FOLDER = "cert-dir"
 _CERTIFICATE, _KEY = "apiserver.crt", "apiserver.key"
 
@@ -88,7 +91,7 @@ def add(commands: Any) -> None:
     from podless.cli import options  # the stand-in for etcd needs none of it
 
     options.add_some(parser, _OPTIONS)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, kubernetes_version=None)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -96,7 +99,15 @@ def run(given: argparse.Namespace) -> int:
     from podless.cli import options
 
     folder: Path = given.folder.absolute()
+    try:
+        release = features.choose(given.kubernetes_version or _asked_version())
+    except StartError as error:
+        print(f"podless: {error}", file=sys.stderr)
+        return 1
+    versions = {ETCD: "etcd Version: 3.6.0", SERVER: f"Kubernetes {facts_of(release).version}"}
     wanted = " --enable-faults" if given.enable_faults else ""
+    if release.name != features.DEFAULT:
+        wanted += f" --kubernetes-version={release.name}"
     if given.chaos is not False:
         seed = random.randrange(1 << 31) if given.chaos is True else given.chaos
         print(f"podless: {options.chaos_notice(seed)}", file=sys.stderr)
@@ -106,7 +117,7 @@ def run(given: argparse.Namespace) -> int:
         for name in (ETCD, SERVER):
             program = folder / name
             flags = wanted if name == SERVER else ""
-            text = {"help": option_help(name), "version": _VERSIONS[name], "python": shlex.quote(sys.executable)}
+            text = {"help": option_help(name), "version": versions[name], "python": shlex.quote(sys.executable)}
             program.write_text(_PROGRAM.format(name=name, flags=flags, **text))
             program.chmod(0o755)
         known, link = shutil.which("kubectl"), folder / "kubectl"
@@ -117,6 +128,12 @@ def run(given: argparse.Namespace) -> int:
         return 1
     print(f"export KUBEBUILDER_ASSETS={shlex.quote(str(folder))}")
     return 0
+
+
+def _asked_version() -> str:
+    """Return the release in the variable, without its patch; setup-envtest also takes latest, and 1.N.x! to update."""
+    text = os.environ.get(_VARIABLE, "").strip().removeprefix("v").rstrip("!")
+    return ".".join(text.split(".")[:2]) if text not in ("", "latest", "use") else features.DEFAULT
 
 
 def option_help(name: str) -> str:

@@ -33,11 +33,15 @@ def add(commands: Any) -> None:
     parser.add_argument("--version", metavar="NAME", help="version of the definition; that of the object if left out")
     parser.add_argument("--at", metavar="PATH", default="", help="where self is in the object, such as spec.ports[0]")
     parser.add_argument("--output", "-o", choices=("text", "json"), default="text", help="form of the answer (text)")
+    from podless.cli import options
+
+    options.add_some(parser, ("kubernetes_version",))
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Evaluate, and print the parts."""
+    from podless.apis import features
     from podless.cel.errors import CelError
     from podless.check.evaluate import evaluate_rule, format_value
 
@@ -46,7 +50,14 @@ def run(options: argparse.Namespace) -> int:
         old = _read(options.old) if options.old else None
         schema = _schema(options, obj)
         this, before = (_part(value, options.at) if value is not None else None for value in (obj, old))
-        found = evaluate_rule(options.rule, this, before, schema=_below(schema, options.at), whole=not options.at)
+        found = evaluate_rule(
+            options.rule,
+            this,
+            before,
+            schema=_below(schema, options.at),
+            whole=not options.at,
+            new=features.choose(options.kubernetes_version),
+        )
     except (CannotCheck, CelError) as error:
         print(f"podless: {error}", file=sys.stderr)
         return 2

@@ -15,7 +15,7 @@ from typing import Any
 from podless.cli import options
 from podless.runtime.files import describe_fault
 
-_OPTIONS = ("enable_faults", "chaos")
+_OPTIONS = ("enable_faults", "chaos", "kubernetes_version", "feature_gates")
 
 
 def add(commands: Any) -> None:

@@ -10,6 +10,10 @@ from typing import Any
 
 from podless.check.output import FORMS
 from podless.check.sources import CannotCheck
+from podless.cli import options
+from podless.runtime.option import StartError
+
+_OPTIONS = ("kubernetes_version", "feature_gates")  # of the server that suites run against
 
 
 def add(commands: Any) -> None:
@@ -26,10 +30,11 @@ def add(commands: Any) -> None:
     parser.add_argument("--init", metavar="CRD", help="print a first suite for a CustomResourceDefinition")
     parser.add_argument("--schema", action="store_true", help="print the JSON schema of suites, for editors")
     parser.add_argument("--output", "-o", choices=FORMS, default="text", help="form of the report (text)")
+    options.add_some(parser, _OPTIONS)
     parser.set_defaults(run=run)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(given: argparse.Namespace) -> int:
     """Run suites, or print one."""
     from podless.check import initial, suites
     from podless.check.editors import DIALECT, convert_node
@@ -37,22 +42,22 @@ def run(options: argparse.Namespace) -> int:
     from podless.check.sources import find_sources
 
     try:
-        if options.schema:
+        if given.schema:
             print(json.dumps({"$schema": DIALECT, **convert_node(suites.SUITE)}, indent=2))
             return 0
-        if options.init is not None:
-            print(initial.make_suite(options.init), end="")
+        if given.init is not None:
+            print(initial.make_suite(given.init), end="")
             return 0
-        if not options.paths:
+        if not given.paths:
             raise CannotCheck("name the suites, or a definition with --init")
-        given = find_sources(options.paths)
-        report = suites.run_suites(given)
-    except CannotCheck as error:
+        found = find_sources(given.paths)
+        report = suites.run_suites(found, options.read_some(given, _OPTIONS))
+    except (CannotCheck, StartError) as error:
         print(f"podless: {error}", file=sys.stderr)
         return 2
-    texts = {source.name: source.read for source in given}
-    if options.output != "text":
-        print(render_report(report, options.output, lambda name: texts[name]()), end="")
+    texts = {source.name: source.read for source in found}
+    if given.output != "text":
+        print(render_report(report, given.output, lambda name: texts[name]()), end="")
         return 1 if report.errors else 0
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     for finding in report.findings:
