@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,3 +41,62 @@ def test_the_old_state_can_be_a_revision(
     Path("crd.json").write_text(json.dumps(definition(scope="Cluster")))
     assert main(["compare", "git:HEAD", "crd.json"]) == 1
     assert "spec.scope" in capsys.readouterr().out
+
+
+def _service(**spec: Any) -> dict[str, Any]:
+    spec = {"selector": {"a": "b"}, "ports": [{"port": 80}], **spec}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}, "spec": spec}
+
+
+OLD_FLOW = {"apiVersion": "flowcontrol.apiserver.k8s.io/v1beta3", "kind": "FlowSchema", "metadata": {"name": "a"}}
+CLAIM = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "a"}, "spec": {}}
+BUDGET = {
+    "apiVersion": "apps/v1",
+    "kind": "ReplicaSet",
+    "metadata": {"name": "a"},
+    "status": {"terminatingReplicas": 1},
+}
+
+
+@pytest.mark.parametrize(
+    ("releases", "given", "code", "said"),
+    [
+        ("1.31,1.36", OLD_FLOW, 1, "error: FlowSchema a: 1.36 does not serve it: use flowcontrol.apiserver.k8s.io/v1"),
+        ("1.33,1.36", OLD_FLOW, 0, ""),
+        ("1.33,1.36", CLAIM, 0, "note: ResourceClaim a: 1.36 serves it"),
+        ("1.36,1.33", CLAIM, 1, "error: ResourceClaim a: 1.33 does not serve it: nothing replaces it"),
+        ("1.33,1.36", _service(trafficDistribution="PreferClose"), 0, "warning: Service a: 1.36 warns: spec.traffic"),
+        ("1.36,1.33", _service(trafficDistribution="PreferSameNode"), 1, "error: Service a: 1.33 rejects it: spec.tr"),
+        ("1.33,1.36", _service(trafficDistribution="PreferSameNode"), 0, "note: Service a: 1.36 accepts it: no longer"),
+        ("1.32,1.33", BUDGET, 0, "1.33 keeps it: no longer unknown field"),
+        ("1.33,1.32", BUDGET, 1, '1.32 drops it: unknown field "status.terminatingReplicas"'),
+        ("1.33,1.36", _service(type="Odd"), 0, ""),
+    ],
+)
+def test_releases_are_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], releases: str, given: dict[str, Any], code: int, said: str
+) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(given))
+    command = ["compare", "--kubernetes-version", releases, str(tmp_path)]
+    found = main(command)
+    out = capsys.readouterr().out
+    changes = [line for line in out.splitlines()[:-1] if said and said in line]
+    assert (found, len(changes)) == (code, bool(said)), out
+    assert main([*command, "-o", "json"]) == code
+    assert any(said in f"{one['severity']}: {one['about']}: {one['what']}" for one in _changes(capsys)) is bool(said)
+
+
+def _changes(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["changes"]
+    return found
+
+
+@pytest.mark.parametrize("releases", ["1.33", "1.33,1.33", "1.33,1.40", "1.31,1.33,1.36", "1.33-"])
+def test_two_releases_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str], releases: str) -> None:
+    assert main(["compare", "--kubernetes-version", releases, str(tmp_path)]) == 2
+    assert "kubernetes-version" in capsys.readouterr().err
+
+
+def test_one_path_needs_releases(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "crds"]) == 2
+    assert "--kubernetes-version" in capsys.readouterr().err

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from podless.codec import serializer
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind, Version
+from podless.meta import gvk
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import NEWEST, Release
 
@@ -48,6 +49,11 @@ class Catalog:
     def find(self, group: str, version: str, kind: str) -> tuple[Kind, Version] | None:
         """The kind and version of an object, None where nobody knows it."""
         return self._kinds.get((group, version, kind))
+
+    def versions(self, group: str, kind: str) -> list[str]:
+        """The versions of a kind, the most preferred first."""
+        found = [version for known, version, name in self._kinds if (known, name) == (group, kind)]
+        return sorted(found, key=gvk.version_priority)
 
     def is_unsound(self, group: str, kind: str) -> bool:
         """Whether a definition of the kind is there, and has errors."""

@@ -1,4 +1,4 @@
-"""podless compare: what a new definition breaks."""
+"""podless compare: what a new definition breaks, or another Kubernetes release."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from podless.check.sources import CannotCheck
+from podless.runtime.option import StartError
 
 
 def add(commands: Any) -> None:
@@ -19,11 +20,16 @@ def add(commands: Any) -> None:
         help="say what new definitions break for clients and stored objects",
         description=(
             "Compare CustomResourceDefinitions: removed versions and fields, narrowed types, tightened bounds, changed "
-            "defaults, new rules. Ends with 0, with 1 where something breaks, with 2 where it could not be compared."
+            "defaults, new rules. With --kubernetes-version, compare what two Kubernetes releases do with manifests: "
+            "podless compare --kubernetes-version BEFORE,AFTER PATH. "
+            "Ends with 0, with 1 where something breaks, with 2 where it could not be compared."
         ),
     )
     parser.add_argument("old", metavar="OLD", help="file, folder or pattern; git:REVISION for NEW as it was there")
-    parser.add_argument("new", metavar="NEW", help="file, folder or pattern")
+    parser.add_argument("new", metavar="NEW", nargs="?", help="file, folder or pattern")
+    parser.add_argument(
+        "--kubernetes-version", metavar="BEFORE,AFTER", help="say what an upgrade of the cluster changes for manifests"
+    )
     parser.add_argument("--objects", metavar="PATH", action="append", help="objects to try on both; can be repeated")
     parser.add_argument("--context", help="try the objects of a running API, by a context of the kubeconfig")
     parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="the kubeconfig; $KUBECONFIG or ~/.kube/config")
@@ -33,24 +39,55 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare, and print what was found."""
+    try:
+        return _compare_releases(options) if options.kubernetes_version else _compare_definitions(options)
+    except (CannotCheck, StartError) as error:
+        print(f"podless: {error}", file=sys.stderr)
+        return 2
+
+
+def _compare_releases(options: argparse.Namespace) -> int:
+    """Tell what another release does otherwise with manifests, and with objects of a running API."""
+    from podless.check import remote, upgrade
+    from podless.check.findings import Severity
+    from podless.check.sources import find_sources
+
+    before, after = upgrade.choose_pair(options.kubernetes_version)
+    sources = find_sources([*filter(None, (options.old, options.new)), *(options.objects or ())])
+    definitions = [] if options.context is None else remote.fetch_definitions(options.kubeconfig, options.context)
+    if definitions:
+        sources += remote.fetch_objects(options.kubeconfig, options.context, definitions)
+    found, report = upgrade.compare_releases(sources, before, after, definitions)
+    errors = sum(change.severity == Severity.ERROR for change in found)
+    if options.output == "json":
+        print(json.dumps({"changes": [asdict(change) for change in found]}, indent=2, ensure_ascii=False))
+    else:
+        warnings = sum(change.severity == Severity.WARNING for change in found)
+        for change in found:
+            print(change)
+        looked = f"{report.objects} objects and {report.definitions} definitions, from {before} to {after}"
+        print(f"{looked}: {errors} errors, {warnings} warnings, {len(found) - errors - warnings} notes")
+    return 1 if errors else 0
+
+
+def _compare_definitions(options: argparse.Namespace) -> int:
+    """Tell what new definitions break. Raises CannotCheck."""
     from podless.check import compare, remote, trial
     from podless.check.findings import Severity
     from podless.check.run import read_definitions
     from podless.check.sources import find_sources, former_files
 
-    try:
-        old = [*read_definitions(former_files(options.old, [options.new]))]
-        new = [*read_definitions(find_sources([options.new]))]
-        if not old:
-            raise CannotCheck(f"{options.old}: no CustomResourceDefinition is there")
-        found = compare.compare_definitions(old, new)
-        tried = find_sources(options.objects) if options.objects else []
-        if options.context is not None:
-            tried += remote.fetch_objects(options.kubeconfig, options.context, old)
-        trials = trial.try_objects(old, new, tried) if tried else []
-    except CannotCheck as error:
-        print(f"podless: {error}", file=sys.stderr)
-        return 2
+    if options.new is None:
+        raise CannotCheck("name the old and the new definitions, or two releases with --kubernetes-version")
+    old = [*read_definitions(former_files(options.old, [options.new]))]
+    new = [*read_definitions(find_sources([options.new]))]
+    if not old:
+        raise CannotCheck(f"{options.old}: no CustomResourceDefinition is there")
+    found = compare.compare_definitions(old, new)
+    tried = find_sources(options.objects) if options.objects else []
+    if options.context is not None:
+        tried += remote.fetch_objects(options.kubeconfig, options.context, old)
+    trials = trial.try_objects(old, new, tried) if tried else []
     if options.output == "json":
         whole = {"changes": [asdict(change) for change in found], "objects": [asdict(one) for one in trials]}
         print(json.dumps(whole, indent=2, ensure_ascii=False))

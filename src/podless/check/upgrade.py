@@ -1,0 +1,104 @@
+"""Tell what an upgrade of a cluster changes: what another Kubernetes release does otherwise with manifests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from podless.apis import features
+from podless.check.catalog import Catalog
+from podless.check.findings import Finding, Report, Severity
+from podless.check.run import CheckOptions, check_files
+from podless.check.sources import SourceFile
+from podless.meta import gvk
+from podless.runtime.jsonobject import Object
+from podless.runtime.option import StartError
+
+NOTE = "note"  # the severity of what only becomes possible
+_UNSERVED = re.compile(r'no matches for kind "(.*)" in version "(.*)"')
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeChange:
+    """One thing that the other release does otherwise.
+
+    severity: error where the object is rejected or loses a field, warning, or NOTE. about: the object.
+    what: has changed.
+    """
+
+    file: str
+    line: int
+    column: int
+    severity: str
+    about: str
+    path: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.severity}: {self.about}: {self.what}"
+
+
+def choose_pair(text: str) -> tuple[str, str]:
+    """Return the releases before and after, of a text with a comma between. Raises StartError."""
+    names = [features.choose(name.strip()).name for name in text.split(",")]
+    if len(names) != 2 or names[0] == names[1]:
+        raise StartError("kubernetes-version: name the release before and the one after, with a comma between")
+    return names[0], names[1]
+
+
+def compare_releases(
+    sources: Sequence[SourceFile], before: str, after: str, definitions: Sequence[Object] = ()
+) -> tuple[list[UpgradeChange], Report]:
+    """Return what changes for the manifests in files, and the report that it was taken from. Raises CannotCheck.
+
+    before, after: names of releases. definitions: CustomResourceDefinitions of v1 that the objects may be of.
+    """
+    releases = [release.name for release in features.choose_all(f"{before},{after}")]
+    report = check_files(sources, options=CheckOptions(definitions=definitions, releases=releases))
+    known = Catalog(release=features.choose(after))
+    return [*_changes(report.findings, after, known)], report
+
+
+def _changes(findings: Sequence[Finding], after: str, known: Catalog) -> Iterator[UpgradeChange]:
+    """The findings that only one of the releases has; another text for the same thing is no change."""
+    alone = [
+        finding for finding in findings if not {",", "-"}.intersection(finding.releases) and finding.rule != "Unchecked"
+    ]
+    held = {(_key(finding), finding.releases) for finding in alone}
+    for finding in alone:
+        others = {releases for key, releases in held if key == _key(finding)}
+        if len(others) == 1:
+            severity, what = _describe(finding, after, known)
+            about = finding.about or finding.rule
+            yield UpgradeChange(finding.file, finding.line, finding.column, severity, about, finding.path, what)
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    told = finding.message if finding.rule == "Warning" else ""  # several about an object have the same place
+    return finding.file, finding.line, finding.column, finding.path, finding.rule, told
+
+
+def _describe(finding: Finding, after: str, known: Catalog) -> tuple[str, str]:
+    """The severity of a change, and its text."""
+    new, said = finding.releases == after, ": ".join(filter(None, (finding.path, finding.message)))
+    if finding.rule == "UnknownKind":
+        if not new:
+            return NOTE, f"{after} serves it"
+        return Severity.ERROR, f"{after} does not serve it: {_replacement(finding, known)}"
+    if finding.rule == "UnknownField":
+        return (Severity.ERROR, f"{after} drops it: {said}") if new else (NOTE, f"{after} keeps it: no longer {said}")
+    if finding.severity is Severity.WARNING:
+        return (Severity.WARNING, f"{after} warns: {said}") if new else (NOTE, f"{after} no longer warns: {said}")
+    return (Severity.ERROR, f"{after} rejects it: {said}") if new else (NOTE, f"{after} accepts it: no longer {said}")
+
+
+def _replacement(finding: Finding, known: Catalog) -> str:
+    """What to use in place of an API that is gone."""
+    named = _UNSERVED.search(finding.message)
+    assert named is not None
+    group = named[2].rpartition("/")[0]
+    versions = known.versions(group, named[1])
+    if not versions:
+        return "nothing replaces it in its API group"
+    return f"use {gvk.GroupVersion(group, versions[0])}"
