@@ -31,16 +31,16 @@ def _arguments() -> argparse.ArgumentParser:
     )
     play.add_argument("areas", nargs="*", help=f"{area} (default: all areas of scenarios)")
     play.add_argument("--filter", default="", help="only recordings whose name contains this")
-    _add_server(play, "(default: a podless started for this, for which known.toml holds)", required=False)
+    add_server(play, "(default: a podless started for this, for which known.toml holds)", required=False)
     play.add_argument("--verbose", "-v", action="store_true", help="print all differences, not the first 3 of a step")
     make = commands.add_parser("record", help="send the requests and keep the answers")
     make.add_argument("places", nargs="+", help=f"what to record: {area}; one .json is written in place")
-    _add_server(make, "to record")
+    add_server(make, "to record")
     make.add_argument("--filter", default="", help="only recordings whose name contains this")
     make.add_argument("--out", type=Path, help="write into this folder")
     draw = commands.add_parser("draw", help="change recordings at random, record them, and replay them against podless")
     draw.add_argument("areas", nargs="+", help=area)
-    _add_server(draw, "to record", token=TOKEN)
+    add_server(draw, "to record", token=TOKEN)
     draw.add_argument("--seed", type=int, default=0, help="the same seed draws the same (default: 0)")
     draw.add_argument("--count", type=int, default=20, help="how many recordings to draw (default: 20)")
     draw.add_argument("--out", type=Path, help="write the drawn recordings into this file (.jsonl.xz)")
@@ -50,7 +50,7 @@ def _arguments() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_server(parser: argparse.ArgumentParser, what: str, *, token: str = "", required: bool = True) -> None:
+def add_server(parser: argparse.ArgumentParser, what: str, *, token: str = "", required: bool = True) -> None:
     parser.add_argument("--server", metavar="URL", required=required, help=f"the URL of the API server {what}")
     parser.add_argument("--token", default=token, help="a bearer token of a member of system:masters")
     trusted = parser.add_mutually_exclusive_group()
@@ -58,7 +58,7 @@ def _add_server(parser: argparse.ArgumentParser, what: str, *, token: str = "", 
     trusted.add_argument("--insecure", action="store_true", help="do not verify the server's certificate")
 
 
-def _remote(options: argparse.Namespace) -> Remote:
+def make_remote(options: argparse.Namespace) -> Remote:
     return Remote(options.server, options.token, options.ca, options.insecure)
 
 
@@ -97,7 +97,7 @@ def _replay(options: argparse.Namespace) -> int:
 def _replay_scenarios(area: str, chosen: list[Recording], options: argparse.Namespace) -> bool:
     listed = {} if options.server else known.differences()
     if options.server:
-        client = _remote(options).client()
+        client = make_remote(options).client()
         results = [replay(client, one, settles=True) for one in chosen]
         client.close()
     else:
@@ -124,7 +124,7 @@ def _replay_sessions(area: str, chosen: list[Recording], options: argparse.Names
     wrong = 0
     with contextlib.ExitStack() as stack:
         if options.server:
-            remote = _remote(options)
+            remote = make_remote(options)
             remote.client().close()
         else:
             server = stack.enter_context(running())
@@ -140,7 +140,7 @@ def _replay_sessions(area: str, chosen: list[Recording], options: argparse.Names
 def _record(options: argparse.Namespace) -> int:
     is_right = True
     for place in options.places:
-        for line in record_place(place, _remote(options), out=options.out, only=options.filter):
+        for line in record_place(place, make_remote(options), out=options.out, only=options.filter):
             is_right &= not line.startswith("FAIL")
             print(line, flush=True)
     return 0 if is_right else 1
@@ -148,7 +148,7 @@ def _record(options: argparse.Namespace) -> int:
 
 def _draw(options: argparse.Namespace) -> int:
     drawer = Drawer([one for area in options.areas for one in recorded.everything(area)], options.seed)
-    real = _remote(options).client()
+    real = make_remote(options).client()
     made: list[Recording] = []
     for number in range(options.count):
         with contextlib.suppress(Exception):  # what is drawn may break off anywhere
