@@ -179,3 +179,11 @@ def test_damaged_files_are_findings_and_no_tracebacks(damage: list[tuple[int, by
     found = check.check_files([SourceFile.of("a.yaml", bytes(raw))], options=CheckOptions(processes=1))
     for finding in found.findings:
         assert 1 <= finding.line <= raw.count(b"\n") + 2
+
+
+def test_an_event_in_a_file_may_leave_its_namespace_out() -> None:
+    event = "apiVersion: v1\nkind: Event\nmetadata: {name: a}\ninvolvedObject: {namespace: b}\n"
+    assert said(event) == []
+    assert said(event.replace("{name: a}", "{name: a, namespace: c}")) != []
+    new = event.replace("{namespace: b}", "{}") + "eventTime: '2020-01-01T00:00:00.000000Z'\n"
+    assert not [one for one in said(new) if "namespace" in str(one)]
