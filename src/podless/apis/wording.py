@@ -63,7 +63,6 @@ ROWS: Final = (
     ),
     Row("-1.33", r"hostNetwork", r"when `hostUsers` is false", "when `pod.Spec.HostUsers` is false"),
     Row("-1.33", r"spec\.type", r"(must be 'Exempt' if and only if) `name`", r"\1 name"),
-    Row("-1.32", "spec", r"(updates to statefulset spec .*'updateStrategy', )'revisionHistoryLimit', ", r"\1"),
     Row("-1.32", r"storedVersions\[\d+\]", r"missing from spec\.versions; .*", "must appear in spec.versions"),
     Row("-1.30", "", r"(must evaluate to (?:bool|string|one of \[[^\]]*\])) but got \w+", r"\1"),
     Row("-1.34", "operator", r'(supported values: "Equal", "Exists"), "Lt", "Gt"', r"\1"),

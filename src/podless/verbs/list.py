@@ -10,7 +10,8 @@ from podless.cache.entry import Entry
 from podless.cache.watchcache import WatchCache
 from podless.codec import serializer
 from podless.kinds import view
-from podless.meta.errors import BadRequest, Expired
+from podless.meta.errors import BadRequest, Expired, Internal
+from podless.runtime.release import has
 from podless.store import Compacted
 from podless.structs import structs
 from podless.structs.gotypes import Int, String
@@ -200,7 +201,7 @@ def _wanted(options: ListOptions, token: ContinueToken | None) -> int:
         return parse_revision(options.revision) if options.revision else 0
     except ValueError as error:
         text = revision_error(options.revision, error)
-        raise BadRequest(f"invalid resource version: {text}") from None
+        raise (BadRequest(f"invalid resource version: {text}") if has("BadRevisions") else Internal(text)) from None
 
 
 async def _read(call: Call, collection: WatchCache, revision: int, start: str, limit: int) -> tuple[list[Entry], int]:

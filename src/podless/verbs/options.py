@@ -192,7 +192,7 @@ def listing(call: Call, parsed: tuple[LabelSelector, FieldSelector] | None = Non
         initial = read_boolean(call, "sendInitialEvents")
     # by the parameter alone: a path that begins with watch/ is judged as a list is
     watch = bool(read_boolean(call, "watch"))
-    if watch and initial is None and not match and revision in ("", "0"):
+    if watch and initial is None and not match and revision in ("", "0") and has("WatchList"):
         initial, match = True, _NOT_OLDER
     options = ListOptions(
         labels=labels,
@@ -217,6 +217,16 @@ def _parse(labels: str, fields: str) -> tuple[LabelSelector, FieldSelector]:
         parsed[0].complete()
         parsed[1].complete()
     return parsed
+
+
+def lists_first(call: Call) -> bool:
+    """Return whether a watch is to send what there is, and a bookmark behind it."""
+    if not (has("WatchList") and read_boolean(call, "allowWatchBookmarks")):
+        return False
+    given = call.query.get("sendInitialEvents")
+    if given is not None:
+        return bool(read_boolean(call, "sendInitialEvents"))
+    return not read_text(call, "resourceVersionMatch") and read_text(call, "resourceVersion") in ("", "0")
 
 
 async def read_list_options(

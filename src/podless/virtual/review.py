@@ -190,7 +190,7 @@ def _subject_errors(spec: Object) -> list[FieldError]:
 
 def _metadata_errors(obj: Object, *allowed: str) -> list[FieldError]:
     metadata = {name: value for name, value in obj["metadata"].items() if name not in ("managedFields", *allowed)}
-    if not metadata:
+    if not any(value is not None for value in metadata.values()):
         return []
     shown = structs.arrange_fields(OBJECT_META, obj["metadata"])
     return [field.invalid("metadata", shown, "must be empty except for namespace" if allowed else "must be empty")]

@@ -75,6 +75,8 @@ class PodStrategy(DescribedStrategy):
             obj["status"] = {**head, "qosClass": obj["status"]["qosClass"]}
         selecting.complete(spec, obj["metadata"].get("labels") or {})
         selecting.confine(obj)
+        if not has("AppArmorFieldsOnly"):
+            selecting.annotate(obj)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         """The status has its own endpoint."""
