@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from podless.apis.wording import make_wording
+from podless.apis.wording import make_sources, make_wording
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.option import StartError
 from podless.runtime.release import Release, covers
@@ -91,6 +91,11 @@ CHANGES: Final[Mapping[str, str]] = {
     "NoBlueprints": "-1.31,1.34-",  # of lists are in bookmarks
     "TablesOfWatchLists": "-1.31,1.33-",  # are served
     "MachinesOfKernels": "1.36-",  # are in the column of nodes' kernels
+    "CELIndexesBeyond": "1.32-",  # of the end of a string are no errors of indexOf and lastIndexOf
+    "CELLastIndexOfNothing": "1.34-",  # in an empty string is -1
+    "BareRequired": "1.34-",  # is told of embedded resources without words
+    "ToleranceInAnnotations": "1.33-",  # of autoscalers in autoscaling/v1
+    "EvictionReasons": "1.35-",  # are told where there are enough healthy pods
     "ForbiddenWhileTerminating": "1.34-",  # are creates while the definition goes; they were 405
     "OmittedTimestamps": "1.34-",  # creationTimestamp is left out where it was null
     "StatusResetsMetadata": "1.36-",  # of custom objects: who writes the status owns no metadata
@@ -122,7 +127,7 @@ def _release(name: str) -> Release:
     minor = int(name.partition(".")[2])
     on = {**{gate: row.on for gate, row in GATES.items()}, **CHANGES}
     without = frozenset(one for one, span in on.items() if not covers(span, minor))
-    return Release(name, minor, without, make_wording(minor))
+    return Release(name, minor, without, make_wording(minor), make_sources(minor))
 
 
 def parse_gates(text: str) -> dict[str, bool]:

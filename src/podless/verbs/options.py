@@ -337,7 +337,10 @@ _ANY_VERSION = frozenset(
 
 
 def _delete_body(call: Call) -> dict[str, Any]:
-    raw = document(call, DELETE_OPTIONS)
+    try:
+        raw = document(call, DELETE_OPTIONS)
+    except BadRequest as error:
+        raise _undecoded(error.message) from None
     version, kind = raw.get("apiVersion") or "", raw.get("kind") or "DeleteOptions"
     if kind != "DeleteOptions":
         version = version or "v1"

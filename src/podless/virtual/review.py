@@ -30,6 +30,7 @@ from podless.runtime import clock
 from podless.runtime.gcpause import pause_gc
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 from podless.verbs import admit, body, fieldmanager, options, steps
@@ -243,7 +244,8 @@ async def _rules(api: API, call: Call, obj: Object) -> Object:
         status = await api.off_loop.run(len(found) * _RULE, _listed, found)
     if errors:
         status["evaluationError"] = rules.join_errors(errors)
-    return _head(obj) | {"metadata": {}, "spec": {}, "status": status}
+    metadata = {} if has("OmittedTimestamps") else {"creationTimestamp": None}
+    return _head(obj) | {"metadata": metadata, "spec": {}, "status": status}
 
 
 def _listed(found: Sequence[Object]) -> Object:
