@@ -91,6 +91,8 @@ CHANGES: Final[Mapping[str, str]] = {
     "NoBlueprints": "-1.31,1.34-",  # of lists are in bookmarks
     "TablesOfWatchLists": "-1.31,1.33-",  # are served
     "MachinesOfKernels": "1.36-",  # are in the column of nodes' kernels
+    "CELSizesOfConversions": "1.33-",  # by dyn, and those of optional numbers, are known to estimates of costs
+    "CELCostOfOpaqueEquality": "1.32-",  # is one unit
     "CELIndexesBeyond": "1.32-",  # of the end of a string are no errors of indexOf and lastIndexOf
     "CELLastIndexOfNothing": "1.34-",  # in an empty string is -1
     "BareRequired": "1.34-",  # is told of embedded resources without words

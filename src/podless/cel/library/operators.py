@@ -26,6 +26,7 @@ from podless.cel.types import (
     optional,
 )
 from podless.cel.values import size_of
+from podless.runtime.release import has
 
 # types whose equality costs one unit, by name
 UNIT_EQUALITY = {"kubernetes.Quantity", "kubernetes.Semver", "net.IP", "net.CIDR"}
@@ -43,7 +44,7 @@ def _compared_actual(one: Any, other: Any, *_: Any) -> int:
 
 def _equal_estimate(site: Site) -> Estimate:
     kind = site.type(0)
-    if kind == site.type(1):
+    if kind == site.type(1) and has("CELCostOfOpaqueEquality"):
         if kind.name in UNIT_EQUALITY:
             return ONE, None
         if kind.name == _FORMAT:
