@@ -93,6 +93,9 @@ CHANGES: Final[Mapping[str, str]] = {
     "MachinesOfKernels": "1.36-",  # are in the column of nodes' kernels
     "CELSizesOfConversions": "1.33-",  # by dyn, and those of optional numbers, are known to estimates of costs
     "CELCostOfOpaqueEquality": "1.32-",  # is one unit
+    "CELPlainKeywords": "1.32-",  # are names of fields without their escape
+    "StatusPaths": "1.31-",  # of errors in the status of custom objects begin with it
+    "LowerYAMLErrors": "1.31-",  # of keys that are no text
     "CELIndexesBeyond": "1.32-",  # of the end of a string are no errors of indexOf and lastIndexOf
     "CELLastIndexOfNothing": "1.34-",  # in an empty string is -1
     "BareRequired": "1.34-",  # is told of embedded resources without words
