@@ -42,11 +42,14 @@ GATES: Final[Mapping[str, Gate]] = {
     "CustomResourceFieldSelectors": Gate("1.30-", "1.31-", "1.32-"),
     "DynamicResourceAllocation": Gate("1.30-", "1.34-", "1.35-"),
     "InPlacePodVerticalScaling": Gate("1.30-", "1.33-", "1.35-"),
+    "JobManagedBy": Gate("1.30-", "1.32-", "1.35-"),
+    "JobSuccessPolicy": Gate("1.30-", "1.31-", "1.33-"),
     "MutatingAdmissionPolicy": Gate("1.30-", "1.36-", "1.36-"),
     "PodObservedGenerationTracking": Gate("1.33-", "1.33-", "1.35-"),
     "PodLevelResources": Gate("1.32-", "1.34-", _NEVER),
     "PodLifecycleSleepActionAllowZero": Gate("1.32-", "1.33-", "1.34-"),
     "PreferSameTrafficDistribution": Gate("1.33-", "1.34-", "1.35-"),
+    "RecoverVolumeExpansionFailure": Gate("1.30-", "1.32-", "1.34-"),
     "RelaxedServiceNameValidation": Gate("1.34-", "1.36-", _NEVER),
     "ServiceTrafficDistribution": Gate("1.30-", "1.31-", "1.33-"),
     "StrictIPCIDRValidation": Gate("1.33-", "1.36-", _NEVER),
@@ -75,7 +78,7 @@ CHANGES: Final[Mapping[str, str]] = {
     "ExternalIPsDeprecated": "1.36-",
     "TokenRequestUIDs": "1.34-",
     "TokensInSecrets": "1.35-",  # are recommended to CSI drivers that want tokens
-    "OverlapsOfOthers": "1.34-",  # no file of the downward API is told to be in its own way
+    "OverlapsOfOthers": "-1.31,1.34-",  # no file of the downward API is told to be in its own way
     "AppArmorFieldsOnly": "1.34-",  # no annotations of pods are made of them
     "ContainerRestartPolicies": "1.34-",  # are known, also of those that are no init containers
     "StatefulSetTemplates": "1.34-",  # are validated as those of others are
@@ -96,6 +99,8 @@ CHANGES: Final[Mapping[str, str]] = {
     "CELPlainKeywords": "1.32-",  # are names of fields without their escape
     "StatusPaths": "1.31-",  # of errors in the status of custom objects begin with it
     "LowerYAMLErrors": "1.31-",  # of keys that are no text
+    "FixedQOSClass": "1.32-",  # is kept, and must not change in the status of pods
+    "NoMoreBelowLogic": "1.31-",  # additionalProperties: false may stand below allOf, anyOf, oneOf and not
     "CELIndexesBeyond": "1.32-",  # of the end of a string are no errors of indexOf and lastIndexOf
     "CELLastIndexOfNothing": "1.34-",  # in an empty string is -1
     "BareRequired": "1.34-",  # is told of embedded resources without words

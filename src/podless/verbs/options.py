@@ -274,6 +274,9 @@ def _watch_errors(options: ListOptions) -> list[FieldError]:
     if options.initial is not None and options.match != _NOT_OLDER:
         detail = f"sendInitialEvents requires setting {_MATCH} to NotOlderThan"
         errors.append(field.forbidden(_MATCH, detail))
+    if options.initial is not None and not has("WatchList"):
+        detail = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
+        errors.append(field.forbidden("sendInitialEvents", detail))
     if options.match:
         if options.initial is None:
             detail = f"{_MATCH} is forbidden for watch unless sendInitialEvents is provided"
@@ -282,9 +285,6 @@ def _watch_errors(options: ListOptions) -> list[FieldError]:
             errors.append(field.not_supported(_MATCH, options.match, [_NOT_OLDER]))
         if options.token:
             errors.append(field.forbidden(_MATCH, f"{_MATCH} is forbidden when continue is provided"))
-    if options.initial is not None and not has("WatchList"):
-        detail = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
-        errors.append(field.forbidden("sendInitialEvents", detail))
     return errors
 
 

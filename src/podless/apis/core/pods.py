@@ -88,7 +88,7 @@ class PodStrategy(DescribedStrategy):
         super().prepare_status(version, obj, old)
         keep(obj["metadata"], old["metadata"], "deletionTimestamp", "ownerReferences")
         status, known = obj.setdefault("status", {}), old["status"]
-        for name in ("qosClass", "observedGeneration"):
+        for name in ("qosClass", "observedGeneration") if has("FixedQOSClass") else ("observedGeneration",):
             if not status.get(name) and known.get(name):
                 status[name] = known[name]
         seen: dict[str, list[int]] = {}

@@ -7,7 +7,7 @@ from typing import Any
 
 from podless.cel import access, arithmetic, compare
 from podless.cel.decls import Library, Overload, function, plain
-from podless.cel.sizes import ONE, PER_CHARACTER, ZERO, Cost, Estimate, Range, Site
+from podless.cel.sizes import ONE, PER_CHARACTER, UNKNOWN, ZERO, Cost, Estimate, Range, Site
 from podless.cel.types import (
     BOOL,
     BYTES,
@@ -51,6 +51,8 @@ def _equal_estimate(site: Site) -> Estimate:
             return Range(1, 64).scaled(PER_CHARACTER), None
         if kind.name == "kubernetes.URL":
             return Range(1, max(1, site.size(1).high)).scaled(PER_CHARACTER), None
+    elif kind == site.type(1) and kind.name == "kubernetes.URL":
+        return UNKNOWN.scaled(PER_CHARACTER), None
     return _compared(site)
 
 
