@@ -101,6 +101,8 @@ CHANGES: Final[Mapping[str, str]] = {
     "LowerYAMLErrors": "1.31-",  # of keys that are no text
     "FixedQOSClass": "1.32-",  # is kept, and must not change in the status of pods
     "NoMoreBelowLogic": "1.31-",  # additionalProperties: false may stand below allOf, anyOf, oneOf and not
+    "StatusRatcheting": "1.31-",  # of rules, where the status alone is written
+    "NoLogs": "1.31-",  # are served at /logs
     "CELIndexesBeyond": "1.32-",  # of the end of a string are no errors of indexOf and lastIndexOf
     "CELLastIndexOfNothing": "1.34-",  # in an empty string is -1
     "BareRequired": "1.34-",  # is told of embedded resources without words

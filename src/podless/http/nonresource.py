@@ -113,6 +113,8 @@ class NonResource:
             return self._keys(self._accounts, request, accept)
         if path in ("/", "/index.html"):
             return Response(200, [encode_pretty({"paths": self._paths()})], JSON)
+        if first == "logs" and not has("NoLogs"):  # as of a server that has none
+            _check_route(request, accept)
         if path.startswith(_SERVICES):
             raise NotServed
         if path.startswith(profiling.PLACE) and (told := profiling.answer_profiling(request)) is not None:

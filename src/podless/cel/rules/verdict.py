@@ -15,7 +15,7 @@ from podless.cel.declared import Declared
 from podless.cel.rules.rule import ValidationRule, compile_rule
 from podless.codec import serializer
 from podless.runtime.jsonobject import Schema
-from podless.runtime.release import NEWEST, Release
+from podless.runtime.release import CURRENT, NEWEST, Release
 
 RULES = "x-kubernetes-validations"
 _KEPT = 1024  # verdicts
@@ -58,7 +58,7 @@ class _Question:
 
     def __init__(self, node: Schema, resource: bool, new: Release, stored: frozenset[str]) -> None:
         told = sorted(_texts(node) & stored) if stored else []
-        self.digest = sha256(serializer.looked_at([node, resource, new.name, told])).digest()
+        self.digest = sha256(serializer.looked_at([node, resource, new.name, CURRENT.get().name, told])).digest()
         self.node: Schema | None = node
         self.resource = resource
         self.new = new
