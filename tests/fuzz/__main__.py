@@ -22,14 +22,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=120, help="no round begins that would not end in this time")
     parser.add_argument("--seed", type=int, default=secrets.randbelow(1 << 32), help="of the first round")
+    parser.add_argument(
+        "--held",
+        type=float,
+        default=0.1,
+        help="a round fails where something holds the event loop for longer (seconds of the processor); 0: never",
+    )
     options = parser.parse_args()
     end = time.monotonic() + options.seconds
     last, seed = 0.0, options.seed
-    environment = {**os.environ, "HYPOTHESIS_PROFILE": "fresh"}
+    environment = {**os.environ, "HYPOTHESIS_PROFILE": "fresh", "FUZZ_HELD": str(options.held)}
     while time.monotonic() + last < end:
         began = time.monotonic()
         arguments = ["-m", "pytest", "-m", "", "-n", "auto", *_WHAT, f"--hypothesis-seed={seed}"]
-        print(f"HYPOTHESIS_PROFILE=fresh python {shlex.join(arguments)}", flush=True)
+        print(f"HYPOTHESIS_PROFILE=fresh FUZZ_HELD={options.held} python {shlex.join(arguments)}", flush=True)
         try:
             code = subprocess.run([sys.executable, *arguments], env=environment, check=False, timeout=_MOST).returncode
         except subprocess.TimeoutExpired:
