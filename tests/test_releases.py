@@ -94,3 +94,109 @@ def test_what_a_newer_release_took_is_looked_at_again() -> None:
     with Server(tls=False) as newest, Server(tls=False, kubernetes_version="1.34") as older:
         assert _Asked(newest).send("POST", CRDS, rule)[0] == 201
         assert _Asked(older).send("POST", CRDS, rule)[0] == 422
+
+
+@pytest.mark.parametrize("release", ["1.30", "1.31", "1.32", "1.33"])
+def test_a_watch_needs_no_revision_without_watch_lists(release: str) -> None:
+    with Server(tls=False, kubernetes_version=release) as server:
+        status, _ = _Asked(server).send("GET", "/api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=1")
+        assert status == 200
+
+
+@pytest.mark.parametrize(("release", "status"), [("1.34", 500), ("1.35", 400)])
+def test_delete_options_that_do_not_decode(release: str, status: int) -> None:
+    with Server(tls=False, kubernetes_version=release) as server:
+        for body in ({"gracePeriodSeconds": "0"}, ["x"]):
+            path = "/api/v1/namespaces/default/configmaps/a"
+            assert _Asked(server).send("DELETE", path, body)[0] == status
+
+
+@pytest.mark.parametrize(
+    ("release", "query", "status"),
+    [("1.32", "", 500), ("1.32", "&limit=2", 400), ("1.33", "", 400)],
+)
+def test_a_list_at_no_revision(release: str, query: str, status: int) -> None:
+    with Server(tls=False, kubernetes_version=release) as server:
+        path = f"/api/v1/namespaces/default/configmaps?resourceVersion=abc{query}"
+        assert _Asked(server).send("GET", path)[0] == status
+
+
+def _pod(**container: Any) -> dict[str, Any]:
+    return {"metadata": {"name": "a"}, "spec": {"containers": [{"name": "c", "image": "i"} | container]}}
+
+
+@pytest.mark.parametrize(("release", "status"), [("1.33", 422), ("1.35", 201)])
+def test_the_restart_policy_of_a_container(release: str, status: int) -> None:
+    with Server(tls=False, kubernetes_version=release, default_accounts=False) as server:
+        path = "/api/v1/namespaces/default/pods"
+        assert _Asked(server).send("POST", path, _pod(restartPolicy="Always"))[0] == status
+
+
+@pytest.mark.parametrize(("release", "kept"), [("1.32", False), ("1.33", True)])
+def test_fields_whose_gates_are_off_are_dropped_from_pods(release: str, kept: bool) -> None:
+    pod = _pod(resizePolicy=[{"resourceName": "cpu", "restartPolicy": "NotRequired"}])
+    pod["spec"]["hostUsers"] = True
+    with Server(tls=False, kubernetes_version=release, default_accounts=False) as server:
+        _, made = _Asked(server).send("POST", "/api/v1/namespaces/default/pods", pod)
+        assert ("resizePolicy" in made["spec"]["containers"][0]) is kept
+        assert ("hostUsers" in made["spec"]) is kept
+
+
+def test_app_armor_profiles_were_annotations_too() -> None:
+    pod = _pod(securityContext={"appArmorProfile": {"type": "RuntimeDefault"}})
+    with Server(tls=False, kubernetes_version="1.33", default_accounts=False) as server:
+        _, made = _Asked(server).send("POST", "/api/v1/namespaces/default/pods", pod)
+        assert made["metadata"]["annotations"] == {
+            "container.apparmor.security.beta.kubernetes.io/c": "runtime/default"
+        }
+
+
+@pytest.mark.parametrize(("release", "status"), [("1.33", 201), ("1.34", 422)])
+def test_templates_of_stateful_sets_are_validated(release: str, status: int) -> None:
+    labels = {"labels": {"a": "b"}}
+    template = {"metadata": labels, "spec": {"containers": [{"name": "UPPER", "image": "i"}]}}
+    spec = {"serviceName": "s", "selector": {"matchLabels": {"a": "b"}}, "template": template}
+    with Server(tls=False, kubernetes_version=release) as server:
+        body = {"metadata": {"name": "a"}, "spec": spec}
+        assert _Asked(server).send("POST", "/apis/apps/v1/namespaces/default/statefulsets", body)[0] == status
+
+
+@pytest.mark.parametrize(
+    ("release", "plural", "names"),
+    [
+        ("1.32", "resourcequotas", ["Name", "Age", "Request", "Limit"]),
+        ("1.33", "resourcequotas", ["Name", "Request", "Limit", "Age"]),
+        ("1.34", "serviceaccounts", ["Name", "Secrets", "Age"]),
+        ("1.35", "serviceaccounts", ["Name", "Age"]),
+    ],
+)
+def test_columns_of_tables(release: str, plural: str, names: list[str]) -> None:
+    with Server(tls=False, kubernetes_version=release) as server:
+        accept = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
+        wire = Client(server.url, server.token)
+        _, _, raw = wire.send("GET", f"/api/v1/namespaces/default/{plural}", None, accept)
+        assert [column["name"] for column in json.loads(raw)["columnDefinitions"]] == names
+
+
+@pytest.mark.parametrize(("release", "status"), [("1.32", 422), ("1.33", 201)])
+def test_the_cost_of_what_is_dynamic(release: str, status: int) -> None:
+    with Server(tls=False, kubernetes_version=release) as server:
+        assert _Asked(server).send("POST", CRDS, _definition("dyn(1) == dyn(1.0)"))[0] == status
+
+
+def test_fields_that_are_dropped_count_as_a_generation() -> None:
+    with Server(tls=False, kubernetes_version="1.30") as server:
+        _, made = _Asked(server).send("POST", CRDS, _definition())
+        made["spec"]["versions"][0]["selectableFields"] = [{"jsonPath": ".spec.n"}]
+        patch, media = {"spec": made["spec"]}, {"Content-Type": "application/merge-patch+json"}
+        _, _, raw = Client(server.url, server.token).send("PATCH", f"{CRDS}/gears.example.com", patch, media)
+        changed = json.loads(raw)
+        assert "selectableFields" not in changed["spec"]["versions"][0]
+        assert changed["metadata"]["generation"] == made["metadata"]["generation"] + 1
+
+
+@pytest.mark.parametrize(("release", "warned"), [("1.32", False), ("1.33", True)])
+def test_endpoints_are_deprecated(release: str, warned: bool) -> None:
+    with Server(tls=False, kubernetes_version=release) as server:
+        _, headers, _ = Client(server.url, server.token).send("GET", "/api/v1/namespaces/default/endpoints")
+        assert ("Warning" in headers) is warned

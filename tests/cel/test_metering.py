@@ -15,7 +15,14 @@ from podless.runtime.meter import METER
 from tests import cost
 
 INTS, DYNS = list(range(20_000)), [{"a": [place], "b": str(place)} for place in range(1500)]
-VARIABLES = {"l": types.list_of(types.INT), "d": types.DYN, "e": types.DYN, "p": types.list_of(types.STRING)}
+DEEP = [[[[{"a": 1}] * 12] * 12] * 12] * 12
+VARIABLES = {
+    "n": types.DYN,
+    "l": types.list_of(types.INT),
+    "d": types.DYN,
+    "e": types.DYN,
+    "p": types.list_of(types.STRING),
+}
 LINES = 500  # between two charges at the most, on the average
 WORK = [
     "l.all(x, x >= 0)",
@@ -24,6 +31,7 @@ WORK = [
     "l.filter(x, l[0] == x).size() == 1",
     "d.all(x, x.a == x.a)",
     "d == e",
+    "n == n",
     "l.sum() > 0",
     "l.max() > 0",
     "l.isSorted()",
@@ -41,7 +49,7 @@ WORK = [
 @pytest.mark.parametrize("source", WORK)
 def test_work_is_charged_as_it_is_done(source: str) -> None:
     program = compile(source, VARIABLES)
-    values = {"l": INTS, "d": DYNS, "e": [dict(one) for one in DYNS], "p": []}
+    values = {"n": DEEP, "l": INTS, "d": DYNS, "e": [dict(one) for one in DYNS], "p": []}
     program.evaluate(values)
     since = most = 0
     lines = cost.Lines()

@@ -119,17 +119,33 @@ def test_all_forms_tell_the_releases(form: str) -> None:
         assert ElementTree.fromstring(shown).attrib["failures"] == "1"
 
 
-def test_equal_documents_are_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    judged = []
+@pytest.fixture
+def judged(monkeypatch: pytest.MonkeyPatch) -> list[Document]:
+    """What was judged, each time."""
+    found: list[Document] = []
     judge = Judge.judge
 
     def count(self: Judge, document: Document, *, definitions: bool, again: bool = False) -> Outcome:
-        judged.append(document)
+        found.append(document)
         return judge(self, document, definitions=definitions, again=again)
 
     monkeypatch.setattr(Judge, "judge", count)
-    _check(features.NAMES, _deployment(), _service(), {**_crd(PLAIN), "status": {}}, _gadget(small=1))
+    return found
+
+
+def test_equal_documents_are_judged_once(judged: list[Document]) -> None:
+    plain = _crd(PLAIN)
+    plain["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = {
+        "type": "object",
+        "properties": {"small": {"type": "integer"}},
+    }
+    _check(features.NAMES, _deployment(), _service(), {**plain, "status": {}}, _gadget(small=1))
     assert len(judged) == 4
+
+
+def test_rules_are_judged_once_for_releases_that_estimate_alike(judged: list[Document]) -> None:
+    _check(["1.33", "1.34", "1.35", "1.36"], {**_crd(PLAIN), "status": {}}, _gadget(small=1))
+    assert len(judged) == 2
 
 
 def test_many_processes_find_what_one_finds() -> None:

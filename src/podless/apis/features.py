@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from podless.apis.wording import make_wording
+from podless.apis.wording import make_sources, make_wording
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.option import StartError
 from podless.runtime.release import Release, covers
@@ -42,13 +42,20 @@ GATES: Final[Mapping[str, Gate]] = {
     "ConstrainedImpersonation": Gate("1.35-", "1.36-", _NEVER),
     "ContainerRestartRules": Gate("1.34-", "1.35-", _NEVER),
     "CustomResourceFieldSelectors": Gate("1.30-", "1.31-", "1.32-"),
+    "DynamicResourceAllocation": Gate("1.30-", "1.34-", "1.35-"),
     "InPlacePodVerticalScaling": Gate("1.30-", "1.33-", "1.35-"),
+    "JobManagedBy": Gate("1.30-", "1.32-", "1.35-"),
+    "JobSuccessPolicy": Gate("1.30-", "1.31-", "1.33-"),
     "MutatingAdmissionPolicy": Gate("1.30-", "1.36-", "1.36-"),
     "PodObservedGenerationTracking": Gate("1.33-", "1.33-", "1.35-"),
+    "PodLevelResources": Gate("1.32-", "1.34-", _NEVER),
+    "PodLifecycleSleepActionAllowZero": Gate("1.32-", "1.33-", "1.34-"),
     "PreferSameTrafficDistribution": Gate("1.33-", "1.34-", "1.35-"),
+    "RecoverVolumeExpansionFailure": Gate("1.30-", "1.32-", "1.34-"),
     "RelaxedServiceNameValidation": Gate("1.34-", "1.36-", _NEVER),
     "ServiceTrafficDistribution": Gate("1.30-", "1.31-", "1.33-"),
     "StrictIPCIDRValidation": Gate("1.33-", "1.36-", _NEVER),
+    "UserNamespacesSupport": Gate("1.30-", "1.33-", "1.36-"),
     "VolumeAttributesClass": Gate("1.30-", "1.34-", "1.34-"),
     "WatchList": Gate("1.30-", "1.32,1.34-", _NEVER),
 }
@@ -71,8 +78,39 @@ CHANGES: Final[Mapping[str, str]] = {
     "HeadlessAffinityWarning": "1.34-",
     "PreferCloseDeprecated": "1.35-",
     "ExternalIPsDeprecated": "1.36-",
-    "EndpointsDeprecated": "1.33-",
     "TokenRequestUIDs": "1.34-",
+    "TokensInSecrets": "1.35-",  # are recommended to CSI drivers that want tokens
+    "OverlapsOfOthers": "-1.31,1.34-",  # no file of the downward API is told to be in its own way
+    "AppArmorFieldsOnly": "1.34-",  # no annotations of pods are made of them
+    "ContainerRestartPolicies": "1.34-",  # are known, also of those that are no init containers
+    "StatefulSetTemplates": "1.34-",  # are validated as those of others are
+    "ChangeableHistoryLimit": "1.33-",  # of StatefulSets
+    "GroupedReferences": "1.34-",  # the targets of autoscalers name an API group
+    "OneFaultOfAddresses": "1.33-",  # of EndpointSlices
+    "NameFormats": "1.35-",  # k8s-short-name and k8s-long-name are checked
+    "SomeKeys": "1.34-",  # of an item of a map list are enough
+    "WholeDecodePaths": "1.35-",  # have what is inline, and what types that decode themselves say
+    "BadRevisions": "1.33-",  # of lists are 400, and were 500
+    "MissingBeforePreconditions": "1.34-",  # a write to a missing object is 404, whatever it wants of it
+    "BadImpersonation": "1.35-",  # without a user is 400, and was 500
+    "NoBlueprints": "-1.31,1.34-",  # of lists are in bookmarks
+    "TablesOfWatchLists": "-1.31,1.33-",  # are served
+    "MachinesOfKernels": "1.36-",  # are in the column of nodes' kernels
+    "CELSizesOfConversions": "1.33-",  # by dyn, and those of optional numbers, are known to estimates of costs
+    "CELCostOfOpaqueEquality": "1.32-",  # is one unit
+    "CELPlainKeywords": "1.32-",  # are names of fields without their escape
+    "StatusPaths": "1.31-",  # of errors in the status of custom objects begin with it
+    "LowerYAMLErrors": "1.31-",  # of keys that are no text
+    "FixedQOSClass": "1.32-",  # is kept, and must not change in the status of pods
+    "NoMoreBelowLogic": "1.31-",  # additionalProperties: false may stand below allOf, anyOf, oneOf and not
+    "StatusRatcheting": "1.31-",  # of rules, where the status alone is written
+    "NoLogs": "1.31-",  # are served at /logs
+    "CELIndexesBeyond": "1.32-",  # of the end of a string are no errors of indexOf and lastIndexOf
+    "CELLastIndexOfNothing": "1.34-",  # in an empty string is -1
+    "BareRequired": "1.34-",  # is told of embedded resources without words
+    "ToleranceInAnnotations": "1.33-",  # of autoscalers in autoscaling/v1
+    "EvictionReasons": "1.35-",  # are told where there are enough healthy pods
+    "ForbiddenWhileTerminating": "1.34-",  # are creates while the definition goes; they were 405
     "OmittedTimestamps": "1.34-",  # creationTimestamp is left out where it was null
     "StatusResetsMetadata": "1.36-",  # of custom objects: who writes the status owns no metadata
 }
@@ -118,7 +156,7 @@ def _release(name: str) -> Release:
     minor = int(name.partition(".")[2])
     on = {**{gate: row.on for gate, row in GATES.items()}, **CHANGES}
     without = frozenset(one for one, span in on.items() if not covers(span, minor))
-    return Release(name, minor, without, make_wording(minor))
+    return Release(name, minor, without, make_wording(minor), make_sources(minor))
 
 
 def parse_gates(text: str) -> dict[str, bool]:

@@ -62,8 +62,7 @@ ROWS: Final = (
         "must be 'NotRequired' when `restartPolicy`",
     ),
     Row("-1.33", r"hostNetwork", r"when `hostUsers` is false", "when `pod.Spec.HostUsers` is false"),
-    Row("-1.33", r"spec\.type", r"(must be 'Exempt' if and only if) `name`", r"\1 name"),
-    Row("-1.32", "spec", r"(updates to statefulset spec .*'updateStrategy', )'revisionHistoryLimit', ", r"\1"),
+    Row("-1.33", r"spec\.type", r"(must be 'Exempt' if and only if) `name`", r"type \1 name"),
     Row("-1.32", r"storedVersions\[\d+\]", r"missing from spec\.versions; .*", "must appear in spec.versions"),
     Row("-1.30", "", r"(must evaluate to (?:bool|string|one of \[[^\]]*\])) but got \w+", r"\1"),
     Row("-1.34", "operator", r'(supported values: "Equal", "Exists"), "Lt", "Gt"', r"\1"),
@@ -88,3 +87,25 @@ def make_wording(minor: int) -> Callable[[str, str], str] | None:
         return said
 
     return reword if rows else None
+
+
+_CUSTOM = "k8s.io/apiextensions-apiserver/pkg/apiserver"
+# the lines of Go that construct schemes, which are told of kinds that these do not know: releases, newest, other
+SOURCES: Final = (
+    ("1.30", "", "pkg/runtime/scheme.go:100"),
+    ("1.31-1.32", f"{_CUSTOM}/apiserver.go:55", f"{_CUSTOM}/apiserver.go:53"),
+    ("1.31", f"{_CUSTOM}/customresource_handler.go:781", f"{_CUSTOM}/customresource_handler.go:721"),
+    ("1.32-1.33", f"{_CUSTOM}/customresource_handler.go:781", f"{_CUSTOM}/customresource_handler.go:725"),
+    ("1.34", f"{_CUSTOM}/customresource_handler.go:781", f"{_CUSTOM}/customresource_handler.go:730"),
+    (
+        "1.31-1.35",
+        "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27",
+        "pkg/apis/meta/internalversion/scheme/register.go:27",
+    ),
+)
+
+
+def make_sources(minor: int) -> Callable[[str], str]:
+    """Return what gives the line of Go that constructs a scheme, by that of the newest release."""
+    rows = {newest: other for releases, newest, other in SOURCES if covers(releases, minor)}
+    return lambda source: rows.get(source) or rows.get("", source)

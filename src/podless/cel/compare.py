@@ -9,6 +9,7 @@ from podless.cel.bounds import afford_work, stepwise
 from podless.cel.errors import EvaluationError, no_overload
 from podless.cel.identity import key_of, keys_of
 from podless.cel.values import LISTS, NUMBERS, Duration, MapList, Optional, SetList, Timestamp
+from podless.runtime.meter import charge
 
 _ORDERED = frozenset((str, bytes, bool, Timestamp, Duration))
 
@@ -58,6 +59,7 @@ def equal(one: Any, other: Any, seen: list[int] | None = None) -> bool:
         seen = [0] if seen is None else seen
         seen[0] += len(one)
         afford_work(seen[0])
+        charge(len(one))
         return _CONTAINERS[kind](one, other, seen)
     if kind is not its:
         return kind in NUMBERS and its in NUMBERS and bool(one == other)

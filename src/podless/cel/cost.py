@@ -21,6 +21,7 @@ from podless.cel.syntax import (
     Select,
 )
 from podless.cel.types import Type, is_optional
+from podless.runtime.release import has
 
 _SCALARS = frozenset(("bool", "double", "duration", "int", "timestamp", "uint"))
 _NOTHING = Range(MOST, 0)
@@ -115,6 +116,8 @@ class _Estimator(Pass[Range]):
     def call(self, node: CallExpr) -> Range:
         if node.function == "dyn":
             total = ONE.plus(self.visit(node.args[0]))
+            if not has("CELSizesOfConversions"):
+                return total
             self.keep(node, self.size(node.args[0]))
             entry = self.entry(node.args[0])
             if entry is not None:
@@ -304,7 +307,7 @@ def _own_size(node: Expr) -> Range | None:
 
 def _scalar(kind: Type) -> bool:
     if is_optional(kind):
-        return _scalar(kind.params[0])
+        return has("CELSizesOfConversions") and _scalar(kind.params[0])
     return kind.kind in _SCALARS
 
 

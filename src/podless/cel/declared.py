@@ -14,6 +14,7 @@ from podless.cel.types import Type
 from podless.runtime.jsonobject import Schema
 from podless.runtime.memo import fill_attribute, find_value, remember_value
 from podless.runtime.meter import charge
+from podless.runtime.release import has
 
 MAX_REQUEST = 3 * 1024 * 1024
 _TEXT: Schema = {"type": "string"}
@@ -149,7 +150,7 @@ class Decl:
             return None
         usual = escape_name(real)
         # a reserved word is understood without its escape, where the grammar lets it be a name
-        if usual is None or usual not in (name, f"__{name}__"):
+        if usual is None or (usual != name and (usual != f"__{name}__" or not has("CELPlainKeywords"))):
             return None
         embedded = bool(part.get("x-kubernetes-embedded-resource"))
         return self.owner.declare(part, embedded, f"{self.type.name}.{usual}")

@@ -31,7 +31,9 @@ def display(source: str, issue: Issue) -> str:
     text = f"ERROR: <input>:{line}:{column + 1}: {issue.message}"
     if line < 1 or column < 0:
         return text
-    shown = source.split("\n")[line - 1].replace("\t", " ")
+    start = issue.offset - column
+    end = source.find("\n", start)  # no split: each of many issues would list all lines
+    shown = source[start : end if end >= 0 else len(source)].replace("\t", " ")
     if len(shown.encode("utf-8", "replace")) > _LONG:
         return text
     marks = "".join("．" if ord(char) > 127 else "." for char in shown[:column])

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from podless.cel.errors import Issue
+from podless.runtime.meter import charge
 
 _HEX = "[0-9a-fA-F]"
 _ESCAPE = rf"\\(?:[abfnrtv\"'\\?`]|[xX]{_HEX}{{2}}|u{_HEX}{{4}}|U{_HEX}{{8}}|[0-3][0-7][0-7])"
@@ -56,6 +57,7 @@ def list_tokens(source: str, issues: list[Issue]) -> list[Token]:
     offset, end = 0, len(source)
     match_at = _TOKEN.match
     while offset < end:
+        charge(1)
         match = match_at(source, offset)
         if match is None:
             offset = _skip(source, offset, issues)

@@ -12,6 +12,7 @@ from podless.cel.expected import escape_text, format_wanted
 from podless.cel.lexer import Token, list_tokens
 from podless.cel.syntax import Expr, LiteralExpr
 from podless.cel.types import STRING
+from podless.runtime.meter import charge
 
 _MAX_RECOVERIES = 30
 
@@ -62,6 +63,7 @@ class TokenStream:
 
     def drop(self) -> Token:
         """Take the token, wherever it may belong."""
+        charge(1)
         token = self.token
         if token.kind != "EOF":
             self.at += 1

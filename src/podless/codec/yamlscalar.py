@@ -12,6 +12,7 @@ from typing import Any
 
 from podless.codec import gotext, jsontext
 from podless.codec.jsontext import YAMLError
+from podless.runtime.release import has
 
 WORDS: dict[str, tuple[str, Any]] = {
     **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), ("bool", True)),
@@ -122,9 +123,8 @@ def key_text(key: Any, value: Any) -> str:
     if isinstance(key, float):
         return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}.get(str(key)) or gotext.format_float(_single(key))
     kind = "%!s(<nil>)" if key is None else "uint64"
-    raise YAMLError(
-        f"unsupported map key of type: {kind}, key: {format_gosyntax(key)}, value: {format_gosyntax(value)}"
-    )
+    told = f"map key of type: {kind}, key: {format_gosyntax(key)}, value: {format_gosyntax(value)}"
+    raise YAMLError(f"unsupported {told}" if has("LowerYAMLErrors") else f"Unsupported {told}")
 
 
 def _single(value: float) -> float:

@@ -15,6 +15,7 @@ from podless.fields.sets import LEAF, SELF, Fields
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.memo import fill_attribute, own_table, remember_value
 from podless.runtime.meter import charge
+from podless.runtime.release import has
 from podless.structs import gotypes
 from podless.structs.gotypes import GoType, ListOf, MapOf
 from podless.structs.structfiles import load_struct
@@ -341,6 +342,10 @@ def make_element(form: ListShape, item: Any) -> str:
     if len(keys) < len(form.keys) and (shape := form.item.map) is not None:
         missing = [name for name in form.keys if name not in keys]
         keys |= {name: shape.defaults[name] for name in missing if name in shape.defaults}
+    if len(keys) < len(form.keys) and not has("SomeKeys"):
+        lacking = gotext.quote(next(name for name in form.keys if name not in keys))
+        fault = f"has an element that omits key field {lacking} (and doesn't have default value)"
+        raise SchemaMisfit(f"associative list with keys {fault}")
     if not keys:
         names = " ".join(map(gotext.quote, form.keys))
         fault = f"has an element that omits all key fields [{names}]"

@@ -18,6 +18,7 @@ from podless.http.stream import WatchStream, error_line, watch_media
 from podless.kinds import conversion, view
 from podless.meta.errors import Expired, NoBackend, NotServed, PageNotFound, UnsupportedMediaType
 from podless.runtime.allowance import ALLOWANCE, Allowance
+from podless.runtime.release import has
 from podless.verbs import options
 from podless.verbs.call import API, Call, Outcome, outcome_entries
 from podless.verbs.components import get_component
@@ -119,6 +120,8 @@ class APIHandler:
     def _form(self, call: Call, verb: str, accept: str) -> AnswerForm:
         known = call.kind.subresource(call.subresource) if call.subresource else None
         tables = not call.kind.virtual and (known is None or known.kind is None)
+        if verb == "watch" and not has("TablesOfWatchLists"):
+            tables = tables and not options.lists_first(call)
         many = verb in ("list", "watch")
         form = negotiate.of_resource(accept, builtin=not call.kind.custom, many=many, tables=tables)
         return negotiate.make_readable(form, call.query, call.agent)

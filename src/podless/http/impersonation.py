@@ -8,7 +8,9 @@ from podless.auth import impersonation
 from podless.auth.authorizer import Authorizer
 from podless.auth.user import User
 from podless.http.message import Answer, Handler, Pending, Request, settle_answer
+from podless.meta.errors import BadRequest, Failed
 from podless.offload.offloop import OffLoop
+from podless.runtime.release import has
 
 
 def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[Handler], Handler]:
@@ -28,7 +30,12 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
             return await settle_answer(go_on(request, user))
 
         def handle(request: Request) -> Answer | Pending:
-            other = impersonation.read_headers(request.headers)
+            try:
+                other = impersonation.read_headers(request.headers)
+            except BadRequest as error:
+                if has("BadImpersonation"):
+                    raise
+                raise Failed(request.path, error.message) from None
             if other is None:
                 return handler(request)
             user, asked = request.user, request.info.asked

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from podless.codec.accept import MediaRange, parse_accept
 from podless.meta.errors import NotAcceptable, UnsupportedMediaType
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.release import has
 from podless.structs import protobuf
 
 JSON = "application/json"
@@ -42,6 +43,7 @@ STREAMS = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
 _RESOURCE = frozenset(_TRANSFORMS)
 _UNTABLED = frozenset(one for one in _TRANSFORMS if one[0] != "Table")
 _AGGREGATED = frozenset({DISCOVERY})
+_AGGREGATED_BETA = _AGGREGATED | {(*DISCOVERY[:2], "v2beta1")}
 _PLAIN: frozenset[tuple[str, str, str]] = frozenset()
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _PEOPLE = ("curl", "Wget", "Mozilla/5.0")  # the agents that people use
@@ -69,7 +71,7 @@ def _offered(
         return None
     pretty = given.get("pretty") == "1"
     if not given.keys() & _CONVERSION:
-        plain = allowed is not _AGGREGATED and (media != PROTOBUF or builtin)
+        plain = allowed not in (_AGGREGATED, _AGGREGATED_BETA) and (media != PROTOBUF or builtin)
         return AnswerForm(media, pretty=pretty) if plain else None
     wanted = (given.get("as", ""), given.get("g", ""), given.get("v", ""))
     if wanted not in allowed or (wanted[0] == "Table" and media == PROTOBUF):
@@ -136,7 +138,8 @@ def of_discovery(accept: str, *, aggregated: bool) -> AnswerForm:
 
     Raises NotAcceptable.
     """
-    form = choose(accept, _AGGREGATED, OFFERED) if aggregated and accept.strip() else None
+    known = _AGGREGATED if has("AggregatedDiscoveryRemoveBetaType") else _AGGREGATED_BETA
+    form = choose(accept, known, OFFERED) if aggregated and accept.strip() else None
     if form is None:
         form = choose(accept, _PLAIN, OFFERED, builtin=True)
     if form is None:

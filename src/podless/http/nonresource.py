@@ -26,7 +26,7 @@ from podless.runtime.pace import Pace
 from podless.runtime.release import has
 from podless.version import __version__
 
-_AGGREGATED = b";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+_AGGREGATED = b";g=apidiscovery.k8s.io;v=%s;as=APIGroupDiscoveryList"
 _KEYS = {"/.well-known/openid-configuration": negotiate.JSON, "/openid/v1/jwks": "application/jwk-set+json"}
 _SERVICES = tuple(f"{path}/" for path in ("/version", *_KEYS))  # there is nothing below these
 _HOUR = [("Cache-Control", "public, max-age=3600")]
@@ -113,6 +113,8 @@ class NonResource:
             return self._keys(self._accounts, request, accept)
         if path in ("/", "/index.html"):
             return Response(200, [encode_pretty({"paths": self._paths()})], JSON)
+        if first == "logs" and not has("NoLogs"):  # as of a server that has none
+            _check_route(request, accept)
         if path.startswith(_SERVICES):
             raise NotServed
         if path.startswith(profiling.PLACE) and (told := profiling.answer_profiling(request)) is not None:
@@ -196,30 +198,30 @@ class NonResource:
         if self._generation != self._registry.generation:
             self._kept.clear()
             self._generation = self._registry.generation
-        kept = self._kept.get(core)
+        kept = self._kept.get((core, form.version))
         if kept is None or (form.media != negotiate.JSON or form.pretty):
             return self._aggregated(request, form, core)
-        return _tagged(request, *kept)
+        return _tagged(request, *kept, form.version)
 
     async def _aggregated(self, request: Request, form: negotiate.AnswerForm, core: bool) -> Response:
         """The aggregated document, made in slices; kinds may change meanwhile."""
-        kept = self._kept.get(core)
+        kept = self._kept.get((core, form.version))
         if kept is None:
             generation = self._registry.generation
-            kept = await self._off_loop.slice(_encoded, self._registry, core)
+            kept = await self._off_loop.slice(_encoded, self._registry, core, form.version)
             if generation == self._registry.generation == self._generation:
-                self._kept[core] = kept
+                self._kept[core, form.version] = kept
         body, tag = kept
-        answer = _tagged(request, body, tag)
+        answer = _tagged(request, body, tag, form.version)
         if answer.chunks and (form.media != negotiate.JSON or form.pretty):
             shown = await self._off_loop.run(len(body), _converted, body, form)
-            return Response(200, shown.chunks, shown.media + _AGGREGATED, answer.headers)
+            return Response(200, shown.chunks, shown.media + _AGGREGATED % form.version.encode(), answer.headers)
         return answer
 
 
-def _encoded(registry: Registry, core: bool) -> tuple[bytes, str]:
+def _encoded(registry: Registry, core: bool, version: str) -> tuple[bytes, str]:
     """The aggregated document and its tag."""
-    document = discovery.aggregated_document(registry, core=core)
+    document = discovery.aggregated_document(registry, core=core) | {"apiVersion": f"apidiscovery.k8s.io/{version}"}
     charge(_PART)
     body = serializer.fit_bytes(serializer.encode_json(document) + b"\n")
     charge(_PART)
@@ -230,12 +232,12 @@ def _converted(body: bytes, form: negotiate.AnswerForm) -> Response:
     return _document(serializer.decode_json(body), form)
 
 
-def _tagged(request: Request, body: bytes, tag: str) -> Response:
+def _tagged(request: Request, body: bytes, tag: str, version: str) -> Response:
     """The document, unless the client has it."""
     headers = [("ETag", f'"{tag}"'), ("Vary", "Accept"), ("Cache-Control", "public")]
     if request.headers.get("if-none-match", "") == f'"{tag}"':
         return Response(304, (), b"", headers)
-    return Response(200, [body], JSON + _AGGREGATED, headers)
+    return Response(200, [body], JSON + _AGGREGATED % version.encode(), headers)
 
 
 def _check_route(request: Request, accept: str) -> None:

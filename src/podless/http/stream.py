@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from podless.kinds.kind import Kind, Version
 from podless.meta.errors import APIError
 from podless.runtime import clock, lazy
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import has
 from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
@@ -94,7 +96,20 @@ class WatchStream:
             self._loop.call_soon(self._end)
             return
         if self._watch.bookmark_after:
-            yield self._bookmark_bytes(revision, {"k8s.io/initial-events-end": "true"})
+            mark = {"k8s.io/initial-events-end": "true"}
+            yield self._bookmark_bytes(revision, mark if has("NoBlueprints") else mark | self._blueprint())
+
+    def _blueprint(self) -> dict[str, str]:
+        """An empty list of what is watched, as the annotation that some releases had."""
+        kind, version = f"{self._call.kind.kind}List", self._call.api_version
+        if self._form.target:
+            kind, version = f"{self._form.target}List", f"meta.k8s.io/{self._form.version}"
+        if self._call.kind.custom and not self._form.target:
+            shown: dict[str, Any] = {"apiVersion": version, "items": [], "kind": kind}
+        else:
+            shown = {"kind": kind, "apiVersion": version, "metadata": {}, "items": None}
+        written = base64.b64encode(serializer.encode_json(shown) + b"\n").decode()
+        return {"kubernetes.io/initial-events-list-blueprint": written}
 
     def _advanced(self, seconds: float) -> None:
         """The clock was moved: what would have come meanwhile comes now."""
@@ -129,6 +144,8 @@ class WatchStream:
         call = self._call
         metadata: dict[str, Any] = {"annotations": annotations} if annotations else {}
         metadata["resourceVersion"] = str(revision)
+        if not (has("OmittedTimestamps") or (call.kind.custom and not self._form.target)):
+            metadata["creationTimestamp"] = None
         obj = {"apiVersion": call.api_version, "kind": call.kind.kind, "metadata": metadata}
         if self._form.target == "PartialObjectMetadata":
             obj |= {"apiVersion": f"meta.k8s.io/{self._form.version}", "kind": "PartialObjectMetadata"}

@@ -205,13 +205,16 @@ class CustomStrategy(Strategy[Kind]):
         warnings: list[str] | None = None,
         *,
         floats: bool = False,
+        ratchet: bool = True,
     ) -> Faults:
         """What the schema's rules say of the whole object, which they judge only where it is of the right form."""
         if not self.schema(version).has_rules:
             return ()
         if any(error.reason in schemas.BLOCKING for error in each(found)):
             return () if schemas.UNCHECKED in found else (schemas.UNCHECKED,)
-        return self.expressions(version, floats).validate(obj, old, warnings=warnings)
+        return self.expressions(version, floats).validate(
+            obj, old, warnings=warnings, ratchet=None if ratchet else False
+        )
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
         """Anything but metadata counts, and but the status where it has its own endpoint."""

@@ -11,6 +11,7 @@ from podless.kinds.strategy import Strategy
 from podless.meta import names, objectmeta
 from podless.meta.field import MOST, Enough, FieldError, Found, invalid
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import has
 
 _AS_IT_IS = nullcontext()
 
@@ -77,7 +78,8 @@ def of_change(
             found = _changed_metadata(kind, strategy, obj["metadata"], old["metadata"], subresource, namespaced)
         with look if strategy.tells_all else _AS_IT_IS, sentfloats.as_sent(obj, floats) if floats else _AS_IT_IS:
             found += check(kind, version, obj, old, warnings)
-            found += strategy.validate_rules(version, obj, old, found, warnings, floats=bool(floats))
+            ratchet = subresource != "status" or has("StatusRatcheting")
+            found += strategy.validate_rules(version, obj, old, found, warnings, floats=bool(floats), ratchet=ratchet)
     except Enough:
         return look.errors[:MOST]
     return found

@@ -7,7 +7,7 @@ ask for the fields alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ def of_release(kind: Kind, release: Release) -> Kind:
     """Return a built-in kind with the fields and subresources that it has in a release. It equals the kind itself."""
     given = {each.name: getattr(kind, each.name) for each in fields(kind) if each.init}
     given["more_subresources"] = tuple(one for one in kind.more_subresources if release.covers(one.releases))
+    given["versions"] = tuple(_version(one, release) for one in kind.versions)
     made: _Same
     if isinstance(kind, LateKind):
         made = _SameLate(**given | {"fields": partial(_fields_in, kind.fields, release)})
@@ -32,6 +33,12 @@ def of_release(kind: Kind, release: Release) -> Kind:
         made = _Same(**given | {"struct": in_release(kind.struct, release) if kind.struct is not None else None})
     object.__setattr__(made, "origin", kind)
     return made
+
+
+def _version(version: Version, release: Release) -> Version:
+    if not version.deprecated or release.covers(version.deprecated_in):
+        return version
+    return replace(version, deprecated=False, deprecation_warning="")
 
 
 def _fields_in(fields: Callable[[], Mapping[str, Struct]], release: Release) -> Mapping[str, Struct]:

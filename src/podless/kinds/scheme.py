@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from podless.codec import gotext
+from podless.runtime.release import CURRENT
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +38,8 @@ class Scheme:
 
 def explain_unregistered(given: str, api_version: str, source: str) -> str:
     """Say that a scheme, which the line of Go `source` constructs, does not know a kind."""
-    where = f"is registered for version {gotext.quote(api_version)} in scheme {gotext.quote(source)}"
+    source = gotext.quote(CURRENT.get().sources(source))
+    where = f"is registered for version {gotext.quote(api_version)} in scheme {source}"
     return f"no kind {gotext.quote(given)} {where}"
 
 

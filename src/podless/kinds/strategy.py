@@ -208,10 +208,12 @@ class Strategy(Generic[K]):
         warnings: list[str] | None = None,
         *,
         floats: bool = False,
+        ratchet: bool = True,
     ) -> Faults:
         """What is said once all else has been looked at.
 
         found: what is wrong, in the metadata too. floats: whether integers were sent as floats, which they are here.
+        ratchet: whether what an unchanged part broke before is only warned of.
         """
         return ()
 

@@ -63,6 +63,7 @@ class Version:
     memory beside the stored definition. columns: None for Name and Age.
     selectable: the JSONPaths that a fieldSelector may use beside metadata.name and metadata.namespace.
     releases: the Kubernetes releases that serve it, as runtime/release.py writes them; "" for all.
+    deprecated_in: those that call it deprecated, "" for all that serve it.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Version:
     deprecated: bool = False
     deprecation_warning: str = ""
     releases: str = ""
+    deprecated_in: str = ""
 
     @property
     def schema(self) -> dict[str, Any] | None:

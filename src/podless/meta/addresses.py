@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 
 from podless.codec.gotext import quote
+from podless.runtime.release import has
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -51,21 +52,25 @@ def range_family(text: str) -> int:
     return found.version if found is not None else 0
 
 
-def find_address_faults(text: str) -> list[str]:
-    """What is wrong with an address."""
+def find_address_faults(text: str, *, strict: bool = False) -> list[str]:
+    """What is wrong with an address. strict: whatever the gate says."""
     address = parse_address(text)
     if address is None:
         return [_NO_ADDRESS]
+    if not strict and not has("StrictIPCIDRValidation"):
+        return []
     if not _strict(text):
         return ["must not have leading 0s"]
     return ["must not be an IPv4-mapped IPv6 address"] if _mapped(address) else []
 
 
-def range_faults(text: str) -> list[str]:
-    """What is wrong with a range of addresses."""
+def range_faults(text: str, *, strict: bool = False) -> list[str]:
+    """What is wrong with a range of addresses. strict: whatever the gate says."""
     network = parse_range(text)
     if network is None:
         return [_NO_RANGE]
+    if not strict and not has("StrictIPCIDRValidation"):
+        return []
     address, _, length = text.partition("/")
     if not _strict(address) or (length[0] == "0" and length != "0"):
         return ["must not have leading 0s in IP or prefix length"]
@@ -92,13 +97,14 @@ def address_warnings(path: str, text: str) -> list[str]:
 def canonical_faults(text: str) -> list[str]:
     """What is wrong with an address that has to be in its one form, as newer fields take it."""
     form = str(parse_address(text))
-    return find_address_faults(text) or ([] if text == form else [f"must be in canonical form ({quote(form)})"])
+    other = [] if text == form else [f"must be in canonical form ({quote(form)})"]
+    return find_address_faults(text, strict=True) or other
 
 
 def canonical_range_faults(text: str) -> list[str]:
     """What is wrong with a range that has to be in its one form."""
     form = str(parse_range(text))
-    return range_faults(text) or ([] if text == form else [f"must be in canonical form ({quote(form)})"])
+    return range_faults(text, strict=True) or ([] if text == form else [f"must be in canonical form ({quote(form)})"])
 
 
 def interface_faults(text: str) -> list[str]:
@@ -117,7 +123,7 @@ def interface_faults(text: str) -> list[str]:
 def range_warnings(path: str, text: str) -> list[str]:
     """What a client should know of a range that is accepted. path: of the field."""
     form = str(parse_range(text))
-    if text == form or range_faults(text):
+    if text == form or range_faults(text, strict=True):
         return []
     return [f"{path}: IPv6 CIDR value {quote(text)} should be in RFC 5952 canonical format ({quote(form)})"]
 

@@ -78,6 +78,15 @@ class Plain(APIError):
     """What is answered as plain text."""
 
 
+class Failed(Plain):
+    """500: a filter before all handlers failed."""
+
+    code = 500
+
+    def __init__(self, path: str, text: str) -> None:
+        super().__init__(f"Internal Server Error: {gotext.quote(path)}: {text}\n")
+
+
 class NoBackend(Plain):
     """503: another server has this API, and it is not there."""
 

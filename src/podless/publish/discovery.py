@@ -15,6 +15,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.meta import gvk
 from podless.runtime.meter import charge
+from podless.runtime.release import has
 
 Document = dict[str, Any]
 
@@ -150,7 +151,8 @@ def storage_hash(kind: Kind) -> str:
 
 def aggregated_document(registry: Registry, *, core: bool) -> Document:
     """/api or /apis as one apidiscovery.k8s.io/v2 APIGroupDiscoveryList."""
-    items = []
+    items: list[Document] = []
+    known = has("OmittedTimestamps")
     for name in [""] if core else _names(registry):
         charge(_GROUP)
         versions = [
@@ -158,7 +160,10 @@ def aggregated_document(registry: Registry, *, core: bool) -> Document:
             for version in _ranked(registry, name, registry.versions(name, waiting=False))
         ]
         if versions:
-            items.append({"metadata": {"name": name} if name else {}, "versions": versions})
+            metadata = {"name": name} if name else {}
+            items.append(
+                {"metadata": metadata if known else metadata | {"creationTimestamp": None}, "versions": versions}
+            )
     return {
         "kind": "APIGroupDiscoveryList",
         "apiVersion": "apidiscovery.k8s.io/v2",

@@ -21,12 +21,14 @@ class Release:
 
     name: such as 1.36, "" where no server is. minor: 36 of it. without: the gates and changes that are off.
     wording: gives the text of a field error, by its field and what the newest release says; None for the same.
+    sources: gives the line of Go that constructs a scheme, by that of the newest release.
     """
 
     name: str = ""
     minor: int = _NEWEST_MINOR
     without: frozenset[str] = frozenset()
     wording: Callable[[str, str], str] | None = None
+    sources: Callable[[str], str] = str
 
     def has(self, name: str) -> bool:
         """Return whether a gate or a change is on."""

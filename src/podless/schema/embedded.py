@@ -12,6 +12,7 @@ from typing import Any
 from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError, Key, Path
 from podless.runtime.meter import charge, each
+from podless.runtime.release import has
 from podless.runtime.sorting import in_order
 from podless.schema.node import Node
 from podless.schema.shown import MOST, show_value
@@ -116,7 +117,8 @@ def _validate(value: Any, node: Node, path: Path, errors: list[FieldError], reso
 
 
 def _resource(value: dict[str, Any], path: Path) -> list[FieldError]:
-    errors = [field.required((*path, key)) for key in ("apiVersion", "kind") if key not in value]
+    why = "" if has("BareRequired") else "must not be empty"
+    errors = [field.required((*path, key), why) for key in ("apiVersion", "kind") if key not in value]
     for key, item in each(value).items():
         at = (*path, key)
         if key == "metadata":

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from podless.codec import gotime
 from podless.runtime.meter import each
+from podless.runtime.release import has
 from podless.schema import network, regex
 
 # as in the original, without its bounds on how often characters are repeated: no label has more than 63 bytes
@@ -91,11 +92,11 @@ def _duration(value: str) -> bool:
 
 
 def _short(value: str) -> bool:
-    return len(value) <= 63 and _SHORT_NAME.match(value) is not None
+    return not has("NameFormats") or (len(value) <= 63 and _SHORT_NAME.match(value) is not None)
 
 
 def _long(value: str) -> bool:
-    return len(value) <= 253 and _LONG_NAME.match(value) is not None
+    return not has("NameFormats") or (len(value) <= 253 and _LONG_NAME.match(value) is not None)
 
 
 CHECKS: dict[str, Callable[[str], bool]] = {

@@ -12,6 +12,7 @@ from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
+from podless.runtime.release import has
 from podless.schema import regex
 
 _EMPTY = {
@@ -175,7 +176,9 @@ def _nested(schema: Schema, path: str, errors: list[FieldError], any_of: bool) -
     for name, must in _FORBIDDEN.items():
         value = schema.get(name)
         given = value is not None if name in _UNDEFINED else bool(value)
-        if given or (name == "additionalProperties" and isinstance(value, dict)):
+        if name == "additionalProperties":
+            given = given or isinstance(value, dict) or (value is False and not has("NoMoreBelowLogic"))
+        if given:
             errors.append(field.forbidden(f"{path}.{name}", f"must be {must} to be structural"))
     if "metadata" in (schema.get("properties") or {}):
         errors.append(field.forbidden(f"{path}.properties[metadata]", "must not be specified in a nested context"))

@@ -10,6 +10,7 @@ from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
+from podless.runtime.release import has
 from podless.schema import check, default, definition, embedded, lists, prune, shape
 from podless.schema.compile import Leaves, NodeFunction
 from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE, Mode
@@ -170,7 +171,7 @@ class Schema:
         errors: list[FieldError] = []
         if node is not None and isinstance(obj, dict) and "status" in obj:
             pair = None if old is None else Pair(obj, old, self.node).key("status")
-            errors = check.validate_value(obj["status"], node, ("status",), pair)
+            errors = check.validate_value(obj["status"], node, ("status",) if has("StatusPaths") else (), pair)
         return self._blocked([*errors, *more, *self._lists(obj, old)])
 
     def beside(self, obj: Any, old: Any = None) -> list[FieldError]:

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from podless.codec import gobase64, gotext, gotime, quantity
 from podless.runtime.memo import made_once
 from podless.runtime.meter import FEW, charge, each
+from podless.runtime.release import has
 from podless.runtime.sorting import in_order
 
 # what Go calls the JSON types in messages
@@ -330,6 +331,8 @@ class Union(GoType):
         except Mismatch as error:
             error = find_worst(form, value, error)
             error.fatal = True
+            if not has("WholeDecodePaths"):  # the decoding inside is one of its own, and where it failed is forgotten
+                error.struct, error.path = "", []
             raise error from None
 
     def scan(self, value: Any) -> None:

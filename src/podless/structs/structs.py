@@ -13,7 +13,19 @@ from typing import Any
 
 from podless.runtime.memo import made_once, remember_value
 from podless.runtime.meter import FEW, charge, each
-from podless.structs.gotypes import STRING, GoType, ListOf, MapOf, Mismatch, NumberMismatch, Raw, Union, find_worst
+from podless.runtime.release import has
+from podless.structs.gotypes import (
+    STRING,
+    Dropped,
+    GoType,
+    ListOf,
+    MapOf,
+    Mismatch,
+    NumberMismatch,
+    Raw,
+    Union,
+    find_worst,
+)
 
 # the strict decoder stops naming unknown fields after so many
 MOST_UNKNOWN = 100
@@ -117,6 +129,10 @@ class Struct(GoType):
                 found |= {one.name: f"{part.type.name}.{inner.get(one.name, one.name)}" for one in part.type.fields}
         return found
 
+    def place(self, key: str) -> str:
+        """Return how messages name a field."""
+        return (self.embedded.get(key) or key) if has("WholeDecodePaths") else key
+
     @made_once
     def parts(self) -> tuple[Field, ...]:
         """The fields as they were given, and as protobuf has them: inline structs are one field each."""
@@ -174,9 +190,9 @@ class Struct(GoType):
                 try:
                     item = kind.read(item, unknown)
                 except Mismatch as error:
-                    error.at(self.name, self.embedded.get(key) or key)
+                    error.at(self.name, self.place(key))
                     raise
-                if item is None and isinstance(kind, Union):
+                if item is None and isinstance(kind, Union | Dropped):
                     continue  # of a form that says nothing
                 if len(unknown) > start and joint is not None:
                     unknown[start:] = [f"{key}{joint}{path}" for path in unknown[start:]]
@@ -204,7 +220,7 @@ class Struct(GoType):
             try:
                 entry[0].scan(item)
             except Mismatch as error:
-                error.at(self.name, self.embedded.get(key) or key)
+                error.at(self.name, self.place(key))
                 raise
 
 

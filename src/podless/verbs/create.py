@@ -7,8 +7,9 @@ from typing import Final
 from podless.admission.attributes import AllocationConflict
 from podless.cache.entry import Entry
 from podless.kinds import view
-from podless.meta.errors import AlreadyExists, Forbidden
+from podless.meta.errors import AlreadyExists, Forbidden, MethodNotAllowed
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import has
 from podless.store import Conflicted, Record
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
@@ -77,9 +78,11 @@ def fit_namespace(write: Write) -> None:
 
 
 def refuse_while_terminating(write: Write) -> None:
-    """Raises Forbidden where the definition of the kind is being deleted."""
+    """Raises Forbidden (MethodNotAllowed in older releases) where the definition of the kind is being deleted."""
     if (kind := write.call.kind).terminating:
         why = "create not allowed while custom resource definition is terminating"
+        if not has("ForbiddenWhileTerminating"):
+            raise MethodNotAllowed(why, {"group": kind.group, "kind": kind.plural})
         raise Forbidden(kind.plural, kind.group, write.obj["metadata"].get("name") or "", why)
 
 

@@ -16,7 +16,7 @@ async def delete_collection(api: API, call: Call) -> Many:
     chosen = options.read_delete_options(call)
     warn_of_dependants(call, chosen)
     collection = await api.loaded(call.kind)
-    page = await list_(api, call, collection, listed)
+    page = await list_(api, call, collection, listed, paged=True)
     await api.converter.ready(call.kind, call.version, page.entries)
     async for some in api.pace.slices(call.user.name, page.entries):
         for entry in some:

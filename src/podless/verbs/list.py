@@ -10,7 +10,8 @@ from podless.cache.entry import Entry
 from podless.cache.watchcache import WatchCache
 from podless.codec import serializer
 from podless.kinds import view
-from podless.meta.errors import BadRequest, Expired
+from podless.meta.errors import BadRequest, Expired, Internal
+from podless.runtime.release import has
 from podless.store import Compacted
 from podless.structs import structs
 from podless.structs.gotypes import Int, String
@@ -133,10 +134,13 @@ def _labels(call: Call, entry: Entry) -> dict[str, str]:
     return view.load(call.kind, call.version, entry)["metadata"].get("labels") or {}
 
 
-async def list_(api: API, call: Call, collection: WatchCache, options: ListOptions) -> Many:
-    """A list or a page of one. Raises BadRequest, Timeout for a future revision, Expired for a forgotten one."""
+async def list_(api: API, call: Call, collection: WatchCache, options: ListOptions, *, paged: bool = False) -> Many:
+    """A list or a page of one. paged: a real server reads it in pages, whatever the limit.
+
+    Raises BadRequest, Timeout for a future revision, Expired for a forgotten one.
+    """
     token = read_token(options.token) if options.token else None
-    wanted = _wanted(options, token)
+    wanted = _wanted(options, token, paged=paged)
     current = api.cache.revision
     if wanted > current:
         raise too_large(wanted, current)
@@ -190,8 +194,8 @@ def _expired(token: ContinueToken | None) -> Expired:
     return Expired(_TOKEN_TOO_OLD, write_token(ContinueToken(-1, token.start)))
 
 
-def _wanted(options: ListOptions, token: ContinueToken | None) -> int:
-    """The revision that the client names, 0 for none. Raises BadRequest."""
+def _wanted(options: ListOptions, token: ContinueToken | None, *, paged: bool) -> int:
+    """The revision that the client names, 0 for none. Raises BadRequest; Internal of releases whose cache says so."""
     if token is not None:
         if options.revision not in ("", "0"):
             raise BadRequest("specifying resource version is not allowed when using continue")
@@ -200,7 +204,9 @@ def _wanted(options: ListOptions, token: ContinueToken | None) -> int:
         return parse_revision(options.revision) if options.revision else 0
     except ValueError as error:
         text = revision_error(options.revision, error)
-        raise BadRequest(f"invalid resource version: {text}") from None
+        if paged or options.limit or options.match == "Exact" or has("BadRevisions"):
+            raise BadRequest(f"invalid resource version: {text}") from None
+        raise Internal(text) from None
 
 
 async def _read(call: Call, collection: WatchCache, revision: int, start: str, limit: int) -> tuple[list[Entry], int]:

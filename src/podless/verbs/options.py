@@ -192,7 +192,7 @@ def listing(call: Call, parsed: tuple[LabelSelector, FieldSelector] | None = Non
         initial = read_boolean(call, "sendInitialEvents")
     # by the parameter alone: a path that begins with watch/ is judged as a list is
     watch = bool(read_boolean(call, "watch"))
-    if watch and initial is None and not match and revision in ("", "0"):
+    if watch and initial is None and not match and revision in ("", "0") and has("WatchList"):
         initial, match = True, _NOT_OLDER
     options = ListOptions(
         labels=labels,
@@ -217,6 +217,16 @@ def _parse(labels: str, fields: str) -> tuple[LabelSelector, FieldSelector]:
         parsed[0].complete()
         parsed[1].complete()
     return parsed
+
+
+def lists_first(call: Call) -> bool:
+    """Return whether a watch is to send what there is, and a bookmark behind it."""
+    if not (has("WatchList") and read_boolean(call, "allowWatchBookmarks")):
+        return False
+    given = call.query.get("sendInitialEvents")
+    if given is not None:
+        return bool(read_boolean(call, "sendInitialEvents"))
+    return not read_text(call, "resourceVersionMatch") and read_text(call, "resourceVersion") in ("", "0")
 
 
 async def read_list_options(
@@ -261,12 +271,12 @@ def _list_errors(options: ListOptions) -> list[FieldError]:
 
 def _watch_errors(options: ListOptions) -> list[FieldError]:
     errors = []
-    if options.initial is not None and not has("WatchList"):
-        detail = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
-        return [field.forbidden("sendInitialEvents", detail)]
     if options.initial is not None and options.match != _NOT_OLDER:
         detail = f"sendInitialEvents requires setting {_MATCH} to NotOlderThan"
         errors.append(field.forbidden(_MATCH, detail))
+    if options.initial is not None and not has("WatchList"):
+        detail = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
+        errors.append(field.forbidden("sendInitialEvents", detail))
     if options.match:
         if options.initial is None:
             detail = f"{_MATCH} is forbidden for watch unless sendInitialEvents is provided"
@@ -327,7 +337,10 @@ _ANY_VERSION = frozenset(
 
 
 def _delete_body(call: Call) -> dict[str, Any]:
-    raw = document(call, DELETE_OPTIONS)
+    try:
+        raw = document(call, DELETE_OPTIONS)
+    except BadRequest as error:
+        raise _undecoded(error.message) from None
     version, kind = raw.get("apiVersion") or "", raw.get("kind") or "DeleteOptions"
     if kind != "DeleteOptions":
         version = version or "v1"

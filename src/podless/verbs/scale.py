@@ -24,6 +24,7 @@ from podless.meta import selectors
 from podless.meta.errors import BadRequest, Internal, Invalid
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import CURRENT
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 from podless.verbs import admit, body, fieldmanager, options, patch, steps
@@ -39,7 +40,6 @@ OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 SCALE = load_struct("autoscaling/v1", "Scale")
 
 
-_UNREADABLE = f'no kind is registered for the type v1.Scale in scheme "{RELEASE.schemes.scale}"'
 _UNSET = -(1 << 31)  # replicas of an object that has none, for those who change its Scale
 
 # makes a Scale of the one that there is and of its object
@@ -71,6 +71,11 @@ def _written(selector: Object) -> str:
     """A selector as a text: of labels alone, or a LabelSelector."""
     plain = all(isinstance(value, str) for value in each(selector).values())
     return str(selectors.from_object({"matchLabels": selector} if plain else selector))
+
+
+def _unreadable() -> BadRequest:
+    source = CURRENT.get().sources(RELEASE.schemes.scale)
+    return BadRequest(f'no kind is registered for the type v1.Scale in scheme "{source}"')
 
 
 def _internal(text: str) -> Internal:
@@ -237,9 +242,9 @@ def _replacement(call: Call, chosen: WriteOptions) -> Change:
         given = _decode(options.decode_options(call, SCALE, findings if checked else None), findings)
         options.check_literals(call, SCALE)
     except ValueError:
-        raise BadRequest(_UNREADABLE) from None
+        raise _unreadable() from None
     if findings and chosen.validation == "Strict":
-        raise BadRequest(_UNREADABLE)
+        raise _unreadable()
     call.warnings += findings if checked else []
     _fit(call, given)
     return lambda before, old: given

@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import has
 from podless.structs import protobuf
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
@@ -23,6 +24,8 @@ async def update_object(api: API, call: Call) -> Single:
     write = Write(call, options.read_write_options(call, "UpdateOptions"))
     await READ.run(api, write)
     if not await _makes(api, call):
+        if not has("MissingBeforePreconditions") and (await api.loaded(call.kind)).get(call.key) is None:
+            steps.check_uid(call, write.obj["metadata"], "", dry_run=write.options.dry_run)
         return await rewrite_object(api, write, UPDATE)
     metadata = write.obj["metadata"]
     steps.may_create(api, call)

@@ -16,6 +16,7 @@ from podless.meta import field, selectors
 from podless.meta.errors import APIError, BadRequest, Conflict, Forbidden, Internal, Invalid, TooManyRequests
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import has
 from podless.verbs import delete as deleting
 from podless.verbs import options, storage
 from podless.verbs.call import API, Call
@@ -202,7 +203,7 @@ def _why(name: str, status: Object) -> str:
     healthy, wanted = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)
     if refused and known.get("reason") == "SyncFailed":
         return f"{head} does not allow evicting pods currently because it failed sync: {known['message']}"
-    if healthy <= wanted:
+    if healthy <= wanted or not has("EvictionReasons"):
         return f"{head} needs {wanted} healthy pods and has {healthy} currently"
     if refused:
         return f"{head} does not allow evicting pods currently ({known.get('reason', '')}): {known['message']}"

@@ -30,6 +30,7 @@ from podless.runtime import clock
 from podless.runtime.gcpause import pause_gc
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 from podless.verbs import admit, body, fieldmanager, options, steps
@@ -190,7 +191,7 @@ def _subject_errors(spec: Object) -> list[FieldError]:
 
 def _metadata_errors(obj: Object, *allowed: str) -> list[FieldError]:
     metadata = {name: value for name, value in obj["metadata"].items() if name not in ("managedFields", *allowed)}
-    if not metadata:
+    if not any(value is not None for value in metadata.values()):
         return []
     shown = structs.arrange_fields(OBJECT_META, obj["metadata"])
     return [field.invalid("metadata", shown, "must be empty except for namespace" if allowed else "must be empty")]
@@ -243,7 +244,8 @@ async def _rules(api: API, call: Call, obj: Object) -> Object:
         status = await api.off_loop.run(len(found) * _RULE, _listed, found)
     if errors:
         status["evaluationError"] = rules.join_errors(errors)
-    return _head(obj) | {"metadata": {}, "spec": {}, "status": status}
+    metadata = {} if has("OmittedTimestamps") else {"creationTimestamp": None}
+    return _head(obj) | {"metadata": metadata, "spec": {}, "status": status}
 
 
 def _listed(found: Sequence[Object]) -> Object:

@@ -15,6 +15,7 @@ from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 _COUNTS = (
     "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration",
@@ -27,10 +28,6 @@ _FREE = (
     "replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
     "persistentVolumeClaimRetentionPolicy", "minReadySeconds",
 )  # fmt: skip
-_FIXED = (
-    f"updates to statefulset spec for fields other than {', '.join(map(repr, _FREE[:-1]))} and {_FREE[-1]!r} "
-    "are forbidden"
-)
 _ENDLESS = "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended"
 
 
@@ -82,17 +79,24 @@ class StatefulSetStrategy(ReplicasStrategy):
         errors += found
         if selector is not None:
             errors += template.fit(selector, given, "spec.template")
-            errors += template.check(_mounted(spec), "spec.template", None if old is None else _mounted(old))
-            # a real server looks at these twice
+            # a real server looks at labels and annotations twice, and once looked at nothing else
+            if has("StatefulSetTemplates"):
+                errors += template.check(_mounted(spec), "spec.template", None if old is None else _mounted(old))
             metadata = given.get("metadata") or {}
             errors += objectmeta.check_labels(metadata.get("labels") or {}, "spec.template.labels")
             errors += objectmeta.check_annotations(metadata.get("annotations") or {}, "spec.template.annotations")
+            if not has("StatefulSetTemplates"):
+                errors += template.check_marks(given, "spec.template", None if old is None else old["template"])
         return [*errors, *template.running(given, "spec.template", "StatefulSet")]
 
     def kept(self, spec: Object, old: Object) -> list[FieldError]:
         """Most of it stays."""
-        fixed = [{name: one[name] for name in each(one) if name not in _FREE} for one in (spec, old)]
-        return [field.forbidden("spec", _FIXED)] if fixed[0] != fixed[1] else []
+        free = [name for name in _FREE if name != "revisionHistoryLimit" or has("ChangeableHistoryLimit")]
+        fixed = [{name: one[name] for name in each(one) if name not in free} for one in (spec, old)]
+        if fixed[0] == fixed[1]:
+            return []
+        listed = f"{', '.join(map(repr, free[:-1]))} and {free[-1]!r}"
+        return [field.forbidden("spec", f"updates to statefulset spec for fields other than {listed} are forbidden")]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Counts that fit each other."""

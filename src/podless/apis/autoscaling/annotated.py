@@ -11,6 +11,7 @@ from typing import Any
 from podless.codec import serializer
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 from podless.structs import gotypes, structs
 from podless.structs.gotypes import INT32, QUANTITY, STRING, TIME, ListOf
 from podless.structs.structfiles import load_struct
@@ -221,7 +222,11 @@ def write_conditions(conditions: list[Object]) -> str:
 def write_behavior(behavior: Object) -> str:
     """How quickly replicas come and go: under the names of Go's fields."""
     named: Object = _renamed(behavior, str.upper)
-    return _text(structs.decode_struct(_BEHAVIOR, named))
+    decoded = structs.decode_struct(_BEHAVIOR, named)
+    if not has("ToleranceInAnnotations"):
+        for rules in decoded.values():
+            (rules or {}).pop("Tolerance", None)
+    return _text(decoded)
 
 
 def read_metrics(text: str) -> list[Object] | None:

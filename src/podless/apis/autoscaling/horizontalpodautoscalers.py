@@ -15,6 +15,7 @@ from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 _BLANK: dict[str, Object] = {
     "v1": {"currentReplicas": 0, "desiredReplicas": 0},
@@ -107,7 +108,7 @@ def _check(spec: Object, old: Object | None) -> Iterator[FieldError]:
         yield field.invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
     # of those that were there before it is not asked whether they name a group
     same = old is not None and (old.get("scaleTargetRef") or {}).get("apiVersion") == target.get("apiVersion")
-    grouped = target.get("kind") != "ReplicationController" and not same
+    grouped = target.get("kind") != "ReplicationController" and not same and has("GroupedReferences")
     yield from metrics.reference(target, "spec.scaleTargetRef", grouped=grouped)
     yield from metrics.check(spec.get("metrics") or [], least, "spec.metrics")
     behavior = spec.get("behavior") or {}

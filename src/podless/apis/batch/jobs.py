@@ -16,6 +16,7 @@ from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 from podless.runtime.sorting import by_name
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -47,8 +48,16 @@ class JobStrategy(TemplateStrategy):
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Nothing is known of it yet; pods are found by its uid, unless the client says by what."""
         super().prepare_create(version, obj)
+        _drop_disabled(obj["spec"], {})
+        if not has("JobManagedBy"):
+            obj["spec"].pop("managedBy", None)
         if not obj["spec"].get("manualSelector"):
             _select(obj)
+
+    def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
+        """The status stays, and so does what is not served."""
+        super().prepare_update(version, obj, old)
+        _drop_disabled(obj["spec"], old["spec"])
 
     def store(self, kind: Kind, obj: Object) -> Object:
         """What is read again has the labels that its pods have got meanwhile."""
@@ -96,6 +105,11 @@ class JobStrategy(TemplateStrategy):
     def unselectable(self, name: str) -> str:
         """What is said of a field that may not be selected by."""
         return f'field label "{name}" not supported for Job'
+
+
+def _drop_disabled(spec: Object, old: Object) -> None:
+    if not has("JobSuccessPolicy") and old.get("successPolicy") is None:
+        spec.pop("successPolicy", None)
 
 
 def _itself(value: Any) -> Any:

@@ -15,6 +15,7 @@ from podless.meta import field
 from podless.meta.field import FieldError, Literal
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 _COUNTS = ("active", "succeeded", "failed", "ready", "terminating")
 _DONE, _FAILED, _FAILING, _MET = "Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"
@@ -42,6 +43,8 @@ def check(obj: Object, old: Object) -> list[FieldError]:
     """What is wrong with a status: what was wrong before is passed over."""
     new, before = _State(obj), _State(old)
     errors = checks.all_nonnegative(new.status, "status", _COUNTS)
+    if not has("JobManagedBy"):  # nobody but the server's own controller is expected to write it
+        return [*errors, *_uncounted(new)]
     for part in (_uncounted(new), _outcome(new, before), _times(new, before), _finished(new, before)):
         errors += part
     return [*errors, *_indexes(new, before), *_conditions(new), *_transitions(new, before)]

@@ -26,6 +26,7 @@ from podless.apis.shared.columns import (
     text,
 )
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 # component statuses
 
@@ -145,7 +146,7 @@ def _node_info(field: str) -> Callable[[Object], str]:
 
 def _kernel(obj: Object) -> str:
     kernel, machine = _node_info("kernelVersion")(obj), at(obj, "status", "nodeInfo", "architecture")
-    return f"{kernel} ({machine})" if machine and kernel != "<unknown>" else kernel
+    return f"{kernel} ({machine})" if has("MachinesOfKernels") and machine and kernel != "<unknown>" else kernel
 
 
 # persistent volumes and claims
@@ -290,12 +291,17 @@ COLUMNS: Columns = {
     ),
     "resourcequotas": (
         NAME,
+        replace(AGE, releases="-1.32"),
         string("Request", "What is used of what may be requested.", _used(limits=False)),
         string("Limit", "What is used of the limits.", _used(limits=True)),
-        AGE,
+        replace(AGE, releases="1.33-"),
     ),
     "secrets": (NAME, string("Type", "Secret.type"), string("Data", "Secret.data", count("data")), AGE),
-    "serviceaccounts": (NAME, AGE),
+    "serviceaccounts": (
+        NAME,
+        replace(string("Secrets", "ServiceAccount.secrets", count("secrets")), releases="-1.34"),
+        AGE,
+    ),
     "services": (
         NAME,
         string("Type", "ServiceSpec.type"),

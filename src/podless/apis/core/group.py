@@ -55,6 +55,7 @@ ENDPOINTS = GROUP.kind(
     "ep",
     plural="endpoints",
     deprecated={"v1": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"},
+    deprecated_in="1.33-",
 )
 EVENTS = GROUP.kind("Event", "ev", needed=True, others=("events.group:NEW_EVENTS",))
 LIMIT_RANGES = GROUP.kind("LimitRange", "limits")

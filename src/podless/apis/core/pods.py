@@ -75,6 +75,8 @@ class PodStrategy(DescribedStrategy):
             obj["status"] = {**head, "qosClass": obj["status"]["qosClass"]}
         selecting.complete(spec, obj["metadata"].get("labels") or {})
         selecting.confine(obj)
+        if not has("AppArmorFieldsOnly"):
+            selecting.annotate(obj)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         """The status has its own endpoint."""
@@ -86,7 +88,7 @@ class PodStrategy(DescribedStrategy):
         super().prepare_status(version, obj, old)
         keep(obj["metadata"], old["metadata"], "deletionTimestamp", "ownerReferences")
         status, known = obj.setdefault("status", {}), old["status"]
-        for name in ("qosClass", "observedGeneration"):
+        for name in ("qosClass", "observedGeneration") if has("FixedQOSClass") else ("observedGeneration",):
             if not status.get(name) and known.get(name):
                 status[name] = known[name]
         seen: dict[str, list[int]] = {}

@@ -19,6 +19,7 @@ from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 _TYPES = ("FQDN", "IPv4", "IPv6")
 _MOST_ENDPOINTS, _MOST_ADDRESSES, _MOST_PORTS, _MOST_HINTS = 1000, 100, 20000, 8
@@ -111,8 +112,14 @@ def _endpoint(endpoint: Object, sort: str, path: str) -> Iterator[FieldError]:
 
 
 def _slice_address(address: str, sort: str, path: str, place: int) -> Iterator[FieldError]:
-    faults = addresses.find_address_faults(address)
     where = f"{path}[{place}]"
+    if not has("OneFaultOfAddresses"):
+        yield from field.invalids(where, address, servicespec.special(address))
+        parsed = addresses.parse_address(address)
+        if parsed is None or (parsed.version == 4) != (sort == "IPv4"):
+            yield field.invalid(where, address, f"must be a valid {sort} address")
+        return
+    faults = addresses.find_address_faults(address)
     yield from field.invalids(where, address, faults)
     if faults:
         return

@@ -17,6 +17,7 @@ from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 _MESSAGES = ("File", "FallbackToLogsOnError")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
@@ -68,7 +69,12 @@ def regular(given: list[Object], path: str, pod: Pod) -> Errors:
         if container.get("lifecycle") is not None:
             yield from probes.lifecycle(container["lifecycle"], f"{where}.lifecycle", pod.around)
         yield from probes.probes(container, where, pod.around)
-        yield from _restart(container, where)
+        if container.keys().isdisjoint(("restartPolicy", "restartPolicyRules")):
+            continue
+        if has("ContainerRestartPolicies"):
+            yield from _restart(container, where)
+        elif container.get("restartPolicy") is not None:
+            yield field.forbidden(f"{where}.restartPolicy", "may not be set for non-init containers")
     yield from _host_ports(given, path)
 
 

@@ -120,6 +120,14 @@ def _same(given: str, profile: Object, path: str, what: str) -> Errors:
         yield field.forbidden(f"{path}.localhostProfile", f"{what} profile in annotation and field must match")
 
 
+def annotation_of(profile: Object) -> str:
+    """Return the annotation of a container that means an AppArmor profile; "" where none does."""
+    kind, local = profile.get("type"), profile.get("localhostProfile")
+    if kind == "Localhost":
+        return f"{_LOCAL}{local}" if local else ""
+    return {"Unconfined": _FREE, "RuntimeDefault": _RUNTIME}.get(kind or "", "")
+
+
 def profile_of(annotation: str) -> Object | None:
     """The AppArmor profile that an annotation of a container means; None for one that means nothing."""
     kinds = {_FREE: "Unconfined", _RUNTIME: "RuntimeDefault"}

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from podless.codec.gotext import quote
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 _MOST = 256  # findings that are told of a volume
 
@@ -55,7 +56,8 @@ def _projected(source: Object) -> list[File]:
         if given is not None and given.get("items"):
             return _files(given, f"{shown} {quote(given.get('name', ''))}")
     if (source.get("downwardAPI") or {}).get("items"):
-        return _files(source["downwardAPI"], "DownwardAPI")
+        files = _files(source["downwardAPI"], "DownwardAPI")
+        return files if has("OverlapsOfOthers") else files * 2  # each was taken to be in its own way
     token = source.get("serviceAccountToken")
     return [File(token.get("path", ""), "ServiceAccountToken")] if token is not None else []
 

@@ -9,6 +9,7 @@ from podless.apis.shared.checks import Errors
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 _SCHEMES = ("HTTP", "HTTPS")
 _ORDER = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
@@ -102,11 +103,17 @@ def _grpc(action: Object, path: str, around: Around) -> Errors:
     yield from checks.port_number(f"{path}.port", action.get("port") or 0)
 
 
+_NO_ZERO = ". Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep."
+
+
 def _sleep(action: Object, path: str, around: Around) -> Errors:
     seconds = action.get("seconds") or 0
-    if around.grace is not None and not 0 <= seconds <= around.grace:
-        text = f"must be non-negative and less than terminationGracePeriodSeconds ({around.grace})"
-        yield field.invalid(path, seconds, text)
+    zero = has("PodLifecycleSleepActionAllowZero")
+    if around.grace is None or (0 if zero else 1) <= seconds <= around.grace:
+        return
+    least, more = ("non-negative", "") if zero else ("greater than 0", _NO_ZERO)
+    text = f"must be {least} and less than terminationGracePeriodSeconds ({around.grace}){more}"
+    yield field.invalid(path, seconds, text)
 
 
 _KINDS = {"exec": _exec, "httpGet": _http, "tcpSocket": _tcp, "grpc": _grpc, "sleep": _sleep}

@@ -44,6 +44,21 @@ def confine(obj: Object) -> None:
             container["securityContext"] = {**(container.get("securityContext") or {}), "appArmorProfile": profile}
 
 
+def annotate(obj: Object) -> None:
+    """AppArmor profiles of containers become annotations."""
+    spec = obj["spec"]
+    if (spec.get("os") or {}).get("name") == "windows":
+        return
+    of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
+    found = {}
+    for container, _ in containers.visit(spec, ""):
+        profile = (container.get("securityContext") or {}).get("appArmorProfile") or of_pod
+        if profile and (written := marks.annotation_of(profile)):
+            found[marks.APP_ARMOR + container.get("name", "")] = written
+    if found:
+        obj["metadata"]["annotations"] = {**found, **(obj["metadata"].get("annotations") or {})}
+
+
 def confined_by(obj: Object) -> list[str]:
     """The annotations that name profiles of containers which have no such field."""
     return [key for _, key, _ in _unconfined(obj)]

@@ -11,6 +11,7 @@ from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
@@ -39,7 +40,8 @@ def _status(obj: Object, old: Object) -> Errors:
     yield from _nominated(status, before, spec)
     if status.get("observedGeneration", 0) < 0:
         yield field.invalid("status.observedGeneration", status["observedGeneration"], _NOT_NEGATIVE)
-    yield from stays("status.qosClass", status.get("qosClass", ""), before.get("qosClass", ""))
+    if has("FixedQOSClass"):
+        yield from stays("status.qosClass", status.get("qosClass", ""), before.get("qosClass", ""))
     for part, containers in (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")):
         yield from _transitions(status.get(part) or [], before.get(part) or [], part, spec, containers)
     running = {

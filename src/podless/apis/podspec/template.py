@@ -13,8 +13,17 @@ from podless.runtime.meter import each
 
 def validate_pod_template(template: Object, path: str, old: Object | None = None) -> list[FieldError]:
     """What is wrong with a template that has its defaults. old: as it was, where it is changed."""
-    judged = STRICT if old is None else spared.of(old.get("spec") or {}, old.get("metadata") or {}, pod=False)
-    return list(_template(template, path, judged))
+    return list(_template(template, path, _judged(old)))
+
+
+def validate_template_marks(template: Object, path: str, old: Object | None = None) -> list[FieldError]:
+    """What is wrong with the annotations of a template that say something about its pods."""
+    notes = (template.get("metadata") or {}).get("annotations") or {}
+    return list(marks.check(notes, template.get("spec") or {}, f"{path}.annotations", _judged(old)))
+
+
+def _judged(old: Object | None) -> Options:
+    return STRICT if old is None else spared.of(old.get("spec") or {}, old.get("metadata") or {}, pod=False)
 
 
 def _template(template: Object, path: str, judged: Options) -> Errors:

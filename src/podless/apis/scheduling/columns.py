@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from podless.apis.shared.columns import AGE, NAME, Columns, boolean, integer, string
 
 COLUMNS: Columns = {
@@ -10,6 +12,6 @@ COLUMNS: Columns = {
         integer("Value", "PriorityClass.value"),
         boolean("Global-Default", "PriorityClass.globalDefault"),
         AGE,
-        string("PreemptionPolicy", "PriorityClass.preemptionPolicy"),
+        replace(string("PreemptionPolicy", "PriorityClass.preemptionPolicy"), releases="1.32-"),
     )
 }

@@ -48,7 +48,7 @@ class PrinterColumn:
     """One column of a Table: its entry in columnDefinitions, and how the cell of an object is read.
 
     name: "" for a cell without an entry. field: the field whose text describes the column where it has no description,
-    as STRUCT.FIELD; FOLDER/STRUCT.FIELD for a struct of another group.
+    as STRUCT.FIELD; FOLDER/STRUCT.FIELD for a struct of another group. releases: those that have it, "" for all.
     """
 
     name: str
@@ -58,6 +58,7 @@ class PrinterColumn:
     field: str = ""
     format: str = ""
     priority: int = 0
+    releases: str = ""
 
 
 Columns = Mapping[str, tuple[PrinterColumn, ...]]

@@ -106,6 +106,7 @@ class Group:
         virtual: bool = False,
         rules: str = "",
         deprecated: Mapping[str, str] | None = None,
+        deprecated_in: str = "",
         home: Kind | None = None,
         others: tuple[str, ...] = (),
         releases: str = "",
@@ -115,7 +116,8 @@ class Group:
 
         rules: where its strategy is, such as module:NAME in this folder or folder.module:NAME (default: STRATEGY in
         the module that has the name of the plural, and none for virtual kinds). below: subresources beside status
-        and scale. deprecated: what users of a version are told. others: where the kinds are that show its objects.
+        and scale. deprecated: what users of a version are told, deprecated_in: by which releases.
+        others: where the kinds are that show its objects.
         releases: those that serve it, "" for all (runtime/release.py). home and facts: as a Kind has them.
         """
         plural, told = plural or _plural(noun), deprecated or {}
@@ -136,6 +138,7 @@ class Group:
                     scale=scale,
                     deprecated=one in told,
                     deprecation_warning=told.get(one, ""),
+                    deprecated_in=deprecated_in,
                     releases=releases,
                 )
                 for one in versions

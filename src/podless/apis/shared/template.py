@@ -37,6 +37,11 @@ def check(template: Object, path: str, old: Object | None = None) -> list[FieldE
     return podspec.validate_pod_template(template, path, old)
 
 
+def check_marks(template: Object, path: str, old: Object | None = None) -> list[FieldError]:
+    """What is wrong with the annotations of a template that say something about its pods. old: as `check` has it."""
+    return podspec.validate_template_marks(template, path, old)
+
+
 def warn(template: Object, path: str) -> list[str]:
     """What is odd about a template."""
     return podspec.pod_template_warnings(template, path)

@@ -12,6 +12,7 @@ from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 _GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
 _LIFECYCLES = ("Persistent", "Ephemeral")
@@ -70,7 +71,7 @@ class CSIDriverStrategy(TypedStrategy):
         """Tokens are better kept where nobody logs them."""
         spec, before = obj["spec"], old["spec"] if old is not None else {}
         changed = spec.get("tokenRequests") and spec.get("tokenRequests") != before.get("tokenRequests")
-        if changed and spec.get("serviceAccountTokenInSecrets") is None:
+        if changed and spec.get("serviceAccountTokenInSecrets") is None and has("TokensInSecrets"):
             return [_SECRETS]
         return []
 

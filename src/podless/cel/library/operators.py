@@ -7,7 +7,7 @@ from typing import Any
 
 from podless.cel import access, arithmetic, compare
 from podless.cel.decls import Library, Overload, function, plain
-from podless.cel.sizes import ONE, PER_CHARACTER, ZERO, Cost, Estimate, Range, Site
+from podless.cel.sizes import ONE, PER_CHARACTER, UNKNOWN, ZERO, Cost, Estimate, Range, Site
 from podless.cel.types import (
     BOOL,
     BYTES,
@@ -26,6 +26,7 @@ from podless.cel.types import (
     optional,
 )
 from podless.cel.values import size_of
+from podless.runtime.release import has
 
 # types whose equality costs one unit, by name
 UNIT_EQUALITY = {"kubernetes.Quantity", "kubernetes.Semver", "net.IP", "net.CIDR"}
@@ -43,13 +44,15 @@ def _compared_actual(one: Any, other: Any, *_: Any) -> int:
 
 def _equal_estimate(site: Site) -> Estimate:
     kind = site.type(0)
-    if kind == site.type(1):
+    if kind == site.type(1) and has("CELCostOfOpaqueEquality"):
         if kind.name in UNIT_EQUALITY:
             return ONE, None
         if kind.name == _FORMAT:
             return Range(1, 64).scaled(PER_CHARACTER), None
         if kind.name == "kubernetes.URL":
             return Range(1, max(1, site.size(1).high)).scaled(PER_CHARACTER), None
+    elif kind == site.type(1) and kind.name == "kubernetes.URL":
+        return UNKNOWN.scaled(PER_CHARACTER), None
     return _compared(site)
 
 

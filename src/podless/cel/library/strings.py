@@ -11,6 +11,7 @@ from podless.cel.errors import EvaluationError
 from podless.cel.sizes import MOST, PER_CHARACTER, Cost, Estimate, Range, Site, scale, traversal, value_cost
 from podless.cel.types import INT, STRING, list_of
 from podless.cel.values import Strings, size_of
+from podless.runtime.release import has
 
 _STRINGS = list_of(STRING)
 _SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
@@ -44,17 +45,23 @@ def index_of(text: str, part: str, start: int = 0) -> int:
         raise EvaluationError(f"index out of range: {start}")
     if not part:
         return min(start, len(text))
+    if start >= len(text) and not has("CELIndexesBeyond"):
+        raise EvaluationError(f"index out of range: {start}")
     return text.find(part, start)
 
 
 def last_index_of(text: str, part: str, start: int | None = None) -> int:
     """Where a part last is, at or before a place; -1 for nowhere."""
     if start is None:
+        if part and not text and not has("CELLastIndexOfNothing"):
+            raise EvaluationError("index out of range: -1")
         return text.rfind(part)
     if start < 0:
         raise EvaluationError(f"index out of range: {start}")
     if not part:
         return min(start, len(text))
+    if start >= len(text) and not has("CELIndexesBeyond"):
+        raise EvaluationError(f"index out of range: {start}")
     return -1 if start >= len(text) else text.rfind(part, 0, start + len(part))
 
 

@@ -16,9 +16,11 @@ from podless.cel.declared import Declared
 from podless.cel.rules.rule import ValidationRule, compile_rule
 from podless.codec import serializer
 from podless.runtime.jsonobject import Schema
-from podless.runtime.release import NEWEST, Release
+from podless.runtime.release import NEWEST, Release, has
 
 RULES = "x-kubernetes-validations"
+# what the compiler asks of the release that is served, be the rule new or stored
+_ESTIMATED = ("CELCostOfOpaqueEquality", "CELPlainKeywords", "CELSizesOfConversions")
 _KEPT = 1024  # verdicts
 _LONGEST = 4096  # characters of the errors of one that is kept
 
@@ -59,7 +61,8 @@ class _Question:
 
     def __init__(self, node: Schema, resource: bool, new: Release, stored: frozenset[str]) -> None:
         told = sorted(_texts(node) & stored) if stored else []
-        self.digest = sha256(serializer.looked_at([node, resource, sorted(new.without), told])).digest()
+        estimated = [name for name in _ESTIMATED if not has(name)] if node.get(RULES) else []
+        self.digest = sha256(serializer.looked_at([node, resource, sorted(new.without), estimated, told])).digest()
         self.node: Schema | None = node
         self.resource = resource
         self.new = new

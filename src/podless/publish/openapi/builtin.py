@@ -15,7 +15,7 @@ from podless.kinds.kind import Kind, Version
 from podless.publish import texts
 from podless.publish.openapi.standard import CORE, META, REF, VERSION, package_of
 from podless.runtime.jsonobject import Schema
-from podless.structs.gotypes import GoType, ListOf, MapOf, Quantity, Raw, String, Time, Union
+from podless.structs.gotypes import Dropped, GoType, ListOf, MapOf, Quantity, Raw, String, Time, Union
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Field, Struct
 
@@ -207,6 +207,8 @@ class _Walk:
         return told | {"allOf": [shape]} if told and "$ref" in shape else told | shape
 
     def _shape(self, kind: GoType) -> Schema:
+        if isinstance(kind, Dropped):  # documents have it whether its gate is on or not
+            return self._shape(kind.kind)
         if isinstance(kind, String):  # as most are
             return {"type": "string", "enum": list(kind.enum)} if kind.enum else {"type": "string"}
         if isinstance(kind, Struct):

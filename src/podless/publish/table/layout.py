@@ -19,6 +19,7 @@ from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.memo import made_once
 from podless.runtime.meter import charge
+from podless.runtime.release import CURRENT
 from podless.structs.structfiles import folder_of
 
 Reader = Callable[[Object], Any]
@@ -109,6 +110,8 @@ def built_in(group: str, plural: str) -> TableLayout:
     name = f"podless.apis.{folder_of(group)}.columns"
     module = import_module(name) if find_spec(name) else None
     own = getattr(module, "COLUMNS", {}).get(plural, shared.DATED)
+    if any(column.releases for column in own):
+        own = tuple(column for column in own if CURRENT.get().covers(column.releases))
     return TableLayout(own, group, getattr(module, "ORDERS", {}).get(plural))
 
 

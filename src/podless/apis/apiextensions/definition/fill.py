@@ -7,6 +7,7 @@ from typing import Any
 from podless.apis.apiextensions.definition import shared
 from podless.apis.apiextensions.definition.shared import NAMES_ORDER
 from podless.runtime.meter import each
+from podless.runtime.release import has
 from podless.schema import plain
 from podless.schema.definition import walk_nodes
 from podless.schema.embedded import Malformed, coerce_embedded
@@ -43,6 +44,7 @@ def defaults(crd: Object) -> None:
 def prepare_create(crd: Object) -> None:
     """The status and generation of a new definition."""
     crd["metadata"]["generation"] = 1
+    _drop_disabled(crd["spec"])
     stored = _storage(crd["spec"]) or None
     crd["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": stored}
     _coerce_defaults(crd["spec"])
@@ -53,12 +55,29 @@ def prepare_update(new: Object, old: Object) -> None:
 
     The caller counts the generation, when the spec has changed.
     """
+    if not _selects(old["spec"]) and _drop_disabled(new["spec"]) and new["spec"] == old["spec"]:
+        new["metadata"]["generation"] += 1  # it is counted before they are dropped
     status = dict(old["status"])
     stored = list(status.get("storedVersions") or [])
     stored += [name for name in _storage(new["spec"]) if name not in stored]
     status["storedVersions"] = stored or None
     new["status"] = status
     _coerce_defaults(new["spec"])
+
+
+def _selects(spec: Object) -> list[Object]:
+    """The spec and the versions in it that have fields to select by."""
+    return [one for one in (spec, *each(spec.get("versions") or ())) if "selectableFields" in one]
+
+
+def _drop_disabled(spec: Object) -> bool:
+    """Drop what is not served. Returns whether there was any."""
+    found = _selects(spec)
+    if not found or has("CustomResourceFieldSelectors"):
+        return False
+    for one in found:
+        del one["selectableFields"]
+    return True
 
 
 def _coerce_defaults(spec: Object) -> None:

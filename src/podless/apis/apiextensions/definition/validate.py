@@ -24,6 +24,7 @@ from podless.meta import field
 from podless.meta import names as syntax
 from podless.meta.field import FieldError, Literal
 from podless.runtime.meter import each
+from podless.runtime.release import has
 from podless.schema import Expressions
 
 Object = dict[str, Any]
@@ -161,7 +162,9 @@ def _deprecation(version: Object, path: str) -> list[FieldError]:
 
 def _storage(layout: Layout, given: Sequence[Object] | None) -> list[FieldError]:
     """Names are unique and one version is stored."""
-    shown = None if given is None else versions.dump(layout.versions)
+    shown: Any = None if given is None else versions.dump(layout.versions)
+    if not shown and not has("ValuesAsJSON"):
+        shown = Literal(f"[]apiextensions.CustomResourceDefinitionVersion{'(nil)' if shown is None else '{}'}")
     called = [version["name"] for version in layout.versions]
     errors = []
     if len(set(called)) < len(called):
