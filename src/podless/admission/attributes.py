@@ -11,9 +11,8 @@ from podless.auth.user import User
 from podless.codec.serializer import Floats
 from podless.kinds.kind import Kind, Version
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.store import Operation
-
-Object = dict[str, Any]
 
 CREATE, UPDATE, DELETE, CONNECT = "CREATE", "UPDATE", "DELETE", "CONNECT"
 

@@ -21,13 +21,13 @@ from podless.kinds.kind import Version
 from podless.meta import uids
 from podless.meta.errors import Timeout
 from podless.remote import DEADLINE, RemoteError, Target, WebhookClient
+from podless.runtime.jsonobject import Object
 from podless.structs.gotypes import BOOL, BYTES, STRING_MAP, STRINGS, UID, String
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import TYPE_META, Field, Struct
 
 STATUS = load_struct("meta/v1", "Status")
 
-Object = dict[str, Any]
 
 VERSIONS = ("v1", "v1beta1")
 ANSWER_MOST = 4 << 20  # bytes of an answer

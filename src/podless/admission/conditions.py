@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from podless.runtime.jsonobject import Object
 
 if TYPE_CHECKING:
     from podless.cel.policies import Environment, Expression
-
-Object = dict[str, Any]
 
 
 class ConditionFailed(Exception):

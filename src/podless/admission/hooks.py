@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from podless.admission import params
 from podless.admission.conditions import Conditions
@@ -15,11 +15,10 @@ from podless.admission.subject import Subject
 from podless.kinds.kind import Kind, Version
 from podless.kinds.state import State
 from podless.meta.errors import APIError
+from podless.runtime.jsonobject import Object
 
 if TYPE_CHECKING:
     from podless.cel.policies import Environment
-
-Object = dict[str, Any]
 
 
 class Policy:

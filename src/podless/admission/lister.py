@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from podless.cache.cache import Cache
 from podless.cache.watchcache import WatchCache
 from podless.kinds.kind import Kind
+from podless.runtime.jsonobject import Object
 
-Object = dict[str, Any]
 T = TypeVar("T")
 
 

@@ -17,8 +17,7 @@ from podless.kinds.kind import Kind, Version
 from podless.meta import selectors
 from podless.meta.errors import APIError, NotFound
 from podless.meta.selectors import LabelSelector
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 ANY = "*"
 _OWN = "admissionregistration.k8s.io"

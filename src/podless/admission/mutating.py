@@ -6,7 +6,7 @@ Source: k8s.io/apiserver pkg/admission/plugin/policy/mutating, and the recorded 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from podless.admission import patches
 from podless.admission.attributes import DELETE, AdmissionAttributes
@@ -23,11 +23,10 @@ from podless.fields import jsonpatch
 from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
+from podless.runtime.jsonobject import Object
 
 if TYPE_CHECKING:
     from podless.cel.policies import Expression
-
-Object = dict[str, Any]
 
 
 class Mutation(NamedTuple):

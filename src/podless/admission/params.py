@@ -9,8 +9,7 @@ from podless.kinds import conversion, view
 from podless.kinds.kind import Kind, Version
 from podless.kinds.state import State
 from podless.meta import selectors
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _NONE = "no params found for policy binding with `Deny` parameterNotFoundAction"
 _CLUSTER = "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"

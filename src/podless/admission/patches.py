@@ -18,13 +18,12 @@ from podless.kinds import typemeta
 from podless.kinds.conversion import ConversionFailed, Converter
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import APIError, Timeout
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 
 SCALE = load_struct("autoscaling/v1", "Scale")
-
-Object = dict[str, Any]
 
 
 class Unfit(Exception):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
 
 from podless.admission.attributes import AdmissionAttributes
 from podless.kinds import view
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 
 class Reinvocation:

@@ -14,8 +14,7 @@ from podless.codec import sentfloats
 from podless.kinds.conversion import Converter
 from podless.kinds.kind import Version
 from podless.kinds.state import State
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _ABSENT = object()
 # what expressions see of a namespace's metadata

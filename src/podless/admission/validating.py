@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from podless.admission.attributes import AdmissionAttributes
 from podless.admission.conditions import ConditionFailed
@@ -22,11 +22,11 @@ from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.meta.errors import Forbidden
+from podless.runtime.jsonobject import Object
 
 if TYPE_CHECKING:
     from podless.cel.policies import Activation, Expression
 
-Object = dict[str, Any]
 
 _LONGEST_MESSAGE = 5 * 1024
 _LONGEST_ANNOTATION = 10 * 1024

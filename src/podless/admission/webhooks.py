@@ -28,8 +28,7 @@ from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind, Version
 from podless.kinds.state import State
 from podless.meta.errors import APIError, BadRequest, Forbidden, Internal
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _HARMLESS = ("None", "NoneOnDryRun")
 

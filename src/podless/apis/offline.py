@@ -7,7 +7,7 @@ objects, admission, whether a name is taken) is left out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import podless.apis.catalog  # noqa: F401 - registers the kinds that a body can claim to be of
 from podless.apis.apiextensions import definition as rules
@@ -21,12 +21,11 @@ from podless.meta import objectmeta
 from podless.meta.errors import BadRequest, Invalid
 from podless.meta.field import FieldError, forbidden
 from podless.runtime import clock
+from podless.runtime.jsonobject import Object
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 
 CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
-
-Object = dict[str, Any]
 
 
 class Made(NamedTuple):

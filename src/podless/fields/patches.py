@@ -15,9 +15,8 @@ from podless.codec import sentfloats, serializer
 from podless.codec.serializer import Floats
 from podless.fields import jsonpatch, mergepatch, patchtext, strategic
 from podless.meta.errors import BadRequest
+from podless.runtime.jsonobject import Object
 from podless.structs import gotypes
-
-Object = dict[str, Any]
 
 
 class Patch(NamedTuple):

@@ -5,8 +5,6 @@ Source: k8s.io/kubernetes pkg/registry/admissionregistration (authz).
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.params import Unconfigured, find_kind
 from podless.admission.plugin import Plugin
@@ -23,8 +21,7 @@ from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.meta import field
 from podless.meta.errors import Invalid
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _POLICIES = {kind.plural: kind for kind in (VALIDATING_POLICIES, MUTATING_POLICIES)}
 _BOUND = {VALIDATING_BINDINGS.plural: VALIDATING_POLICIES, MUTATING_BINDINGS.plural: MUTATING_POLICIES}

@@ -5,8 +5,6 @@ A definition may take the place of a ThirdPartyResource where it can show all of
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.apis.apiextensions.group import DEFINITIONS
@@ -17,8 +15,7 @@ from podless.kinds.state import State
 from podless.meta import field
 from podless.meta.errors import Invalid
 from podless.meta.field import FieldError
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 
 class DefinitionConflictCheck(Plugin):

@@ -11,6 +11,7 @@ from podless.apis.extensions.thirdparty import name_faults, plural_of
 from podless.apis.extensions.thirdparty.names import defined
 from podless.fields.managers import LAST_APPLIED
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.schema import Note, restructure, shape, structural
 from podless.schema.definition import is_structural
 from podless.structs import structs
@@ -20,7 +21,6 @@ CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefi
 CUSTOM_RESOURCE_DEFINITION_BETA = load_struct("apiextensions/v1beta1", "CustomResourceDefinition")
 THIRD_PARTY_RESOURCE = load_struct("extensions/v1beta1", "ThirdPartyResource")
 
-Object = dict[str, Any]
 
 BETA = ("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition")
 THIRD = ("extensions/v1beta1", "ThirdPartyResource")

@@ -5,8 +5,6 @@ Source: Kubernetes' plugin/pkg/admission/runtimeclass.
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.admission.attributes import CREATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.admission.refusals import forbidden
@@ -18,9 +16,8 @@ from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.meta import names
 from podless.meta.errors import APIError, Internal
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
-
-Object = dict[str, Any]
 
 _STEPS = 8  # that a comparison of two quantities takes
 _MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"

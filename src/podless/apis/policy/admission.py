@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
@@ -21,8 +21,8 @@ from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.meta.errors import Invalid
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 
-Object = dict[str, Any]
 Labels = dict[str, str]
 
 _PREFIX = "pod-security.kubernetes.io/"

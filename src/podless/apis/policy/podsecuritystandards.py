@@ -6,11 +6,11 @@ Source: Kubernetes' pod-security-admission/policy. A check gives (reason, detail
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podless.codec.gotext import quote
+from podless.runtime.jsonobject import Object
 
-Object = dict[str, Any]
 Finding = tuple[str, str] | None
 
 _ARMOR = "container.apparmor.security.beta.kubernetes.io/"

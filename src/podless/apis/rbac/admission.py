@@ -7,7 +7,6 @@ change objects. Source: "Privilege escalation prevention and bootstrapping" of t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
@@ -19,8 +18,7 @@ from podless.auth.rules import PolicyRule
 from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
 from podless.meta.errors import Forbidden, NotFound
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _EVERYTHING: PolicyRule = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
 _ALL_PATHS: PolicyRule = {"verbs": ["*"], "nonResourceURLs": ["*"]}

@@ -6,7 +6,6 @@ What is refused here is told with what the rules of the kind find. Source: Kuber
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from podless.admission.attributes import CREATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
@@ -19,8 +18,7 @@ from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.meta import field, names
 from podless.meta.field import FieldError
-
-Object = dict[str, Any]
+from podless.runtime.jsonobject import Object
 
 _LABEL = "resource.kubernetes.io/admin-access"
 _ADMIN = f"admin access to devices requires the `{_LABEL}: true` label on the containing namespace"

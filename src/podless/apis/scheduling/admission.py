@@ -6,7 +6,6 @@ Source: Kubernetes' plugin/pkg/admission (priority, defaulttolerationseconds, no
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
@@ -16,9 +15,8 @@ from podless.apis.core.group import NODES
 from podless.apis.scheduling.group import PRIORITY_CLASSES
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-
-Object = dict[str, Any]
 
 _SECONDS = 300
 _SLICE = 1 << 14  # taints that are looked at in one go

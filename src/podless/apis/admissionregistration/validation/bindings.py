@@ -5,14 +5,11 @@ Source: k8s.io/kubernetes pkg/apis/admissionregistration (defaults and validatio
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.apis.admissionregistration.validation import rules
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-
-Object = dict[str, Any]
 
 _ACTIONS = ("Audit", "Deny", "Warn")
 _NOT_FOUND = ("Deny", "Allow")

@@ -6,11 +6,12 @@ Source: k8s.io/kubernetes pkg/apis/admissionregistration (defaults and validatio
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from podless.apis.admissionregistration.validation import rules
 from podless.meta import conditions, field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import CURRENT
 from podless.structs import gostructs
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 AUDIT_ANNOTATION = load_struct("admissionregistration/v1", "AuditAnnotation")
 
-Object = dict[str, Any]
 
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 _PATCH_TYPES = ("ApplyConfiguration", "JSONPatch")

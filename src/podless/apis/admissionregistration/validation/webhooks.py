@@ -5,16 +5,13 @@ Source: k8s.io/kubernetes pkg/apis/admissionregistration (defaults and validatio
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.apis.admissionregistration.validation import rules
 from podless.apis.apiextensions.definition.webhook import REVIEWS, check_reviews, check_service, check_url
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import CURRENT
-
-Object = dict[str, Any]
 
 _HARMLESS = ("None", "NoneOnDryRun")
 _EFFECTS = ("None", "NoneOnDryRun", "Some", "Unknown")

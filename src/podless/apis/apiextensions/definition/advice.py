@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.apis.apiextensions.definition import shared
+from podless.runtime.jsonobject import Object
 from podless.schema import warnings as of_schema
-
-Object = dict[str, Any]
 
 
 def warnings(new: Object, old: Object | None = None) -> list[str]:

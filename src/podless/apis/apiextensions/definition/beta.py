@@ -12,6 +12,7 @@ from podless.apis.apiextensions.definition import versions
 from podless.apis.apiextensions.definition.shared import MOVED, Layout, same, schemas
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
@@ -20,7 +21,6 @@ CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefi
 CUSTOM_RESOURCE_DEFINITION_BETA = load_struct("apiextensions/v1beta1", "CustomResourceDefinition")
 JSON_SCHEMA_PROPS = load_struct("apiextensions/v1", "JSONSchemaProps")
 
-Object = dict[str, Any]
 
 VERSION = "v1beta1"
 _COLUMNS = "additionalPrinterColumns"

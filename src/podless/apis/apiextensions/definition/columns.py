@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.apis.apiextensions.definition import shared
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.schema import fieldpath
 from podless.schema.node import Node
-
-Object = dict[str, Any]
 
 MOST_SELECTABLE = 8
 _TYPES = ("boolean", "date", "integer", "number", "string")

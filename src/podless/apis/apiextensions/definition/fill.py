@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.apis.apiextensions.definition import shared
 from podless.apis.apiextensions.definition.shared import NAMES_ORDER
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
 from podless.schema import plain
@@ -13,8 +12,6 @@ from podless.schema.definition import walk_nodes
 from podless.schema.embedded import Malformed, coerce_embedded
 from podless.schema.node import Node
 from podless.structs import gotypes
-
-Object = dict[str, Any]
 
 SPEC_ORDER = ("group", "names", "scope", "versions", "conversion", "preserveUnknownFields")
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-
-Object = dict[str, Any]
 
 _MIXED = "may have mixed case, but should otherwise match: "
 # names that a spec must give, but not a status

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
 
 from podless.apis.apiextensions.definition import shared
 from podless.apis.apiextensions.definition.shared import Layout
 from podless.codec import serializer
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import CURRENT, Notes
 from podless.schema import Expressions, KeywordOptions, structural
 from podless.schema.definition import has_unpruned_defaults, is_structural, walk_nodes
-
-Object = dict[str, Any]
 
 _V1_ONLY = "(cannot set default values in apiextensions.k8s.io/v1beta1 CRDs, must use apiextensions.k8s.io/v1)"
 _EXTENSIONS = (

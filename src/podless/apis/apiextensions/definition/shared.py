@@ -12,9 +12,8 @@ from typing import Any
 
 import orjson
 
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-
-Object = dict[str, Any]
 
 NAMES_ORDER = ("plural", "singular", "shortNames", "kind", "listKind", "categories")
 # field of a version -> the field of the spec that it moves to

@@ -13,9 +13,8 @@ from podless.apis.apiextensions.definition import shared
 from podless.apis.apiextensions.definition.shared import NAMES_ORDER
 from podless.codec import gotext
 from podless.meta import field
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-
-Object = dict[str, Any]
 
 APPROVAL = "api-approved.kubernetes.io"
 _NON_STRUCTURAL = "NonStructuralSchema"

@@ -23,11 +23,10 @@ from podless.codec import gotext
 from podless.meta import field
 from podless.meta import names as syntax
 from podless.meta.field import FieldError, Literal
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
 from podless.schema import Expressions
-
-Object = dict[str, Any]
 
 _SCOPES = ("Cluster", "Namespaced")
 _IMMUTABLE = "field is immutable"

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.schema import internal
-
-Object = dict[str, Any]
 
 # Go name, JSON name and zero value of each field
 _SCALE = (

@@ -8,15 +8,13 @@ from __future__ import annotations
 import base64
 import re
 from bisect import bisect_left
-from typing import Any
 from urllib.parse import urlsplit
 
 from podless.codec import gotext
 from podless.meta import field, names
 from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
-
-Object = dict[str, Any]
 
 REVIEWS = ("v1", "v1beta1")
 _STRATEGIES = ("None", "Webhook")

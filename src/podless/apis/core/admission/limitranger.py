@@ -6,7 +6,7 @@ Source: Kubernetes' plugin/pkg/admission/limitranger.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
@@ -19,9 +19,9 @@ from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.meta import objectmeta
 from podless.meta.errors import Invalid
+from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 
-Object = dict[str, Any]
 Amounts = dict[str, str]
 
 _ANNOTATION = "kubernetes.io/limit-ranger"
