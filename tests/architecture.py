@@ -1,4 +1,4 @@
-"""The house: imports point down the list of layers only (docs/architecture.md), and pages tell the truth about it."""
+"""The house: imports point down the list of layers only (architecture.md), and pages tell the truth about it."""
 
 from __future__ import annotations
 
@@ -316,7 +316,9 @@ DOCS = TESTS.parent / "docs"
 NAMED = re.compile(r"`([a-z_][a-z_/]*(?:\.py|/))`")  # what begins with a slash is a key of the store
 
 
-@pytest.mark.parametrize("page", ["architecture.md", "glossary.md", "life-of-a-request.md"])
+@pytest.mark.parametrize(
+    "page", ["explanation/architecture.md", "explanation/glossary.md", "explanation/life-of-a-request.md"]
+)
 def test_what_a_page_names_is_there(page: str) -> None:
     named = NAMED.findall((DOCS / page).read_text())
     gone = [path for path in named if not (SOURCE / path).exists() and not (TESTS.parent / path).exists()]
@@ -332,8 +334,8 @@ def test_links_between_pages_lead_somewhere() -> None:
 
 
 def test_each_promise_names_its_test() -> None:
-    """What docs/security.md promises is held by test functions that are there: `tests/x.py::test_a`, `::test_b`."""
-    page = (DOCS / "security.md").read_text()
+    """The promises of the security page are held by test functions that are there: `tests/x.py::test_a`, `::test_b`."""
+    page = (DOCS / "explanation" / "security.md").read_text()
     table = page.partition("| promise |")[2].partition("\n\n")[0].splitlines()[2:]
     assert table
     for row in table:
@@ -344,7 +346,7 @@ def test_each_promise_names_its_test() -> None:
         for named, test in tests:
             file = named or file
             there = file and re.search(rf"^(async )?def {test}\(", (TESTS.parent / file).read_text(), re.M)
-            assert there, f"docs/security.md names what is not there: {file}::{test}"
+            assert there, f"docs/explanation/security.md names what is not there: {file}::{test}"
 
 
 LOCKS = ("requirements.lock", "requirements-dev.lock")

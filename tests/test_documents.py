@@ -44,7 +44,7 @@ STATUS_OF_REASON = {reason: code for code, reason in status._REASONS.items()}
 
 Figures = Mapping[str, tuple[float, ...]]
 FIGURES: Mapping[str, Figures] = {
-    "security.md": {
+    "explanation/security.md": {
         # promises
         "TLS # or newer": (OLDEST_TLS,),
         "or that Go rejects, gets a #": (errors.Unauthorized.code,),
@@ -109,7 +109,7 @@ FIGURES: Mapping[str, Figures] = {
         "A stop waits at most # s": (backend._PATIENCE,),
         "YAML bodies over # KiB": (auditor._SMALL,),
     },
-    "operations.md": {
+    "how-to/operations.md": {
         "Writes get #": (errors.InsufficientStorage.code,),
         "keeps # MiB back": (reserve._BYTES,),
         "podless backup tries # times": (backup._TRIES,),
@@ -118,7 +118,7 @@ FIGURES: Mapping[str, Figures] = {
         "held the event loop for # ms or longer": (watchdog.LONG,),
         "with # this server takes no part": (etcd.interval("0"),),
     },
-    "architecture.md": {
+    "explanation/architecture.md": {
         "batches of about # KiB": (fanout._TOGETHER,),
         "spends # ms on deliveries": (fanout._TURN,),
         "up to # ms while much is waiting": (fanout._TURN_MOST,),
@@ -136,7 +136,7 @@ FIGURES: Mapping[str, Figures] = {
         "every step that holds the loop for # ms": (watchdog.LONG,),
     },
 }
-WHOLE = ("security.md", "operations.md")
+WHOLE = ("explanation/security.md", "how-to/operations.md")
 
 UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "ms": 0.001, "s": 1, "minutes": 60, "hours": 3600, "days": 86_400, "%": 0.01}
 WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -217,8 +217,8 @@ def test_a_number_without_a_phrase_and_one_that_differs_are_found(page: str, cou
 
 
 def test_the_size_of_our_own_http_is_about_what_is_said() -> None:
-    """Within a tenth: docs/decisions/01-http.md names the files."""
-    page = (DOCS / "decisions" / "01-http.md").read_text()
+    """Within a tenth: docs/explanation/decisions/01-http.md names the files."""
+    page = (DOCS / "explanation" / "decisions" / "01-http.md").read_text()
     told = re.search(r"`http/` has (\d+) files and about ([\d,]+) lines for it:([^.]*(?:\.py[^.]*)*)\.", page)
     assert told is not None
     names = re.findall(r"`(\w+\.py)`", told[3])
@@ -229,9 +229,18 @@ def test_the_size_of_our_own_http_is_about_what_is_said() -> None:
 
 # names: what stands in backticks and looks like a class, like an attribute of one, or like something to be called
 
-GLOSSARY = "glossary.md"
-PAGES = (GLOSSARY, "architecture.md", "life-of-a-request.md", "performance.md", "security.md", "operations.md")
-DECISIONS = tuple(f"decisions/{file.name}" for file in sorted((DOCS / "decisions").glob("*.md")))
+GLOSSARY = "explanation/glossary.md"
+PAGES = (
+    GLOSSARY,
+    "explanation/architecture.md",
+    "explanation/life-of-a-request.md",
+    "explanation/performance.md",
+    "explanation/security.md",
+    "how-to/operations.md",
+)
+DECISIONS = tuple(
+    f"explanation/decisions/{file.name}" for file in sorted((DOCS / "explanation" / "decisions").glob("*.md"))
+)
 CLASS = re.compile(r"[A-Z]+[a-z]\w*|API")
 MEMBER = re.compile(r"([A-Z]\w+|api)\.(\w+)(?:\(.*\))?|(\w+)\.(\w+)\(.*\)|(\w+)\.([A-Z]\w+)")
 # what else looks like ours, and whose it is

@@ -40,7 +40,7 @@ def main() -> int:
         table.write(ran)
     misfits = [line for report in ran for line in table.misfits(report)]
     for line in misfits:
-        print(f"docs/{table.PAGE.name} does not have: {line}")
+        print(f"docs/reference/{table.PAGE.name} does not have: {line}")
     print(f"clients: {len(ran) - len(failed)} passed, {len(failed)} failed, {len(reports) - len(ran)} left out")
     return 1 if failed or misfits else 0
 

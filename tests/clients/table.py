@@ -1,4 +1,4 @@
-"""docs/clients.md: what each client and version can do against podless, as they have shown it."""
+"""docs/reference/clients.md: what each client and version can do against podless, as they have shown it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from tests.clients.languages import HERE, LIBRARIES, PROGRAMS, STEPS, Report
 from tests.clients.versions import HELM, KUBECTL, VERSIONS
 
-PAGE = HERE.parent.parent / "docs" / "clients.md"
+PAGE = HERE.parent.parent / "docs" / "reference" / "clients.md"
 _BY_HAND = "\n## Suites\n"  # what comes from here on is not of the programs' reports
 _WORDS = {"ok": "yes", "none": "–"}
 

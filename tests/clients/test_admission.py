@@ -1,4 +1,4 @@
-"""The example of docs/admission.md, with kubectl."""
+"""The example of docs/how-to/admission.md, with kubectl."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ spec: {cronSpec: "* * * * */5", image: my-image, replicas: 6}
 
 
 def test_the_documented_policy_does_what_it_says(kubectl: Any) -> None:
-    (policy,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "admission.md").read_text(), re.DOTALL)
+    (policy,) = re.findall(r"```yaml\n(.*?)```", (ROOT / "docs" / "how-to" / "admission.md").read_text(), re.DOTALL)
     kubectl("apply", "-f", str(ROOT / "docs" / "examples" / "crontab-crd.yaml"))
     kubectl("wait", "--for=condition=Established", "crd/crontabs.stable.example.com")
     applied = kubectl("apply", "-f", "-", stdin=policy)

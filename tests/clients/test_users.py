@@ -1,4 +1,4 @@
-"""The walk of docs/users.md with the real kubectl: accounts, tokens, roles."""
+"""The walk of docs/how-to/users.md with the real kubectl: accounts, tokens, roles."""
 
 from __future__ import annotations
 

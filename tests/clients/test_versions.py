@@ -1,4 +1,4 @@
-"""The example of docs/versions.md, with kubectl."""
+"""The example of docs/how-to/versions.md, with kubectl."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.webhooks import Webhook
 
 pytestmark = pytest.mark.clients
 
-PAGE = (Path(__file__).parent.parent.parent / "docs" / "versions.md").read_text()
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "how-to" / "versions.md").read_text()
 
 
 def test_the_page_about_versions(walk: Walk, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

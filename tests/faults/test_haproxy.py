@@ -1,4 +1,4 @@
-"""The example of docs/scaling.md, for real: HAProxy before three servers over one etcd."""
+"""The example of docs/how-to/scaling.md, for real: HAProxy before three servers over one etcd."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from podless.http.tls import Certificates
 from podless.store.etcd.settings import Etcd
 from tests.store.etcd.cluster import ports, shared
 
-PAGE = Path(__file__).parent.parent.parent / "docs" / "scaling.md"
+PAGE = Path(__file__).parent.parent.parent / "docs" / "how-to" / "scaling.md"
 NAME = "podless.example.com"
 MAPS = "/api/v1/namespaces/default/configmaps"
 

@@ -109,7 +109,7 @@ def test_samples_have_the_labels_of_their_family(client: Client) -> None:
 
 
 def test_every_family_is_in_the_manual() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "operations.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "operations.md").read_text()
     assert {*re.findall(r"`((?:apiserver|etcd|podless|process|python)_[a-z_]+)", page)} >= FAMILIES.keys()
 
 

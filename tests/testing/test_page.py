@@ -1,4 +1,4 @@
-"""What docs/testing.md shows works as it stands there."""
+"""What docs/how-to/testing.md shows works as it stands there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.conftest import Client, definition
 pytestmark = pytest.mark.slow
 
 pytest_plugins = ["pytester"]
-PAGE = (Path(__file__).parent.parent.parent / "docs" / "testing.md").read_text()
+PAGE = (Path(__file__).parent.parent.parent / "docs" / "how-to" / "testing.md").read_text()
 WIDGETS = definition("example.com", "widgets", "Widget")
 WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "widget"}, "spec": {"size": 3}}
 

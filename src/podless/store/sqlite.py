@@ -2,7 +2,7 @@
 
 Every write is a row of `log`; the newest row of a key is its state, a row without a value is a delete. Writes that
 wait together are committed together, on the event loop itself: a writer thread would fight it for the interpreter
-(see docs/architecture.md for the figures).
+(see docs/explanation/architecture.md for the figures).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Small stand-ins for kube-controller-manager and kubelets, for tests that need something to happen. Off by default.
 
-They do the plain cases of what the real ones do (docs/controllers.md says what is left out), as clients would: their
-requests pass admission.
+They do the plain cases of what the real ones do, as clients would: their requests pass admission.
+docs/reference/controllers.md says what is left out.
 """
 
 from __future__ import annotations
