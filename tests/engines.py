@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from podless import Server
-from podless.apis.layout import layout
+from podless.apis.layout import key_layout
 from podless.store import Store
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore
@@ -24,7 +24,7 @@ def _etcd(path: Path | None = None, *, keep: Keep | None = None) -> EtcdStore:
     """A store of its own in the etcd that all tests share."""
     member = shared()
     below = hashlib.sha256(str(path).encode()).hexdigest()[:16] if path is not None else uuid.uuid4().hex
-    return EtcdStore(Etcd(servers=(member.url,), prefix=f"/{below}"), layout(f"/{below}"))
+    return EtcdStore(Etcd(servers=(member.url,), prefix=f"/{below}"), key_layout(f"/{below}"))
 
 
 ENGINES: dict[str, Callable[..., Store]] = {"sqlite": SQLiteStore, "late": LateStore, "etcd": _etcd}

@@ -135,7 +135,7 @@ class ClusterSettings(Authenticators):
         "older APIs to serve: apiextensions.k8s.io/v1beta1=true, extensions/v1beta1/thirdpartyresources=true",
         factory=dict,
         metavar="API=true,...",
-        parse=runtimeconfig.parse,
+        parse=runtimeconfig.parse_runtime_config,
         default="",
     )
     kubernetes_version: str = option(
@@ -214,8 +214,8 @@ class ClusterSettings(Authenticators):
             raise BadAccess(f"unknown authorization mode {self.authorization!r}: it is one of {', '.join(MODES)}")
         if self.profile not in runtimeconfig.PROFILES:
             raise StartError(f"unknown profile {self.profile!r}: it is one of {', '.join(runtimeconfig.PROFILES)}")
-        features.choose(self.kubernetes_version, self.feature_gates)
-        runtimeconfig.check(self.runtime_config)
+        features.choose_release(self.kubernetes_version, self.feature_gates)
+        runtimeconfig.validate_runtime_config(self.runtime_config)
         runtimeconfig.check_disabled(self.disable_builtin)
         try:
             workloads.check_names(self.controllers)
@@ -225,7 +225,7 @@ class ClusterSettings(Authenticators):
     @property
     def release(self) -> Release:
         """What is served, with the gates that were set."""
-        return features.choose(self.kubernetes_version, self.feature_gates)
+        return features.choose_release(self.kubernetes_version, self.feature_gates)
 
 
 class Cluster:
@@ -279,7 +279,7 @@ class Cluster:
         await cache.open()
         registry = Registry()
         chosen = settings.runtime_config
-        for kind in runtimeconfig.served(
+        for kind in runtimeconfig.serve_kinds(
             catalog.ALL, chosen, settings.disable_builtin, settings.profile, settings.release
         ):
             registry.put(kind)
@@ -411,12 +411,12 @@ def make_store(settings: ClusterSettings, database: Path | None, *, compacting: 
     """
     if settings.etcd is None:
         return SQLiteStore(database, keep=settings.history)
-    from podless.apis.layout import layout
+    from podless.apis.layout import key_layout
     from podless.store.etcd.store import EtcdStore
 
     times = {core.EVENTS.prefix: settings.event_ttl}
     interval = settings.etcd.compaction if compacting else 0.0
-    return EtcdStore(settings.etcd, layout(settings.etcd.prefix), times=times, interval=interval)
+    return EtcdStore(settings.etcd, key_layout(settings.etcd.prefix), times=times, interval=interval)
 
 
 def admin_token(path: Path) -> str:

@@ -7,23 +7,23 @@ import re
 import pytest
 
 from podless.apis import features
-from podless.apis.features import CHANGES, GATES, NAMES, choose, parse_gates
+from podless.apis.features import CHANGES, GATES, NAMES, choose_release, parse_gates
 from podless.apis.wording import ROWS, make_wording
 from podless.runtime.option import StartError
 from podless.runtime.release import covers
 
 
 def test_the_newest_release_has_everything_that_is_on_by_default() -> None:
-    assert choose().name == features.DEFAULT == NAMES[-1]
-    assert not choose().without
-    assert choose().wording is None
+    assert choose_release().name == features.DEFAULT == NAMES[-1]
+    assert not choose_release().without
+    assert choose_release().wording is None
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_release_can_be_chosen(name: str) -> None:
-    release = choose(name)
+    release = choose_release(name)
     assert release.name == name
-    assert choose(name) is release
+    assert choose_release(name) is release
     for gate, row in GATES.items():
         assert release.has(gate) is covers(row.on, release.minor)
     for change, span in CHANGES.items():
@@ -33,26 +33,26 @@ def test_every_release_can_be_chosen(name: str) -> None:
 @pytest.mark.parametrize("name", ["1.29", "1.37", "2", ""])
 def test_other_releases_are_refused_with_those_that_there_are(name: str) -> None:
     with pytest.raises(StartError, match=re.escape("1.30, 1.31")):
-        choose(name)
+        choose_release(name)
 
 
 def test_a_gate_is_set_beside_what_the_release_says() -> None:
-    assert not choose("1.33").has("WatchList")
-    assert choose("1.33", {"WatchList": True}).has("WatchList")
-    assert not choose("1.36", {"WatchList": False}).has("WatchList")
+    assert not choose_release("1.33").has("WatchList")
+    assert choose_release("1.33", {"WatchList": True}).has("WatchList")
+    assert not choose_release("1.36", {"WatchList": False}).has("WatchList")
 
 
 def test_a_gate_that_is_not_known_is_refused_with_those_that_are() -> None:
     with pytest.raises(StartError, match=r"does not know Nothing in 1\.36; it knows .*WatchList"):
-        choose("1.36", {"Nothing": True})
+        choose_release("1.36", {"Nothing": True})
     with pytest.raises(StartError, match=r"does not know ConstrainedImpersonation in 1\.34"):
-        choose("1.34", {"ConstrainedImpersonation": True})
+        choose_release("1.34", {"ConstrainedImpersonation": True})
 
 
 def test_a_gate_that_is_locked_cannot_be_turned_off() -> None:
     with pytest.raises(StartError, match=r"locked to true in 1\.36"):
-        choose("1.36", {"MutatingAdmissionPolicy": False})
-    assert choose("1.36", {"MutatingAdmissionPolicy": True}).has("MutatingAdmissionPolicy")
+        choose_release("1.36", {"MutatingAdmissionPolicy": False})
+    assert choose_release("1.36", {"MutatingAdmissionPolicy": True}).has("MutatingAdmissionPolicy")
 
 
 def test_gates_are_written_as_for_a_real_server() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from podless.apis.core.group import CONFIG_MAPS
-from podless.apis.layout import layout
+from podless.apis.layout import key_layout
 from podless.structs import protobuf
 
-LAYOUT = layout("/registry")
+LAYOUT = key_layout("/registry")
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def definition(**spec: Any) -> Object:
 
 
 def kind() -> Kind:
-    made = offline.define(definition())
+    made = offline.define_kind(definition())
     assert not made.errors
     assert made.kind is not None
     return made.kind
@@ -49,7 +49,7 @@ def kind() -> Kind:
 
 def check(text: str, content_type: str = "application/json") -> offline.Checked:
     of = kind()
-    return offline.check(of, of.versions[0], text.encode(), content_type)
+    return offline.check_create(of, of.versions[0], text.encode(), content_type)
 
 
 def test_a_sound_object_has_its_defaults() -> None:
@@ -80,7 +80,7 @@ def test_a_body_that_is_no_object_of_the_kind_is_refused() -> None:
 
 
 def test_a_definition_with_errors_makes_no_kind() -> None:
-    made = offline.define(definition(group="nodots"))
+    made = offline.define_kind(definition(group="nodots"))
     assert made.kind is None
     assert [error.field for error in made.errors] == ["metadata.name", "spec.group"]
 
@@ -89,9 +89,9 @@ def test_nothing_that_serves_is_imported() -> None:
     script = f"""
 import sys
 from podless.apis import offline
-made = offline.define({definition()!r})
+made = offline.define_kind({definition()!r})
 body = b'{{"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {{"name": "a"}}, "spec": {{"size": 11}}}}'
-assert len(offline.check(made.kind, made.kind.versions[0], body).errors) == 1
+assert len(offline.check_create(made.kind, made.kind.versions[0], body).errors) == 1
 refused = ("podless.http", "podless.store", "podless.auth", "podless.remote", "podless.verbs", "podless.cache")
 others = ("aiohttp", "httptools", "uvloop", "sqlite3")
 found = [name for name in sys.modules if name.startswith(refused) or name in others]

@@ -16,7 +16,7 @@ BETA, THIRD = "apiextensions.k8s.io/v1beta1", "extensions/v1beta1"
 
 def older(text: str) -> set[str]:
     """The older group-versions that are served."""
-    kinds = runtimeconfig.served(ALL, runtimeconfig.parse(text))
+    kinds = runtimeconfig.serve_kinds(ALL, runtimeconfig.parse_runtime_config(text))
     return {f"{kind.group}/{version.name}" for kind in kinds for version in kind.versions} & {BETA, THIRD}
 
 
@@ -40,7 +40,7 @@ def test_what_is_chosen_is_served(text: str, served: set[str]) -> None:
 
 
 def test_all_else_is_served_whatever_is_chosen() -> None:
-    kinds = {kind.prefix: kind for kind in runtimeconfig.served(ALL, {})}
+    kinds = {kind.prefix: kind for kind in runtimeconfig.serve_kinds(ALL, {})}
     left_out = [kind for kind in ALL if kind.prefix not in kinds]
     assert [kind.plural for kind in left_out] == ["thirdpartyresources"]
     assert [one.name for one in kinds["/apiextensions.k8s.io/customresourcedefinitions/"].versions] == ["v1"]
@@ -49,7 +49,7 @@ def test_all_else_is_served_whatever_is_chosen() -> None:
 @pytest.mark.parametrize("text", ["apps/v1=true", f"{BETA}=yes", f"{BETA}/pods=true", "=true,x"])
 def test_what_cannot_be_chosen_is_said(text: str, capsys: Any) -> None:
     with pytest.raises(runtimeconfig.BadRuntimeConfig, match="runtime-config: "):
-        runtimeconfig.parse(text)
+        runtimeconfig.parse_runtime_config(text)
     with pytest.raises(SystemExit) as ended:
         main(["serve", "--memory", "--runtime-config", text])
     assert ended.value.code == 2
@@ -63,7 +63,7 @@ def test_a_server_says_it_too() -> None:
 
 def plurals(**chosen: Any) -> set[str]:
     """group/version/plural of what is served."""
-    kinds = runtimeconfig.served(ALL, {}, **chosen)
+    kinds = runtimeconfig.serve_kinds(ALL, {}, **chosen)
     return {f"{kind.group}/{version.name}/{kind.plural}" for kind in kinds for version in kind.versions}
 
 

@@ -21,7 +21,7 @@ def crd(rule: str, **properties: Any) -> dict[str, Any]:
 
 
 def refused(given: dict[str, Any]) -> bool:
-    return any("estimated rule cost exceeds budget" in str(error) for error in offline.define(given).errors)
+    return any("estimated rule cost exceeds budget" in str(error) for error in offline.define_kind(given).errors)
 
 
 def test_a_bound_that_is_named_is_the_largest_that_does() -> None:

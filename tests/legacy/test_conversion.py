@@ -33,7 +33,7 @@ def text(value: Any) -> str:
 @pytest.mark.parametrize("real", REAL, ids=lambda real: real["metadata"]["name"])
 def test_real_definitions_come_back_as_they_were(real: Any) -> None:
     crd = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, real)
-    rules.defaults(crd)
+    rules.set_defaults(crd)
     before = text(crd)
     older = beta.from_v1(crd)
     assert text(structs.decode_struct(CUSTOM_RESOURCE_DEFINITION_BETA, older)) == text(
@@ -111,7 +111,7 @@ def test_any_definition_of_v1_comes_back(versions: list[Any], conversion: Any, p
     older = beta.from_v1(crd)
     assert text(beta.to_v1(older)) == text(crd)
     # what came from v1 obeys v1beta1's rules of what may stand where
-    assert not beta.check_exclusive(beta.layout(older["spec"]))
+    assert not beta.check_exclusive(beta.read_layout(older["spec"]))
     again = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION_BETA, older)
     assert text(beta.from_v1(beta.to_v1(again))) == text(again)
 

@@ -98,4 +98,4 @@ def test_manifests(document: Any) -> None:
     if not manifests.is_older(document):
         return
     with contextlib.suppress(manifests.BadManifest):
-        assert manifests.convert(document).definition["apiVersion"] == "apiextensions.k8s.io/v1"
+        assert manifests.convert_definition(document).definition["apiVersion"] == "apiextensions.k8s.io/v1"

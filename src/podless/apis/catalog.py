@@ -37,7 +37,7 @@ for _group in REGISTERED:
     register_kinds(_group.name, _group.registered(), _group.moved)
 
 
-def priority(group: str) -> int:
+def group_priority(group: str) -> int:
     """Return how much a group counts; the one with more is listed first."""
     return GROUPS[group].priority if group in GROUPS else CUSTOM
 

@@ -120,7 +120,7 @@ CHANGES: Final[Mapping[str, str]] = {
 UNSERVED: Final[Mapping[tuple[str, str], str]] = {("flowcontrol.apiserver.k8s.io", "v1beta3"): "-1.31"}
 
 
-def choose(name: str = DEFAULT, gates: Mapping[str, bool] | None = None) -> Release:
+def choose_release(name: str = DEFAULT, gates: Mapping[str, bool] | None = None) -> Release:
     """Return a release with some gates set. Raises StartError for one that is not known, or cannot be set so."""
     if name not in NAMES:
         raise StartError(f"kubernetes-version: {name!r} is not one of {', '.join(NAMES)}")
@@ -144,9 +144,9 @@ def choose_all(span: str) -> tuple[Release, ...]:
     """Return the releases in a span such as 1.31,1.34-, oldest first. Raises StartError."""
     for name in re.split("[,-]", span):
         if name:
-            choose(name)
+            choose_release(name)
     try:
-        return tuple(choose(name) for name in NAMES if covers(span, _release(name).minor))
+        return tuple(choose_release(name) for name in NAMES if covers(span, _release(name).minor))
     except ValueError as error:
         raise StartError(f"kubernetes-version: {error}") from None
 

@@ -14,7 +14,7 @@ from podless.structs import protobuf
 from podless.structs.wire import ProtobufError
 
 
-def layout(root: str) -> KeyLayout:
+def key_layout(root: str) -> KeyLayout:
     """The layout below a prefix such as /registry."""
     kinds = {kind.prefix: kind for kind in catalog.ALL if kind.home is None}
 

@@ -50,7 +50,7 @@ class Checked(NamedTuple):
     warnings: Sequence[str]
 
 
-def define(definition: Object) -> Made:
+def define_kind(definition: Object) -> Made:
     """The kind that a CustomResourceDefinition of v1 makes.
 
     Raises structs.DecodeError where it does not have the form of one.
@@ -59,15 +59,15 @@ def define(definition: Object) -> Made:
 
     unknown: list[str] = []
     whole = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, definition, unknown)
-    rules.defaults(whole)
+    rules.set_defaults(whole)
     rules.prepare_create(whole)
     errors = objectmeta.validate_metadata(whole["metadata"], namespaced=False, name_check=Strategy().name_errors)
     errors += rules.validate_create(whole, DefinitionRules())
-    warnings = [*(f"unknown field {gotext.quote(path)}" for path in unknown), *rules.warnings(whole)]
+    warnings = [*(f"unknown field {gotext.quote(path)}" for path in unknown), *rules.warn_of_formats(whole)]
     return Made(None if errors else compile_kind(whole, serializer.encode_json(whole)), errors, warnings)
 
 
-def check(kind: Kind, version: Version, raw: bytes, content_type: str = "application/json") -> Checked:
+def check_create(kind: Kind, version: Version, raw: bytes, content_type: str = "application/json") -> Checked:
     """What a create of one object would say. raw: JSON or YAML, as content_type tells."""
     body = Body(kind, version, raw, content_type)
     try:
@@ -98,7 +98,9 @@ def _judged(kind: Kind, version: Version, obj: Object, body: Body) -> tuple[Sequ
     return errors, warnings if errors else warnings + _warnings(kind, version, obj, None)
 
 
-def change(kind: Kind, version: Version, raw: bytes, old: Object, content_type: str = "application/json") -> Checked:
+def check_update(
+    kind: Kind, version: Version, raw: bytes, old: Object, content_type: str = "application/json"
+) -> Checked:
     """What an update of one object would say. old: the object before, as `check` gives it, of any of the versions."""
     body = Body(kind, version, raw, content_type)
     try:
@@ -126,7 +128,7 @@ def change(kind: Kind, version: Version, raw: bytes, old: Object, content_type: 
     return Checked(obj, "", body.warnings, errors, warnings)
 
 
-def read(kind: Kind, version: Version, raw: bytes) -> Object | None:
+def read_accepted(kind: Kind, version: Version, raw: bytes) -> Object | None:
     """An object as it was accepted once, with its defaults; None where the text is none of the kind."""
     try:
         return bodies.read(Body(kind, version, raw))

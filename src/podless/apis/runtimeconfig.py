@@ -30,7 +30,7 @@ class BadRuntimeConfig(StartError, ValueError):
     """A runtime configuration that cannot be followed; the text is one clear line for a person."""
 
 
-def parse(text: str) -> dict[str, bool]:
+def parse_runtime_config(text: str) -> dict[str, bool]:
     """The APIs named in group/version[/resource]=true|false,… Raises BadRuntimeConfig."""
     found = {}
     for part in text.split(","):
@@ -40,11 +40,11 @@ def parse(text: str) -> dict[str, bool]:
         if given and value not in ("true", "false"):
             raise BadRuntimeConfig(f"runtime-config: {part.strip()}: the value must be true or false")
         found[name] = value != "false"
-    check(found)
+    validate_runtime_config(found)
     return found
 
 
-def check(chosen: Mapping[str, bool]) -> None:
+def validate_runtime_config(chosen: Mapping[str, bool]) -> None:
     """Raises BadRuntimeConfig for what names no API that may be chosen."""
     known = {*_OFF, *(name.rpartition("/")[0] for name in _OFF), *_ALL}
     for name in chosen:
@@ -74,7 +74,7 @@ def _names(kind: Kind, version: str) -> tuple[str, str]:
     return api, f"{api}/{kind.plural}"
 
 
-def served(
+def serve_kinds(
     kinds: Iterable[Kind],
     chosen: Mapping[str, bool],
     disabled: Iterable[str] = (),

@@ -25,13 +25,13 @@ class Catalog:
         self, described: Iterable[Kind] = (), definitions: Iterable[Object] = (), release: Release = NEWEST
     ) -> None:
         from podless.apis.catalog import ALL
-        from podless.apis.runtimeconfig import served
+        from podless.apis.runtimeconfig import serve_kinds
 
         self._kinds: dict[tuple[str, str, str], tuple[Kind, Version]] = {}
         self._unsound: set[tuple[str, str]] = set()
         for one in described:
             self.add(one)
-        for kind in served(ALL, {"api/all": True}, release=release):
+        for kind in serve_kinds(ALL, {"api/all": True}, release=release):
             if not kind.virtual:  # questions to a server are in no files
                 self.add(kind)
         for definition in definitions:

@@ -91,11 +91,11 @@ class _Version:
         """What is wrong with an object."""
         raw = serializer.encode_json(obj)
         if old is None:
-            checked = offline.check(self.kind, self.version, raw)
+            checked = offline.check_create(self.kind, self.version, raw)
         else:
-            before = offline.read(self.kind, self.version, serializer.encode_json(old))
+            before = offline.read_accepted(self.kind, self.version, serializer.encode_json(old))
             assert before is not None
-            checked = offline.change(self.kind, self.version, raw, before)
+            checked = offline.check_update(self.kind, self.version, raw, before)
         return [checked.refusal] if checked.refusal else [str(error) for error in checked.errors]
 
     def rule(self, small: Object, path: field.Path, rule: Object) -> Object | None:

@@ -195,7 +195,11 @@ class Judge:
         raw = ParsedJSON(found.document.raw if whole else text)
         raw.outcome = part.value, [], part.floats
         before = self._before(identity, kind, served, part, found)
-        checked = offline.check(kind, served, raw) if before is None else offline.change(kind, served, raw, before)
+        checked = (
+            offline.check_create(kind, served, raw)
+            if before is None
+            else offline.check_update(kind, served, raw, before)
+        )
         self._tell(checked, part, found)
         self._keep(kind, served, checked, identity, part, found)
 
@@ -227,7 +231,7 @@ class Judge:
             return None
         named = _named(serializer.decode_json(raw))
         known = None if isinstance(named, str) else self._find(found.outcome, *named)
-        old = offline.read(*known, raw) if known is not None else None
+        old = offline.read_accepted(*known, raw) if known is not None else None
         if old is None:
             found.warn("not checked as an update, for what it was before cannot be read", part.at, (), "Unchecked")
         elif (kind.group, kind.kind) == DEFINITION:

@@ -234,7 +234,7 @@ class _Prepared(NamedTuple):
     def of(cls, state: _State) -> _Prepared:
         """Judges that know the state, one for each release; what is equal for several releases they share."""
         described = [one.kind() for one in state.schemas]
-        releases = {name: features.choose(name) for name in state.releases}
+        releases = {name: features.choose_release(name) for name in state.releases}
         catalogs = {name: Catalog(described, (), release) for name, release in releases.items()}
         for definition, names in state.definitions:
             kind = make_kind(definition)

@@ -41,7 +41,7 @@ class UpgradeChange:
 
 def choose_pair(text: str) -> tuple[str, str]:
     """Return the releases before and after, of a text with a comma between. Raises StartError."""
-    names = [features.choose(name.strip()).name for name in text.split(",")]
+    names = [features.choose_release(name.strip()).name for name in text.split(",")]
     if len(names) != 2 or names[0] == names[1]:
         raise StartError("kubernetes-version: name the release before and the one after, with a comma between")
     return names[0], names[1]
@@ -56,7 +56,7 @@ def compare_releases(
     """
     releases = [release.name for release in features.choose_all(f"{before},{after}")]
     report = check_files(sources, options=CheckOptions(definitions=definitions, releases=releases))
-    known = Catalog(release=features.choose(after))
+    known = Catalog(release=features.choose_release(after))
     return [*_changes(report.findings, after, known)], report
 
 

@@ -126,7 +126,7 @@ def _one(obj: dict[str, Any], where: str, prune: bool, output: _Output) -> dict[
     name = metadata.get("name") if isinstance(metadata, dict) else ""
     where = f"{where} {name}" if name else where
     try:
-        made, notes = manifests.convert(obj, prune=prune)
+        made, notes = manifests.convert_definition(obj, prune=prune)
     except manifests.BadManifest as error:
         output.fail(where, str(error))
         return None

@@ -100,7 +100,7 @@ def run(given: argparse.Namespace) -> int:
 
     folder: Path = given.folder.absolute()
     try:
-        release = features.choose(given.kubernetes_version or _asked_version())
+        release = features.choose_release(given.kubernetes_version or _asked_version())
     except StartError as error:
         print(f"podless: {error}", file=sys.stderr)
         return 1

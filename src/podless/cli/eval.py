@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
             before,
             schema=_below(schema, options.at),
             whole=not options.at,
-            new=features.choose(options.kubernetes_version),
+            new=features.choose_release(options.kubernetes_version),
         )
     except (CannotCheck, CelError) as error:
         print(f"podless: {error}", file=sys.stderr)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from podless.apis.apiregistration.apiservices import available, local
+from podless.apis.apiregistration.apiservices import set_available, set_local
 from podless.apis.core.group import SERVICES
 from podless.apis.discovery.group import ENDPOINT_SLICES
 from podless.cache.entry import Entry
@@ -126,9 +126,9 @@ class Availability(Controller):
 
         def say(obj: Object) -> Object:
             if service is None:
-                local(obj)
+                set_local(obj)
             else:
-                available(obj, "False", *self._fault(spec))
+                set_available(obj, "False", *self._fault(spec))
             return obj
 
         await report_status(self.api, self._kind, key, say, _MANAGER)

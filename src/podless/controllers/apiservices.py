@@ -103,4 +103,4 @@ def _held(entry: Entry) -> _Held:
 def _spec(group: str, version: str) -> Object:
     named = {"group": group, "version": version} if group else {"version": version}
     priority = catalog.version_priority(group, version)
-    return {**named, "groupPriorityMinimum": catalog.priority(group), "versionPriority": priority}
+    return {**named, "groupPriorityMinimum": catalog.group_priority(group), "versionPriority": priority}

@@ -41,7 +41,7 @@ class FlowSchemas(Controller):
         schema = entry.decode()
         level = schema["spec"]["priorityLevelConfiguration"]["name"]
         there = self.api.collection(PRIORITY_LEVELS).get(PRIORITY_LEVELS.key("", level)) is not None
-        wanted = bootstrap.dangling(level, there=there)
+        wanted = bootstrap.dangling_condition(level, there=there)
         known = (schema.get("status") or {}).get("conditions") or ()
         if not any(wanted.items() <= condition.items() for condition in known):
             condition = {**wanted, "lastTransitionTime": clock.now()}

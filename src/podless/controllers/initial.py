@@ -81,7 +81,7 @@ def _wanted() -> Iterator[Wanted]:
     yield *services, _SERVER, {**_SERVICE, "metadata": dict(_SERVICE["metadata"])}
     for known in priorityclasses.SYSTEM:
         yield *classes, _SERVER, {**known, "metadata": dict(known["metadata"])}
-    for level in bootstrap.levels():
+    for level in bootstrap.bootstrap_levels():
         yield *levels, _FLOWS, level
-    for schema in bootstrap.schemas():
+    for schema in bootstrap.bootstrap_schemas():
         yield *schemas, _FLOWS, schema

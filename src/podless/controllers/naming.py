@@ -112,7 +112,7 @@ class Naming:
 
     def _name(self, key: str, obj: Object) -> Object:
         now = clock.now()
-        if not rules.named(obj):
+        if not rules.has_accepted_names(obj):
             accepted, verdict = rules.accepted_names(obj, self._others(key))
             obj.setdefault("status", {})["acceptedNames"] = accepted
             rules.set_condition(obj, verdict["type"], verdict["status"], verdict["reason"], verdict["message"], now)

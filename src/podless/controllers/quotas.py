@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from podless.apis.core import usage
 from podless.apis.core.metering import Meter
-from podless.apis.core.resourcequotas import STANDARD, counted
+from podless.apis.core.resourcequotas import STANDARD, find_counted_kind
 from podless.cache.entry import Entry
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
@@ -94,7 +94,7 @@ class Quotas(Controller):
         found = {}
         for name in sorted(hard):
             charge(_STEPS)
-            if (kind := counted(self.api.registry, name)) is not None:
+            if (kind := find_counted_kind(self.api.registry, name)) is not None:
                 found[name] = kind
         return found
 
@@ -103,7 +103,7 @@ class Quotas(Controller):
         ordered = sorted(hard)
         for group, plural in _MEASURED:
             kind = self.api.registry.get(group, plural)
-            if kind is not None and (names := usage.names(kind, ordered)):
+            if kind is not None and (names := usage.measured_names(kind, ordered)):
                 yield kind, names
 
     async def _follow(self, kind: Kind) -> WatchCache:
@@ -114,7 +114,7 @@ class Quotas(Controller):
 
     def _hear(self, kind: Kind, events: Sequence[Event]) -> None:
         if events:
-            self._counted(events, measured=usage.of(kind) is not None)
+            self._counted(events, measured=usage.usage_function(kind) is not None)
         else:  # the resource is gone
             self._followed.pop(kind.prefix, None)
 

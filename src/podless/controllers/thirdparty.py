@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
-from podless.apis.extensions.thirdparty import compile_third, defined
+from podless.apis.extensions.thirdparty import compile_third, parse_defined_name
 from podless.apis.extensions.thirdpartyresources import CLEANUP
 from podless.cache.entry import Entry
 from podless.cache.events import Event
@@ -101,7 +101,7 @@ class ThirdParties(Controller):
         """
         for entry in self._collection.under(self._kind.prefix)[0]:
             kind = self._serving.get(entry.key)
-            if kind is not None and defined(entry.name) == (heir.kind, heir.group) and not kind.terminating:
+            if kind is not None and parse_defined_name(entry.name) == (heir.kind, heir.group) and not kind.terminating:
                 await self._give(entry, kind, heir)
                 return kind.created if kind.prefix == heir.prefix else 0
         return 0

@@ -63,7 +63,7 @@ def _first(registry: Registry, name: str) -> tuple[int, str]:
 def _priorities(registry: Registry, name: str, version: str) -> tuple[int, int]:
     """How much a group-version has its group count, and counts in it."""
     known = registry.announced.get((name, version))
-    return known[:2] if known is not None else (catalog.priority(name), catalog.version_priority(name, version))
+    return known[:2] if known is not None else (catalog.group_priority(name), catalog.version_priority(name, version))
 
 
 def _ranked(registry: Registry, name: str, versions: list[str]) -> list[str]:

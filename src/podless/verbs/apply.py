@@ -336,6 +336,6 @@ def _sound_scale(call: Call, applied: Object) -> Object:
     """A Scale that was applied, of the object in the path. Raises BadRequest or Invalid."""
     steps.fit_namespace(call, applied["metadata"])
     steps.fit_name(call, applied["metadata"])
-    if found := scales.faults(applied):
+    if found := scales.validate_scale(applied):
         raise Invalid("Scale", "autoscaling", call.name, found)
     return applied

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Final
 
 from podless.apis.autoscaling.group import SCALES
-from podless.apis.autoscaling.scales import faults
+from podless.apis.autoscaling.scales import validate_scale
 from podless.apis.release import RELEASE
 from podless.codec import gotext
 from podless.fields import managers
@@ -190,7 +190,7 @@ def put_scale(write: ScaleWrite) -> None:
     assert old is not None
     if (wanted.get("spec") or {}).get("replicas") == _UNSET:
         raise BadRequest(f'the spec replicas field "{paths.spec_replicas_path}" cannot be empty')
-    if not call.kind.custom and (found := faults(wanted)):
+    if not call.kind.custom and (found := validate_scale(wanted)):
         raise Invalid("Scale", "autoscaling", call.name, found)
     obj = _with_replicas(paths, old, wanted)
     call.kind.strategy.fill(call.kind, call.version, obj)

@@ -24,15 +24,15 @@ from podless.apis.batch import indexes
     ],
 )
 def test_what_a_text_has_wrong(text: str, wanted: str) -> None:
-    assert indexes.fault(text, 10) == wanted
+    assert indexes.find_index_fault(text, 10) == wanted
 
 
 def test_how_many() -> None:
-    assert indexes.count("0,2-4,7", 10) == 5
+    assert indexes.count_indexes("0,2-4,7", 10) == 5
 
 
 @pytest.mark.parametrize(
     ("done", "failed", "wanted"), [("0-3", "3-5", 3), ("0,4-6", "1-2,5", 5), ("0", "1", None), ("", "1", None)]
 )
 def test_the_first_that_is_in_both(done: str, failed: str, wanted: int | None) -> None:
-    assert indexes.overlap(done, failed, 10) == wanted
+    assert indexes.find_overlap(done, failed, 10) == wanted

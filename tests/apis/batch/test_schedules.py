@@ -29,7 +29,7 @@ from podless.apis.batch import schedules
     ],
 )
 def test_schedules(text: str, wanted: str) -> None:
-    assert schedules.fault(text) == wanted
+    assert schedules.find_schedule_fault(text) == wanted
 
 
 @pytest.mark.parametrize(

@@ -46,10 +46,10 @@ class Claims:
 
     def naively(self, namespace: str, quota: dict[str, Any]) -> dict[str, str]:
         """What the claims use, added up one by one."""
-        measure = usage.of(CLAIMS)
+        measure = usage.usage_function(CLAIMS)
         assert measure is not None
         found = [measure(entry.decode()) for entry in self.collection.under(CLAIMS.keys.scope(namespace))[0]]
-        held = [one for one in found if usage.applies(quota, one)]
+        held = [one for one in found if usage.quota_applies(quota, one)]
         return {
             name: quantity.add_quantities([one.amounts[name] for one in held if name in one.amounts]) for name in NAMES
         }
@@ -149,14 +149,14 @@ async def test_a_sum_may_be_brought_up_to_date_by_another_who_asks_for_it(
 
 async def test_a_sum_costs_what_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     measured, steps = list[Any](), list[int]()
-    measure = usage.of(CLAIMS)
+    measure = usage.usage_function(CLAIMS)
     assert measure is not None
 
     def measuring(claim: Any) -> usage.Usage:
         measured.append(claim)
         return measure(claim)
 
-    monkeypatch.setattr(usage, "of", lambda kind: measuring)
+    monkeypatch.setattr(usage, "usage_function", lambda kind: measuring)
     monkeypatch.setattr(metering, "charge", steps.append)
     async with claims() as there:
         for number in range(500):

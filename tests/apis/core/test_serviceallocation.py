@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.apis.core import serviceallocation
-from podless.apis.core.serviceallocation import Allocation, Pool, addresses, ports
+from podless.apis.core.serviceallocation import Allocation, Pool, list_addresses, list_node_ports
 from podless.meta.errors import APIError, Invalid
 from tests.cost import assert_linear
 
@@ -81,8 +81,8 @@ def test_one_number_over_two_protocols_is_one_port_of_the_nodes() -> None:
 def test_names_for_other_hosts_and_headless_services_get_nothing() -> None:
     for spec in ({"kind": "ExternalName"}, {"clusterIP": "None", "clusterIPs": ["None"]}):
         made = allocate(Pool(), service(**spec))
-        assert addresses(made) == []
-        assert ports(made) == set()
+        assert list_addresses(made) == []
+        assert list_node_ports(made) == set()
 
 
 def test_a_load_balancer_that_keeps_traffic_local_has_a_port_for_checks() -> None:

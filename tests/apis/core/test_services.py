@@ -221,7 +221,7 @@ def test_a_load_balancer_may_have_any_port() -> None:
     ],
 )
 def test_addresses_that_are_nobodys_own(address: str, wanted: list[str]) -> None:
-    assert list(servicespec.special(address)) == wanted
+    assert list(servicespec.validate_external_address(address)) == wanted
 
 
 def test_what_is_only_a_name_has_no_traffic_of_the_cluster(client: Client) -> None:

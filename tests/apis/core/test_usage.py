@@ -18,7 +18,7 @@ def pod(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
 
 
 def measured(obj: dict[str, Any]) -> usage.Usage:
-    measure = usage.of(PODS)
+    measure = usage.usage_function(PODS)
     assert measure is not None
     return measure(obj)
 
@@ -44,24 +44,24 @@ def test_a_pod_that_is_over_uses_nothing() -> None:
 def test_a_quota_with_scopes_is_about_some_pods() -> None:
     effort, lasting = {"spec": {"scopes": ["BestEffort"]}}, {"spec": {"scopes": ["NotTerminating"]}}
     plain, asking = measured(pod({})), measured(pod({"requests": {"cpu": "1"}}, activeDeadlineSeconds=5))
-    assert usage.applies(effort, plain)
-    assert not usage.applies(effort, asking)
-    assert usage.applies(lasting, plain)
-    assert not usage.applies(lasting, asking)
+    assert usage.quota_applies(effort, plain)
+    assert not usage.quota_applies(effort, asking)
+    assert usage.quota_applies(lasting, plain)
+    assert not usage.quota_applies(lasting, asking)
     one = {"scopeName": "PriorityClass", "operator": "In", "values": ["high"]}
     chosen = {"spec": {"scopeSelector": {"matchExpressions": [one]}}}
-    assert usage.applies(chosen, measured(pod({}, priorityClassName="high")))
-    assert not usage.applies(chosen, plain)
+    assert usage.quota_applies(chosen, measured(pod({}, priorityClassName="high")))
+    assert not usage.quota_applies(chosen, plain)
 
 
 def test_what_containers_do_not_say_is_told() -> None:
-    told = usage.missing(pod({"requests": {"cpu": "1"}}, {}), ["requests.cpu", "limits.memory", "pods"])
+    told = usage.find_unset_resources(pod({"requests": {"cpu": "1"}}, {}), ["requests.cpu", "limits.memory", "pods"])
     assert told == "limits.memory for: c0,c1; requests.cpu for: c1"
 
 
 def test_who_asks_for_nothing_has_no_guarantee() -> None:
     effort = {"spec": {"scopes": ["BestEffort"]}}
-    assert usage.applies(effort, measured(pod({"requests": {"cpu": "0"}})))
+    assert usage.quota_applies(effort, measured(pod({"requests": {"cpu": "0"}})))
 
 
 @pytest.mark.parametrize("alike", [True, False])
@@ -73,10 +73,10 @@ def test_many_sidecars_cost_no_more_than_they_ask_for(alike: bool) -> None:
         return pod({"requests": {"cpu": "1"}}, initContainers=[*before, {"name": "i"}])
 
     assert_linear(measured, make)
-    assert_linear(lambda obj: amounts.total(obj["spec"], "requests"), make)
+    assert_linear(lambda obj: amounts.sum_resources(obj["spec"], "requests"), make)
     assert measured(make(100)).amounts["requests.memory"] == "100Mi"
 
 
 def test_many_containers_that_say_nothing_cost_what_they_are() -> None:
     wanted = ["requests.cpu", "limits.memory"]
-    assert_linear(lambda obj: usage.missing(obj, wanted), lambda size: pod(*[{}] * size))
+    assert_linear(lambda obj: usage.find_unset_resources(obj, wanted), lambda size: pod(*[{}] * size))

@@ -104,7 +104,7 @@ def test_amounts_are_rounded_to_thousandths() -> None:
     ],
 )
 def test_quality(containers: list[dict[str, object]], quality: str) -> None:
-    assert amounts.quality({"containers": containers}) == quality
+    assert amounts.qos_class({"containers": containers}) == quality
 
 
 def test_sidecars_count_with_all_that_follow() -> None:
@@ -112,4 +112,4 @@ def test_sidecars_count_with_all_that_follow() -> None:
         return {"resources": {"requests": {"cpu": cpu}}, "restartPolicy": policy}
 
     spec = {"containers": [asks("1")], "initContainers": [asks("1", "Always"), asks("3")]}
-    assert amounts.total(spec, "requests") == {"cpu": "4"}
+    assert amounts.sum_resources(spec, "requests") == {"cpu": "4"}

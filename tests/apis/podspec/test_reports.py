@@ -45,4 +45,4 @@ SPEC: dict[str, Any] = {"containers": [{"name": "c", "resources": RESOURCES}]}
     ],
 )
 def test_reports(status: dict[str, Any], fields: list[str]) -> None:
-    assert [error.field for error in reports.check(status, SPEC)] == [f"status.{name}" for name in fields]
+    assert [error.field for error in reports.validate_pod_status(status, SPEC)] == [f"status.{name}" for name in fields]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podless.apis.podspec import default_pod, default_pod_template, validate_pod_template
-from podless.apis.podspec.overlaps import overlaps
+from podless.apis.podspec.overlaps import warn_of_overlaps
 from podless.apis.podspec.template import validate_new_pod, validate_pod
 from podless.runtime.jsonobject import Object
 from podless.structs import defaults, structs
@@ -183,7 +183,7 @@ def test_names_of_containers_are_labels() -> None:
 @pytest.mark.parametrize("paths", [["a", "a/b", "b", "a/b/c"], ["a/b/", "a"], ["", "a", "/a"], ["a", "ab", "a"]])
 def test_files_that_are_in_the_way_of_others(paths: list[str]) -> None:
     items = [{"key": "k", "path": path} for path in paths]
-    told = list(overlaps({"volumes": [{"name": "v", "secret": {"secretName": "s", "items": items}}]}))
+    told = list(warn_of_overlaps({"volumes": [{"name": "v", "secret": {"secretName": "s", "items": items}}]}))
     plain = [path.rstrip("/") for path in paths]
     assert told == [
         f'volume "v" (Secret "s"): overlapping paths: "{one}" with "{two}"'
@@ -196,7 +196,7 @@ def test_files_that_are_in_the_way_of_others(paths: list[str]) -> None:
 def test_many_files_are_looked_at_once() -> None:
     for path in ("f{}", "f", "{}/f", "f/f", "f/{}"):
         assert_linear(
-            lambda items: list(overlaps({"volumes": [{"name": "v", "secret": {"items": items}}]})),
+            lambda items: list(warn_of_overlaps({"volumes": [{"name": "v", "secret": {"items": items}}]})),
             lambda size, path=path: [{"path": path.format(n)} for n in range(size)],  # type: ignore[misc]
             60,
         )

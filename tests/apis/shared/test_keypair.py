@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from podless.apis.shared.keypair import fault
+from podless.apis.shared.keypair import find_key_pair_fault
 
 KEY, OTHER = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
 ODD = b"-----BEGIN ODD-----\nAAAA\n-----END ODD-----\n"
@@ -49,6 +49,6 @@ CERTIFICATE = certificate()
     ],
 )
 def test_what_is_said_of_a_pair(first: bytes, second: bytes, expected: str) -> None:
-    found = fault(first, second)
+    found = find_key_pair_fault(first, second)
     assert expected in found
     assert bool(expected) == bool(found)

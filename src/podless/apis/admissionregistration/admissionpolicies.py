@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.apis.admissionregistration import validation
-from podless.apis.shared.carried import TOLD, keep
+from podless.apis.shared.carried import TOLD, keep_parts
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
@@ -51,7 +51,7 @@ class PolicyStrategy(_SpecStrategy):
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         """Only the status changes."""
         super().prepare_status(version, obj, old)
-        keep(obj["metadata"], old["metadata"], *TOLD)
+        keep_parts(obj["metadata"], old["metadata"], *TOLD)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """All rules."""

@@ -9,7 +9,7 @@ from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.apis.apiextensions.group import DEFINITIONS
 from podless.apis.extensions.group import THIRD_PARTY_RESOURCES
-from podless.apis.extensions.thirdparty import Defined, defined
+from podless.apis.extensions.thirdparty import Defined, parse_defined_name
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.meta import field
@@ -40,14 +40,14 @@ class DefinitionConflictCheck(Plugin):
         if attr.kind.prefix == DEFINITIONS.prefix:
             errors = await self._check_definition(attr, attr.obj["spec"])
         else:
-            errors = await self._check_third_party(defined(attr.obj["metadata"]["name"]))
+            errors = await self._check_third_party(parse_defined_name(attr.obj["metadata"]["name"]))
         if errors:
             raise Invalid(attr.kind.kind, attr.kind.group, attr.obj["metadata"].get("name") or "", errors)
 
     async def _check_definition(self, attr: AdmissionAttributes, spec: Object) -> list[FieldError]:
         errors = self._check_builtin(spec["group"], spec["names"]["plural"], "spec.names.plural")
         for entry in (await self._state.loaded(THIRD_PARTY_RESOURCES)).under(THIRD_PARTY_RESOURCES.prefix)[0]:
-            what = defined(entry.name)
+            what = parse_defined_name(entry.name)
             if what.group != spec["group"]:
                 continue
             found = entry.decode()
@@ -70,7 +70,7 @@ class DefinitionConflictCheck(Plugin):
                 text = f"{what.kind} ({what.plural}) is defined by the CustomResourceDefinition {entry.name}"
                 errors.append(field.invalid("metadata.name", what.kind, text))
         for entry in (await self._state.loaded(THIRD_PARTY_RESOURCES)).under(THIRD_PARTY_RESOURCES.prefix)[0]:
-            other = defined(entry.name)
+            other = parse_defined_name(entry.name)
             if other.group == what.group and other.kind != what.kind and other.plural == what.plural:
                 text = f"{what.plural} is defined by the ThirdPartyResource {entry.name}"
                 errors.append(field.invalid("metadata.name", what.kind, text))

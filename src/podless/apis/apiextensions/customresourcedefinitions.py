@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.apis.apiextensions import definition as rules
 from podless.apis.apiextensions.definition import beta
-from podless.apis.apiextensions.definition.shared import schemas
+from podless.apis.apiextensions.definition.shared import list_schemas
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
@@ -35,7 +35,7 @@ class DefinitionStrategy(TypedStrategy):
         """Make a small kind with a rule: schemas and rules are imported with it, a third of a second."""
         from podless.apis import offline
 
-        offline.define(_SMALL)
+        offline.define_kind(_SMALL)
 
     def complete(self, obj: Object, given: Object) -> None:
         """At the root of a schema beside a status, what is empty counts as well."""
@@ -47,9 +47,9 @@ class DefinitionStrategy(TypedStrategy):
     def default(self, version: Version, obj: Object) -> None:
         """Names and conversion that are derived from others."""
         if version.name == beta.VERSION:
-            beta.defaults(obj)
+            beta.set_defaults(obj)
         else:
-            rules.defaults(obj)
+            rules.set_defaults(obj)
 
     def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
         """The definition in the words of another version; nothing is lost on the way."""
@@ -92,7 +92,7 @@ class DefinitionStrategy(TypedStrategy):
         from podless.cel.rules import DefinitionRules
 
         legacy = version.name == beta.VERSION
-        return rules.validate_update(obj, old, DefinitionRules(schemas(old["spec"])), legacy=legacy)
+        return rules.validate_update(obj, old, DefinitionRules(list_schemas(old["spec"])), legacy=legacy)
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What a status must obey."""
@@ -114,7 +114,7 @@ class DefinitionStrategy(TypedStrategy):
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """What is odd about a definition that is accepted."""
-        return rules.warnings(obj, old)
+        return rules.warn_of_formats(obj, old)
 
 
 def _versions(obj: Object) -> list[Object]:

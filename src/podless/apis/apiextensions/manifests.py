@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from podless.apis.apiextensions import definition as rules
 from podless.apis.apiextensions.definition import beta, shared
-from podless.apis.apiextensions.definition.status import APPROVAL, approval
+from podless.apis.apiextensions.definition.status import APPROVAL, approval_state
 from podless.apis.extensions.thirdparty import name_faults, plural_of
-from podless.apis.extensions.thirdparty.names import defined
+from podless.apis.extensions.thirdparty.names import parse_defined_name
 from podless.fields.managers import LAST_APPLIED
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -43,7 +43,7 @@ def is_older(obj: Any) -> bool:
     return isinstance(obj, dict) and (obj.get("apiVersion"), obj.get("kind")) in (BETA, THIRD)
 
 
-def convert(obj: Object, *, prune: bool = False) -> Converted:
+def convert_definition(obj: Object, *, prune: bool = False) -> Converted:
     """The definition of v1 that a manifest of v1beta1 or a ThirdPartyResource becomes. Raises BadManifest.
 
     prune: drop fields that the schema does not know even where the manifest asks for them to be kept.
@@ -88,7 +88,7 @@ def _third(read: Object) -> Object:
     versions = [one.get("name") or "" for one in read.get("versions") or ()]
     if not all(versions) or not versions:
         raise BadManifest("versions: must name at least one version")
-    kind, group = defined(name)
+    kind, group = parse_defined_name(name)
     text = {"description": read["description"]} if read.get("description") else {}
     spec = {
         "group": group,
@@ -104,8 +104,8 @@ def _third(read: Object) -> Object:
 
 def _beta(obj: Object, read: Object, notes: list[Note], prune: bool) -> Object:
     given = obj.get("spec") or {}
-    beta.defaults(read)
-    layout = beta.layout(read["spec"])
+    beta.set_defaults(read)
+    layout = beta.read_layout(read["spec"])
     errors = beta.check_exclusive(layout)
     if errors:
         raise BadManifest("; ".join(map(str, errors)))
@@ -131,7 +131,7 @@ def _beta(obj: Object, read: Object, notes: list[Note], prune: bool) -> Object:
 
 def _schema(version: Object, path: str, preserve: bool) -> tuple[Object, list[Note]]:
     """A schema that v1 takes. Raises BadManifest for one that nests too deep."""
-    given = shared.schema(version)
+    given = shared.schema_of_version(version)
     if given is None:
         why = "there is none: every field is kept" if preserve else "there is none: every field is dropped"
         made = dict(_ANY) if preserve else {"type": "object"}
@@ -156,7 +156,7 @@ def _schema(version: Object, path: str, preserve: bool) -> tuple[Object, list[No
 
 def _approve(made: Object, notes: list[Note]) -> None:
     """Groups of the Kubernetes community need an annotation in v1."""
-    if approval(made)[0] != "missing":
+    if approval_state(made)[0] != "missing":
         return
     annotations = made["metadata"].setdefault("annotations", {})
     annotations[APPROVAL] = "unapproved, converted from apiextensions.k8s.io/v1beta1"
@@ -168,7 +168,7 @@ def _check(made: Object, notes: list[Note]) -> None:
     from podless.cel.rules import DefinitionRules
 
     whole = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, made)
-    rules.defaults(whole)
+    rules.set_defaults(whole)
     rules.prepare_create(whole)
     errors: list[FieldError] = list(rules.validate_create(whole, DefinitionRules()))
     if errors:

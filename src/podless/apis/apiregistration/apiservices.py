@@ -5,7 +5,7 @@ Source: kube-aggregator's registry/apiservice and apis/apiregistration/validatio
 
 from __future__ import annotations
 
-from podless.apis.shared.carried import TOLD, keep
+from podless.apis.shared.carried import TOLD, keep_parts
 from podless.apis.shared.typed import StatusStrategy
 from podless.codec import gotext
 from podless.kinds.kind import Kind, Version
@@ -20,7 +20,7 @@ _STATES = ("True", "False", "Unknown")
 _MOST_GROUP, _MOST_VERSION = 20_000, 1000
 
 
-def available(obj: Object, status: str, reason: str, message: str) -> None:
+def set_available(obj: Object, status: str, reason: str, message: str) -> None:
     """Say in the status whether the API can be reached; the time stays where the status does."""
     conditions = obj["status"].get("conditions") or []
     now, fresh = clock.now(), {"type": "Available", "status": status}
@@ -33,9 +33,9 @@ def available(obj: Object, status: str, reason: str, message: str) -> None:
         obj["status"]["conditions"] = [*conditions, fresh]
 
 
-def local(obj: Object) -> None:
+def set_local(obj: Object) -> None:
     """Say that the API is this server's own."""
-    available(obj, "True", "Local", "Local APIServices are always available")
+    set_available(obj, "True", "Local", "Local APIServices are always available")
 
 
 class APIServiceStrategy(StatusStrategy):
@@ -51,12 +51,12 @@ class APIServiceStrategy(StatusStrategy):
         """Without a service it is this server's own."""
         super().prepare_create(version, obj)
         if obj["spec"].get("service") is None:
-            local(obj)
+            set_local(obj)
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         """The spec stays, and what others are told by."""
         super().prepare_status(version, obj, old)
-        keep(obj["metadata"], old["metadata"], *TOLD)
+        keep_parts(obj["metadata"], old["metadata"], *TOLD)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The name, then the spec."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.apis.shared import checks
-from podless.apis.shared.immutable import immutable
+from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gotext, jsontext
 from podless.codec.positions import TOKEN
@@ -37,7 +37,7 @@ class ControllerRevisionStrategy(TypedStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """A number, and a state, which is an object."""
-        errors, data = checks.nonnegative("revision", obj.get("revision")), obj.get("data")
+        errors, data = checks.validate_nonnegative("revision", obj.get("revision")), obj.get("data")
         if data is None:
             errors.append(field.required("data", "data is mandatory"))
         elif not isinstance(data, dict):
@@ -46,10 +46,10 @@ class ControllerRevisionStrategy(TypedStrategy):
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The number; the state stays, as it was written."""
-        errors = checks.nonnegative("revision", obj.get("revision"))
+        errors = checks.validate_nonnegative("revision", obj.get("revision"))
         data = obj.get("data")
         if isinstance(data, _Spaced) or not _same(data, old.get("data")):
-            errors.append(immutable("data", data))
+            errors.append(immutable_error("data", data))
         return errors
 
 

@@ -36,7 +36,7 @@ class DaemonSetStrategy(ReplicasStrategy):
     def default(self, version: Version, obj: Object) -> None:
         """Replaced one by one. Raises DecodeError for a count of templates that is no number."""
         spec, metadata = obj["spec"], obj["metadata"]
-        template.fill(spec["template"])
+        template.default_template(spec["template"])
         strategy = spec["updateStrategy"]
         rolling, used = strategy.get("rollingUpdate"), strategy["type"] == "RollingUpdate"
         if used or rolling is not None:
@@ -71,18 +71,18 @@ class DaemonSetStrategy(ReplicasStrategy):
         """Selector, template and strategy."""
         selector, given = spec.get("selector"), spec["template"]
         errors = labelselector.validate_selector(selector or {}, "spec.selector")
-        found = template.parsed(selector)
-        if found is not None and not found.matches(template.labels(given)):
-            errors.append(template.mismatch(given, "spec.template"))
+        found = template.parse_selector(selector)
+        if found is not None and not found.matches(template.template_labels(given)):
+            errors.append(template.selector_mismatch(given, "spec.template"))
         if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
             errors.append(field.invalid("spec.selector", selector, "empty selector is invalid for daemonset"))
-        errors += template.check(given, "spec.template", old["template"] if old is not None else None)
-        errors += template.running(given, "spec.template", "DaemonSet")
-        errors += checks.nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
+        errors += template.validate_template(given, "spec.template", old["template"] if old is not None else None)
+        errors += template.validate_always_running(given, "spec.template", "DaemonSet")
+        errors += checks.validate_nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
         return [
             *errors,
             *_strategy(spec),
-            *checks.nonnegative("spec.revisionHistoryLimit", spec["revisionHistoryLimit"]),
+            *checks.validate_nonnegative("spec.revisionHistoryLimit", spec["revisionHistoryLimit"]),
         ]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
@@ -93,7 +93,10 @@ class DaemonSetStrategy(ReplicasStrategy):
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Counts."""
         status = obj["status"]
-        return [*checks.all_nonnegative(status, "status", _COUNTS), *statuses.collisions(status, old["status"])]
+        return [
+            *checks.all_nonnegative(status, "status", _COUNTS),
+            *statuses.validate_collision_count(status, old["status"]),
+        ]
 
 
 def _counted(obj: Object) -> int:
@@ -115,10 +118,10 @@ def _strategy(spec: Object) -> list[FieldError]:
         return [field.not_supported(path, {"Type": kind, "RollingUpdate": inner}, ("RollingUpdate", "OnDelete"))]
     path += ".rollingUpdate"
     errors: list[FieldError] = []
-    for check in (shares.check, shares.at_most_all):
+    for check in (shares.validate_int_or_percent, shares.at_most_all):
         for name in ("maxUnavailable", "maxSurge"):
             errors += check(f"{path}.{name}", rolling[name])
-    away, more = shares.amount(rolling["maxUnavailable"]), shares.amount(rolling["maxSurge"])
+    away, more = shares.read_int_or_percent(rolling["maxUnavailable"]), shares.read_int_or_percent(rolling["maxSurge"])
     if away and more:
         text = "may not be set when maxUnavailable is non-zero"
         errors.append(field.invalid(f"{path}.maxSurge", rolling["maxSurge"], text))

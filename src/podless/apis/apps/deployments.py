@@ -28,7 +28,7 @@ class DeploymentStrategy(ReplicasStrategy):
     def default(self, version: Version, obj: Object) -> None:
         """Replaced a quarter at a time."""
         spec = obj["spec"]
-        template.fill(spec["template"])
+        template.default_template(spec["template"])
         strategy = spec["strategy"]
         if strategy["type"] == "RollingUpdate":
             rolling = strategy["rollingUpdate"] = strategy.get("rollingUpdate") or {}
@@ -50,15 +50,17 @@ class DeploymentStrategy(ReplicasStrategy):
 
     def check(self, spec: Object, old: Object | None) -> list[FieldError]:
         """Counts, selector, template and strategy."""
-        errors = checks.nonnegative("spec.replicas", spec["replicas"])
-        found, selector = template.select(spec, "invalid label selector", "empty selector is invalid for deployment")
+        errors = checks.validate_nonnegative("spec.replicas", spec["replicas"])
+        found, selector = template.validate_selector(
+            spec, "invalid label selector", "empty selector is invalid for deployment"
+        )
         errors += found
         if selector is not None:
-            errors += template.replicated(selector, spec["template"], old, "ReplicaSet")
+            errors += template.validate_replica_template(selector, spec["template"], old, "ReplicaSet")
         errors += _strategy(spec["strategy"])
         errors += checks.all_nonnegative(spec, "spec", ("minReadySeconds", "revisionHistoryLimit"))
         deadline = spec["progressDeadlineSeconds"]
-        errors += checks.nonnegative("spec.progressDeadlineSeconds", deadline)
+        errors += checks.validate_nonnegative("spec.progressDeadlineSeconds", deadline)
         if deadline <= (spec.get("minReadySeconds") or 0):
             text = "must be greater than minReadySeconds"
             errors.append(field.invalid("spec.progressDeadlineSeconds", deadline, text))
@@ -67,8 +69,8 @@ class DeploymentStrategy(ReplicasStrategy):
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Counts that fit each other."""
         status = obj["status"]
-        errors = statuses.check(status, _COUNTS, _PARTS, "readyReplicas")
-        return [*errors, *statuses.collisions(status, old["status"])]
+        errors = statuses.validate_counts(status, _COUNTS, _PARTS, "readyReplicas")
+        return [*errors, *statuses.validate_collision_count(status, old["status"])]
 
 
 def _strategy(strategy: Object) -> list[FieldError]:
@@ -86,8 +88,11 @@ def _strategy(strategy: Object) -> list[FieldError]:
 
 def _rolling(rolling: Object, path: str) -> list[FieldError]:
     away, more = rolling["maxUnavailable"], rolling["maxSurge"]
-    errors = [*shares.check(f"{path}.maxUnavailable", away), *shares.check(f"{path}.maxSurge", more)]
-    if not shares.amount(away) and not shares.amount(more):
+    errors = [
+        *shares.validate_int_or_percent(f"{path}.maxUnavailable", away),
+        *shares.validate_int_or_percent(f"{path}.maxSurge", more),
+    ]
+    if not shares.read_int_or_percent(away) and not shares.read_int_or_percent(more):
         errors.append(field.invalid(f"{path}.maxUnavailable", away, "may not be 0 when `maxSurge` is 0"))
     return [*errors, *shares.at_most_all(f"{path}.maxUnavailable", away)]
 

@@ -26,21 +26,23 @@ class ReplicaSetStrategy(ReplicasStrategy):
 
     def default(self, version: Version, obj: Object) -> None:
         """The template."""
-        template.fill(obj["spec"]["template"])
+        template.default_template(obj["spec"]["template"])
 
     def check(self, spec: Object, old: Object | None) -> list[FieldError]:
         """Counts, selector and template."""
         errors = checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
         # a real server speaks of deployments here
-        found, selector = template.select(spec, "invalid label selector", "empty selector is invalid for deployment")
+        found, selector = template.validate_selector(
+            spec, "invalid label selector", "empty selector is invalid for deployment"
+        )
         errors += found
         if selector is not None:
-            errors += template.replicated(selector, spec["template"], old, "ReplicaSet")
+            errors += template.validate_replica_template(selector, spec["template"], old, "ReplicaSet")
         return errors
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Counts that fit each other."""
-        return statuses.check(obj["status"], COUNTS, PARTS, "readyReplicas")
+        return statuses.validate_counts(obj["status"], COUNTS, PARTS, "readyReplicas")
 
 
 STRATEGY = ReplicaSetStrategy()

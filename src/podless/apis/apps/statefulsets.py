@@ -41,7 +41,7 @@ class StatefulSetStrategy(ReplicasStrategy):
     def default(self, version: Version, obj: Object) -> None:
         """Volumes stay."""
         spec = obj["spec"]
-        template.fill(spec["template"])
+        template.default_template(spec["template"])
         for claim in each(spec.get("volumeClaimTemplates") or ()):
             _fill_claim(claim)
         strategy = spec["updateStrategy"]
@@ -71,23 +71,25 @@ class StatefulSetStrategy(ReplicasStrategy):
         given = spec["template"]
         errors = [*_policies(spec), *(_claims(spec) if old is None else ())]
         errors += checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
-        errors += checks.nonnegative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
+        errors += checks.validate_nonnegative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
         service = spec.get("serviceName")
         if old is None and service:  # it stays as it is, and so do claims
             errors += field.invalids("spec.serviceName", service, names.check_label_name(service))
-        found, selector = template.select(spec, "", "empty selector is invalid for statefulset")
+        found, selector = template.validate_selector(spec, "", "empty selector is invalid for statefulset")
         errors += found
         if selector is not None:
-            errors += template.fit(selector, given, "spec.template")
+            errors += template.validate_selector_matches(selector, given, "spec.template")
             # a real server looks at labels and annotations twice, and once looked at nothing else
             if has("StatefulSetTemplates"):
-                errors += template.check(_mounted(spec), "spec.template", None if old is None else _mounted(old))
+                errors += template.validate_template(
+                    _mounted(spec), "spec.template", None if old is None else _mounted(old)
+                )
             metadata = given.get("metadata") or {}
             errors += objectmeta.check_labels(metadata.get("labels") or {}, "spec.template.labels")
             errors += objectmeta.check_annotations(metadata.get("annotations") or {}, "spec.template.annotations")
             if not has("StatefulSetTemplates"):
                 errors += template.check_marks(given, "spec.template", None if old is None else old["template"])
-        return [*errors, *template.running(given, "spec.template", "StatefulSet")]
+        return [*errors, *template.validate_always_running(given, "spec.template", "StatefulSet")]
 
     def kept(self, spec: Object, old: Object) -> list[FieldError]:
         """Most of it stays."""
@@ -101,8 +103,8 @@ class StatefulSetStrategy(ReplicasStrategy):
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Counts that fit each other."""
         status = obj["status"]
-        errors = statuses.check(status, _COUNTS, _PARTS, "status.readyReplicas")
-        return [*errors, *statuses.collisions(status, old["status"])]
+        errors = statuses.validate_counts(status, _COUNTS, _PARTS, "status.readyReplicas")
+        return [*errors, *statuses.validate_collision_count(status, old["status"])]
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """What is odd about the template; revisions that are kept for ever."""
@@ -167,11 +169,11 @@ def _strategy(strategy: Object) -> list[FieldError]:
     if rolling is None:
         return []
     path += ".rollingUpdate"
-    errors = checks.nonnegative(f"{path}.partition", rolling.get("partition"))
+    errors = checks.validate_nonnegative(f"{path}.partition", rolling.get("partition"))
     away = rolling.get("maxUnavailable")
     if away is not None:
-        errors += shares.check(f"{path}.maxUnavailable", away)
-        if not shares.amount(away):
+        errors += shares.validate_int_or_percent(f"{path}.maxUnavailable", away)
+        if not shares.read_int_or_percent(away):
             errors.append(field.invalid(f"{path}.maxUnavailable", away, "cannot be 0"))
         errors += shares.at_most_all(f"{path}.maxUnavailable", away)
     return errors

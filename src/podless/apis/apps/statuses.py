@@ -10,7 +10,7 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 
 
-def check(status: Object, fields: Iterable[str], parts: Iterable[str], ready: str = "") -> list[FieldError]:
+def validate_counts(status: Object, fields: Iterable[str], parts: Iterable[str], ready: str = "") -> list[FieldError]:
     """Counts are not negative, and parts no more than the whole. ready: how the count of ready ones is called."""
     errors = checks.all_nonnegative(status, "status", fields)
     whole = status.get("replicas") or 0
@@ -25,7 +25,7 @@ def check(status: Object, fields: Iterable[str], parts: Iterable[str], ready: st
     return errors
 
 
-def collisions(status: Object, old: Object) -> list[FieldError]:
+def validate_collision_count(status: Object, old: Object) -> list[FieldError]:
     """The count of collisions does not fall."""
     count, before = status.get("collisionCount"), old.get("collisionCount")
     if before is None or (count is not None and count >= before):

@@ -50,7 +50,7 @@ class AutoscalerStrategy(SpecStrategy):
                 metadata.pop("annotations", None)
             obj.update({**shown, "metadata": metadata})
             return
-        versions.strip(obj["metadata"])
+        versions.strip_annotations(obj["metadata"])
         if not spec.get("metrics"):
             spec["metrics"] = [versions.by_cpu(versions.UTILIZATION)]
         behavior = spec.get("behavior")
@@ -76,13 +76,13 @@ class AutoscalerStrategy(SpecStrategy):
         """Nothing is known of it yet."""
         obj["status"] = dict(_BLANK[version.name])
         if version.name == "v1":
-            versions.forget(obj["metadata"])
+            versions.restore_status_annotations(obj["metadata"])
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         """The status stays, in v1 that in annotations too."""
         super().prepare_update(version, obj, old)
         if version.name == "v1":
-            versions.forget(obj["metadata"], old["metadata"])
+            versions.restore_status_annotations(obj["metadata"], old["metadata"])
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Numbers of replicas, what is scaled, metrics and behavior, in the words of v2 always."""
@@ -109,8 +109,8 @@ def _check(spec: Object, old: Object | None) -> Iterator[FieldError]:
     # of those that were there before it is not asked whether they name a group
     same = old is not None and (old.get("scaleTargetRef") or {}).get("apiVersion") == target.get("apiVersion")
     grouped = target.get("kind") != "ReplicationController" and not same and has("GroupedReferences")
-    yield from metrics.reference(target, "spec.scaleTargetRef", grouped=grouped)
-    yield from metrics.check(spec.get("metrics") or [], least, "spec.metrics")
+    yield from metrics.validate_reference(target, "spec.scaleTargetRef", grouped=grouped)
+    yield from metrics.validate_metrics(spec.get("metrics") or [], least, "spec.metrics")
     behavior = spec.get("behavior") or {}
     for name in ("scaleUp", "scaleDown"):
         if behavior.get(name) is not None:

@@ -22,10 +22,10 @@ _SOURCES = {
 _TARGETS = ("Utilization", "Value", "AverageValue")
 
 
-def reference(ref: Object, path: str, *, grouped: bool) -> Iterator[FieldError]:
+def validate_reference(ref: Object, path: str, *, grouped: bool) -> Iterator[FieldError]:
     """What is wrong with a reference to an object. grouped: whether its apiVersion has to name a group."""
     for part in ("kind", "name"):
-        yield from checks.named(f"{path}.{part}", ref.get(part), names.path_segment)
+        yield from checks.validate_name(f"{path}.{part}", ref.get(part), names.path_segment)
     version = ref.get("apiVersion") or ""
     group, slash, _ = version.partition("/")
     if version.count("/") > 1:
@@ -34,7 +34,7 @@ def reference(ref: Object, path: str, *, grouped: bool) -> Iterator[FieldError]:
         yield field.invalid(f"{path}.apiVersion", version, "apiVersion must specify API group")
 
 
-def check(metrics: list[Object], least: int | None, path: str) -> Iterator[FieldError]:
+def validate_metrics(metrics: list[Object], least: int | None, path: str) -> Iterator[FieldError]:
     """What is wrong with metrics. least: the replicas that there are to be at least."""
     for place, metric in enumerate(each(metrics)):
         yield from _metric(metric, f"{path}[{place}]")
@@ -64,7 +64,7 @@ def _metric(metric: Object, path: str) -> Iterator[FieldError]:
 
 def _named(source: Object, path: str) -> Iterator[FieldError]:
     name = (source.get("metric") or {}).get("name")
-    yield from checks.named(f"{path}.metric.name", name, names.path_segment, "must specify a metric name")
+    yield from checks.validate_name(f"{path}.metric.name", name, names.path_segment, "must specify a metric name")
     yield from _target(source.get("target") or {}, f"{path}.target")
 
 
@@ -83,7 +83,7 @@ def _target(target: Object, path: str) -> Iterator[FieldError]:
 
 
 def _object(source: Object, path: str) -> Iterator[FieldError]:
-    yield from reference(source.get("describedObject") or {}, f"{path}.describedObject", grouped=False)
+    yield from validate_reference(source.get("describedObject") or {}, f"{path}.describedObject", grouped=False)
     yield from _named(source, path)
     target = source.get("target") or {}
     if target.get("value") is None and target.get("averageValue") is None:
@@ -132,7 +132,7 @@ def _container(source: Object, path: str) -> Iterator[FieldError]:
         yield field.required(f"{path}.name", "must specify a resource name")
     else:
         yield from resources.container_name(name, f"{path}.name")
-    yield from checks.named(f"{path}.container", source.get("container"), missing="must specify a container")
+    yield from checks.validate_name(f"{path}.container", source.get("container"), missing="must specify a container")
     yield from _use(source, path)
 
 

@@ -8,10 +8,10 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 
 
-def faults(scale: Object) -> list[FieldError]:
+def validate_scale(scale: Object) -> list[FieldError]:
     """What is wrong with a Scale."""
     found = objectmeta.validate_metadata(scale["metadata"], namespaced=True, name_check=_name_errors)
-    return [*found, *checks.nonnegative("spec.replicas", (scale.get("spec") or {}).get("replicas"))]
+    return [*found, *checks.validate_nonnegative("spec.replicas", (scale.get("spec") or {}).get("replicas"))]
 
 
 def _name_errors(name: str, prefix: bool) -> list[str]:

@@ -99,7 +99,7 @@ def to_v2(obj: Object) -> Object:
     return {**_whole(obj, "v2", metadata, {}), "spec": shown, "status": state}
 
 
-def strip(metadata: Object) -> None:
+def strip_annotations(metadata: Object) -> None:
     """Take away annotations that only v1 shows."""
     annotations = metadata.get("annotations")
     if annotations and not annotations.keys().isdisjoint(annotated.ALL):
@@ -109,7 +109,7 @@ def strip(metadata: Object) -> None:
             del metadata["annotations"]
 
 
-def forget(metadata: Object, old: Object | None = None) -> None:
+def restore_status_annotations(metadata: Object, old: Object | None = None) -> None:
     """Make the annotations of v1 that tell the status those of the old metadata, or none."""
     given, before = metadata.get("annotations") or {}, (old or {}).get("annotations") or {}
     kept = {name: text for name, text in each(given).items() if name not in _OF_STATUS}
@@ -122,7 +122,7 @@ def forget(metadata: Object, old: Object | None = None) -> None:
 def _whole(obj: Object, version: str, metadata: Object, more: dict[str, str]) -> Object:
     """The object in a version, with the annotations of that version alone."""
     metadata = dict(metadata)
-    strip(metadata)
+    strip_annotations(metadata)
     if more:
         annotations = {**(metadata.get("annotations") or {}), **more}
         metadata["annotations"] = by_name(annotations)

@@ -32,7 +32,7 @@ class CronJobStrategy(TemplateStrategy):
 
     def default(self, version: Version, obj: Object) -> None:
         """The template of pods."""
-        template.fill(obj["spec"]["jobTemplate"]["spec"]["template"])
+        template.default_template(obj["spec"]["jobTemplate"]["spec"]["template"])
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """A name for jobs, schedule, policies and the template of jobs."""
@@ -53,22 +53,22 @@ class CronJobStrategy(TemplateStrategy):
         """What is odd about the name and the spec of jobs."""
         spec = obj["spec"]["jobTemplate"]["spec"]
         if old is None:
-            return [*template.name_warnings(obj), *jobspecs.warn(spec, _JOB)]
+            return [*template.name_warnings(obj), *jobspecs.warn_of_job_spec(spec, _JOB)]
         changed = obj["metadata"].get("generation") != old["metadata"].get("generation")
-        found = jobspecs.warn(spec, _JOB) if changed else []
+        found = jobspecs.warn_of_job_spec(spec, _JOB) if changed else []
         return [*found, _TIMED] if "TZ" in obj["spec"]["schedule"] else found
 
 
 def _check(spec: Object, old: Object | None) -> list[FieldError]:
     schedule, zone = spec.get("schedule") or "", spec.get("timeZone")
     errors = _schedule(schedule, zone, old) if schedule else [field.required("spec.schedule")]
-    errors += checks.nonnegative("spec.startingDeadlineSeconds", spec.get("startingDeadlineSeconds"))
+    errors += checks.validate_nonnegative("spec.startingDeadlineSeconds", spec.get("startingDeadlineSeconds"))
     if zone is not None and (old is None or old.get("timeZone") != zone):
         errors += field.invalids("spec.timeZone", zone, schedules.zone_faults(zone))
     policy = spec["concurrencyPolicy"]
     errors += field.one_of("spec.concurrencyPolicy", policy, _POLICIES)
     job, before = spec["jobTemplate"]["spec"], old["jobTemplate"]["spec"] if old is not None else None
-    errors += jobspecs.check(job, _JOB, before)
+    errors += jobspecs.validate_job_spec(job, _JOB, before)
     if job.get("selector") is not None:
         errors.append(field.invalid(f"{_JOB}.selector", job["selector"], "`selector` will be auto-generated"))
     if job.get("manualSelector"):
@@ -79,7 +79,7 @@ def _check(spec: Object, old: Object | None) -> list[FieldError]:
 def _schedule(schedule: str, zone: str | None, old: Object | None) -> list[FieldError]:
     """A schedule has no time zone of its own, unless it had one before."""
     errors, timed = [], "TZ" in schedule
-    if why := schedules.fault(schedule):
+    if why := schedules.find_schedule_fault(schedule):
         errors.append(field.invalid("spec.schedule", schedule, why))
     allowed = old is not None and "TZ" in (old.get("schedule") or "")
     if timed and allowed and zone is not None:

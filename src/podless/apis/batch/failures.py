@@ -20,7 +20,7 @@ _MOST_CODES = 255
 _MOST_PATTERNS = 20
 
 
-def fill(policy: Object) -> None:
+def default_failure_policy(policy: Object) -> None:
     """A condition is looked for with the status True."""
     for rule in each(policy.get("rules") or ()):
         for pattern in each(rule.get("onPodConditions") or ()):
@@ -28,7 +28,7 @@ def fill(policy: Object) -> None:
                 pattern["status"] = "True"
 
 
-def shown(policy: Object | None) -> Any:
+def show_failure_policy(policy: Object | None) -> Any:
     """The policy as errors show it: under the names of its Go fields."""
     if policy is None:
         return None
@@ -51,7 +51,7 @@ def _shown_rule(rule: Object) -> Object:
     }
 
 
-def check(policy: Object, spec: Object, path: str) -> list[FieldError]:
+def validate_failure_policy(policy: Object, spec: Object, path: str) -> list[FieldError]:
     """What is wrong with the policy of a job's spec."""
     rules, pods = policy.get("rules") or [], spec["template"]["spec"]
     errors = [field.too_many(f"{path}.rules", len(rules), _MOST_RULES)] if len(rules) > _MOST_RULES else []
@@ -111,7 +111,7 @@ def _codes(codes: Object, containers: set[Any], path: str) -> list[FieldError]:
     for place, value in enumerate(each(values)):
         if operator == "In" and value == 0:
             errors.append(field.invalid(f"{path}.values[{place}]", 0, "must not be 0 for the In operator"))
-        errors += checks.once(f"{path}.values[{place}]", value, seen)
+        errors += checks.validate_unique(f"{path}.values[{place}]", value, seen)
     if any(one > other for one, other in pairwise(values)):
         errors.append(field.invalid(f"{path}.values", values, "must be ordered"))
     return errors

@@ -15,7 +15,7 @@ class IndexFault(ValueError):
     """A text is no list of indexes; the words are those of a real server."""
 
 
-def count(text: str, completions: int) -> int:
+def count_indexes(text: str, completions: int) -> int:
     """How many indexes a text has, all below completions and in their order. Raises IndexFault."""
     if not text:
         return 0
@@ -28,16 +28,16 @@ def count(text: str, completions: int) -> int:
     return total
 
 
-def fault(text: str, completions: int) -> str:
+def find_index_fault(text: str, completions: int) -> str:
     """Why a text is no list of indexes, "" where it is one."""
     try:
-        count(text, completions)
+        count_indexes(text, completions)
     except IndexFault as error:
         return str(error)
     return ""
 
 
-def overlap(completed: str, failed: str, completions: int) -> int | None:
+def find_overlap(completed: str, failed: str, completions: int) -> int | None:
     """The first index that is in both; what is no interval is passed over."""
     if not completed or not failed:
         return None

@@ -6,8 +6,8 @@ from typing import Any
 
 from podless.apis.batch import failures, jobspecs, jobstatus, successes
 from podless.apis.shared import template
-from podless.apis.shared.carried import keep
-from podless.apis.shared.immutable import immutable, stays
+from podless.apis.shared.carried import keep_parts
+from podless.apis.shared.immutable import immutable_error, validate_immutable
 from podless.apis.shared.speced import TemplateStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
@@ -43,7 +43,7 @@ class JobStrategy(TemplateStrategy):
 
     def default(self, version: Version, obj: Object) -> None:
         """One pod, at most six more."""
-        jobspecs.fill(obj)
+        jobspecs.default_job_spec(obj)
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Nothing is known of it yet; pods are found by its uid, unless the client says by what."""
@@ -65,7 +65,7 @@ class JobStrategy(TemplateStrategy):
 
     def unstored(self, obj: Object) -> Object:
         """As `store`."""
-        labels = template.labels(obj["spec"]["template"])
+        labels = template.template_labels(obj["spec"]["template"])
         if labels and not obj["metadata"].get("labels"):
             obj["metadata"]["labels"] = dict(labels)
         return obj
@@ -79,24 +79,24 @@ class JobStrategy(TemplateStrategy):
         spec, before = obj["spec"], old["spec"]
         again = _check(spec, before)
         errors = [*_selected(obj, old), *again, *_hostnames(obj), *again, *_completions(spec, before)]
-        errors += stays("spec.selector", spec.get("selector"), before.get("selector"))
+        errors += validate_immutable("spec.selector", spec.get("selector"), before.get("selector"))
         errors += _template(obj, old)
         for name in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
             given = spec.get(name)
-            errors += stays(f"spec.{name}", given, before.get(name), _SHOWN.get(name, _itself)(given))
+            errors += validate_immutable(f"spec.{name}", given, before.get(name), _SHOWN.get(name, _itself)(given))
         return errors
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Much."""
-        return jobstatus.check(obj, old)
+        return jobstatus.validate_job_status(obj, old)
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """What is odd about the name and the spec."""
         if old is None:
-            return [*template.name_warnings(obj), *jobspecs.warn(obj["spec"], "spec")]
+            return [*template.name_warnings(obj), *jobspecs.warn_of_job_spec(obj["spec"], "spec")]
         if obj["metadata"].get("generation") == old["metadata"].get("generation"):
             return []
-        return jobspecs.warn(obj["spec"], "spec")
+        return jobspecs.warn_of_job_spec(obj["spec"], "spec")
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
         """How many pods came to a good end."""
@@ -116,7 +116,7 @@ def _itself(value: Any) -> Any:
     return value
 
 
-_SHOWN = {"podFailurePolicy": failures.shown, "successPolicy": successes.shown}
+_SHOWN = {"podFailurePolicy": failures.show_failure_policy, "successPolicy": successes.show_success_policy}
 
 
 def _select(obj: Object) -> None:
@@ -138,11 +138,11 @@ def _selected(obj: Object, old: Object | None = None) -> list[FieldError]:
         return []
     uid, name = metadata.get("uid") or "", metadata.get("name") or ""
     expected = {_OLD_UID: uid, _OLD_NAME: name}
-    had = template.labels(old["spec"]["template"]) if old is not None else {_UID: "", _NAME: ""}
+    had = template.template_labels(old["spec"]["template"]) if old is not None else {_UID: "", _NAME: ""}
     if _UID in had and _NAME in had:
         expected |= {_UID: uid, _NAME: name}
-    errors = _labelled(template.labels(spec["template"]), expected)
-    selector = template.parsed(spec["selector"])
+    errors = _labelled(template.template_labels(spec["template"]), expected)
+    selector = template.parse_selector(spec["selector"])
     if selector is not None and not selector.matches(expected):
         errors.append(field.invalid("spec.selector", spec["selector"], "`selector` not auto-generated"))
     return errors
@@ -159,14 +159,14 @@ def _labelled(labels: dict[str, str], expected: dict[str, str]) -> list[FieldErr
 
 
 def _check(spec: Object, old: Object | None) -> list[FieldError]:
-    errors, selector, given = jobspecs.check(spec, "spec", old), spec.get("selector"), spec["template"]
+    errors, selector, given = jobspecs.validate_job_spec(spec, "spec", old), spec.get("selector"), spec["template"]
     if selector is None:
         errors.append(field.required("spec.selector"))
     else:
         errors += labelselector.validate_selector(selector, "spec.selector")
-    found = template.parsed(selector)
-    if found is not None and not found.matches(template.labels(given)):
-        errors.append(template.mismatch(given, "spec.template"))
+    found = template.parse_selector(selector)
+    if found is not None and not found.matches(template.template_labels(given)):
+        errors.append(template.selector_mismatch(given, "spec.template"))
     return errors
 
 
@@ -184,7 +184,7 @@ def _completions(spec: Object, old: Object) -> list[FieldError]:
     """An indexed job may become longer or shorter where all of it runs at once."""
     wanted, before, path = spec.get("completions"), old.get("completions"), "spec.completions"
     if spec.get("completionMode") != jobspecs.INDEXED:
-        return stays(path, wanted, before)
+        return validate_immutable(path, wanted, before)
     if wanted in (before, None) or wanted == spec.get("parallelism"):
         return []
     return [field.invalid(path, wanted, "can only be modified in tandem with spec.parallelism")]
@@ -197,7 +197,7 @@ def _template(obj: Object, old: Object) -> list[FieldError]:
     if _held(old):
         given, before, path = given["spec"], _adopted(given["spec"], before["spec"]), "spec.template.spec"
         struct = POD_SPEC
-    return [] if given == before else [immutable(path, gostructs.format_struct(struct, given))]
+    return [] if given == before else [immutable_error(path, gostructs.format_struct(struct, given))]
 
 
 def _held(old: Object) -> bool:
@@ -214,9 +214,9 @@ def _adopted(spec: Object, old: Object) -> Object:
     """The spec of the pods as it was, with what may change as it is wanted."""
     adopted: Object = serializer.copy_value(old)
     for name in _DIRECTIVES:
-        keep(adopted, spec, name)
+        keep_parts(adopted, spec, name)
     near = dict(adopted.get("affinity") or {})
-    keep(near, spec.get("affinity") or {}, "nodeAffinity")
+    keep_parts(near, spec.get("affinity") or {}, "nodeAffinity")
     if near or spec.get("affinity") is not None:
         adopted["affinity"] = near
     else:
@@ -224,7 +224,7 @@ def _adopted(spec: Object, old: Object) -> Object:
     for part in ("containers", "initContainers"):
         for one, other in zip(each(adopted.get(part) or ()), spec.get(part) or (), strict=False):
             if one.get("name") == other.get("name"):
-                keep(one, other, "resources")
+                keep_parts(one, other, "resources")
     return adopted
 
 

@@ -30,17 +30,17 @@ _UNTRACKED = (
 _LARGEST = (1 << 31) - 1
 
 
-def fill(obj: Object) -> None:
+def default_job_spec(obj: Object) -> None:
     """Fill in what the spec of a job leaves out. obj: the job, which takes over the labels of the template."""
     spec, metadata = obj["spec"], obj["metadata"]
-    template.fill(spec["template"])
+    template.default_template(spec["template"])
     if spec.get("completions") is None and spec.get("parallelism") is None:
         spec["completions"] = 1
     if spec.get("parallelism") is None:
         spec["parallelism"] = 1
     if spec.get("backoffLimit") is None:
         spec["backoffLimit"] = 6 if spec.get("backoffLimitPerIndex") is None else _LARGEST
-    labels = template.labels(spec["template"])
+    labels = template.template_labels(spec["template"])
     if labels and not metadata.get("labels"):
         metadata["labels"] = dict(labels)
     for name, value in (("completionMode", NOT_INDEXED), ("suspend", False), ("manualSelector", False)):
@@ -48,12 +48,12 @@ def fill(obj: Object) -> None:
             spec[name] = value
     policy = spec.get("podFailurePolicy")
     if policy is not None:
-        failures.fill(policy)
+        failures.default_failure_policy(policy)
     if spec.get("podReplacementPolicy") is None:
         spec["podReplacementPolicy"] = "Failed" if policy is not None else "TerminatingOrFailed"
 
 
-def check(spec: Object, path: str, old: Object | None = None) -> list[FieldError]:
+def validate_job_spec(spec: Object, path: str, old: Object | None = None) -> list[FieldError]:
     """What is wrong with a spec but for its selector. old: the one that it replaces."""
     errors = checks.all_nonnegative(spec, path, _COUNTS)
     if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
@@ -62,14 +62,14 @@ def check(spec: Object, path: str, old: Object | None = None) -> list[FieldError
     errors += _mode(spec, path)
     policy, success = spec.get("podFailurePolicy"), spec.get("successPolicy")
     if policy is not None:
-        errors += failures.check(policy, spec, f"{path}.podFailurePolicy")
+        errors += failures.validate_failure_policy(policy, spec, f"{path}.podFailurePolicy")
     if success is not None and spec.get("completionMode") != INDEXED:
-        errors.append(field.invalid(f"{path}.successPolicy", successes.shown(success), _NEEDS_INDEXES))
+        errors.append(field.invalid(f"{path}.successPolicy", successes.show_success_policy(success), _NEEDS_INDEXES))
     elif success is not None:
-        errors += successes.check(success, spec.get("completions") or 0, f"{path}.successPolicy")
+        errors += successes.validate_success_policy(success, spec.get("completions") or 0, f"{path}.successPolicy")
     errors += _replacement(spec, f"{path}.podReplacementPolicy")
     given = spec["template"]
-    errors += template.check(given, f"{path}.template", old["template"] if old is not None else None)
+    errors += template.validate_template(given, f"{path}.template", old["template"] if old is not None else None)
     return [*errors, *_restarts(spec, f"{path}.template.spec.restartPolicy")]
 
 
@@ -141,10 +141,10 @@ def _restarts(spec: Object, path: str) -> list[FieldError]:
     return []
 
 
-def warn(spec: Object, path: str) -> list[str]:
+def warn_of_job_spec(spec: Object, path: str) -> list[str]:
     """What is odd about a spec."""
     found = []
     many = (spec.get("completions") or 0) > _MANY and (spec.get("parallelism") or 0) > _MOST_OF_MANY
     if spec.get("completionMode") == INDEXED and many:
         found.append(_UNTRACKED)
-    return [*found, *template.warn(spec["template"], f"{path}.template")]
+    return [*found, *template.warn_of_template(spec["template"], f"{path}.template")]

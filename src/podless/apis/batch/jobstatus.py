@@ -39,7 +39,7 @@ class _State:
         return [*(held.get("succeeded") or ()), *(held.get("failed") or ())]
 
 
-def check(obj: Object, old: Object) -> list[FieldError]:
+def validate_job_status(obj: Object, old: Object) -> list[FieldError]:
     """What is wrong with a status: what was wrong before is passed over."""
     new, before = _State(obj), _State(old)
     errors = checks.all_nonnegative(new.status, "status", _COUNTS)
@@ -121,7 +121,7 @@ def _indexes(new: _State, old: _State) -> Iterator[FieldError]:
     completions, limit = spec.get("completions"), spec.get("backoffLimitPerIndex")
     done_differs, failed_differs = _differs(new, old, "completedIndexes"), _differs(new, old, "failedIndexes")
     path = "status.completedIndexes"
-    if done_differs and completions is not None and (why := indexes.fault(done, completions)):
+    if done_differs and completions is not None and (why := indexes.find_index_fault(done, completions)):
         yield field.invalid(path, done, f"error parsing completedIndexes: {why}")
     if done_differs and done and spec.get("completionMode") != INDEXED:
         yield field.invalid(path, done, "cannot set non-empty completedIndexes when non-indexed completion mode")
@@ -133,10 +133,10 @@ def _indexes(new: _State, old: _State) -> Iterator[FieldError]:
         yield field.invalid(path, failed, "cannot set non-null failedIndexes when backoffLimitPerIndex is null")
     if completions is None:
         return
-    if failed_differs and limit is not None and (why := indexes.fault(failed, completions)):
+    if failed_differs and limit is not None and (why := indexes.find_index_fault(failed, completions)):
         yield field.invalid(path, failed, f"error parsing failedIndexes: {why}")
     if done_differs or failed_differs:
-        both = indexes.overlap(done, failed, completions)
+        both = indexes.find_overlap(done, failed, completions)
         if both is not None:
             yield field.invalid(path, failed, f"failedIndexes and completedIndexes overlap at index: {both}")
 

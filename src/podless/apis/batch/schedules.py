@@ -46,7 +46,7 @@ _BOUNDS = (
 )
 
 
-def fault(text: str) -> str:
+def find_schedule_fault(text: str) -> str:
     """Why a text is no schedule, "" where it is one."""
     try:
         _check(text)

@@ -15,7 +15,7 @@ _MOST_RULES = 20
 _MOST_BYTES = 64 * 1024
 
 
-def shown(policy: Object | None) -> Any:
+def show_success_policy(policy: Object | None) -> Any:
     """The policy as errors show it: under the names of its Go fields."""
     if policy is None:
         return None
@@ -24,7 +24,7 @@ def shown(policy: Object | None) -> Any:
     return {"Rules": rules and [{name: rule.get(own) for name, own in names.items()} for rule in each(rules)]}
 
 
-def check(policy: Object, completions: int, path: str) -> list[FieldError]:
+def validate_success_policy(policy: Object, completions: int, path: str) -> list[FieldError]:
     """What is wrong with a policy."""
     rules, path = policy.get("rules") or [], f"{path}.rules"
     errors: list[FieldError] = []
@@ -49,12 +49,12 @@ def _rule(rule: Object, completions: int, path: str) -> list[FieldError]:
         if len(wanted.encode()) > _MOST_BYTES:
             errors.append(field.too_long(where, _MOST_BYTES))
         try:
-            total = indexes.count(wanted, completions)
+            total = indexes.count_indexes(wanted, completions)
         except indexes.IndexFault as why:
             errors.append(field.invalid(where, wanted, f"error parsing succeededIndexes: {why}"))
     if number is not None:
         where = f"{path}.succeededCount"
-        errors += checks.nonnegative(where, number)
+        errors += checks.validate_nonnegative(where, number)
         if number > completions:
             text = f"must be less than or equal to {completions} (the number of specified completions)"
             errors.append(field.invalid(where, number, text))

@@ -123,9 +123,9 @@ def _read_organizations(spec: dict[str, str]) -> list[object]:
     from cryptography import x509
     from cryptography.x509.oid import NameOID
 
-    from podless.apis.certificates.certificatesigningrequests import request
+    from podless.apis.certificates.certificatesigningrequests import decode_request
 
-    der = request(spec)
+    der = decode_request(spec)
     if der is None:
         return []
     subject = x509.load_der_x509_csr(der).subject

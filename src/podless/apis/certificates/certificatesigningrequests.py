@@ -6,7 +6,7 @@ import base64
 from collections.abc import Iterator
 
 from podless.apis.shared import checks
-from podless.apis.shared.keypair import blocks
+from podless.apis.shared.keypair import read_pem_blocks
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Strategy
@@ -116,9 +116,9 @@ class _Approval(SigningRequestStrategy):
             obj["status"]["certificate"] = known
 
 
-def request(spec: Object) -> bytes | None:
+def decode_request(spec: Object) -> bytes | None:
     """The DER of what is asked for; None where there is none."""
-    for sort, der in blocks(base64.b64decode(spec.get("request") or "")):
+    for sort, der in read_pem_blocks(base64.b64decode(spec.get("request") or "")):
         return der if sort == REQUEST else None
     return None
 
@@ -131,7 +131,7 @@ def _spec(spec: Object) -> Iterator[FieldError]:
         yield field.required("spec.usages")
     for place, usage in enumerate(each(usages)):
         yield from field.one_of(f"spec.usages[{place}]", usage, _USAGES)
-        yield from checks.once(f"spec.usages[{place}]", usage, seen)
+        yield from checks.validate_unique(f"spec.usages[{place}]", usage, seen)
     signer, seconds = spec["signerName"], spec.get("expirationSeconds")
     if signer == _LEGACY:
         text = "the legacy signerName is not allowed via this API version"
@@ -147,7 +147,7 @@ def _request_fault(spec: Object) -> str:
     """What is wrong with the request itself, "" for a good one."""
     from cryptography import x509
 
-    der = request(spec)
+    der = decode_request(spec)
     if der is None:
         return f"PEM block type must be {REQUEST}"
     try:
@@ -222,7 +222,7 @@ def _certificate_fault(pem: bytes) -> str:
     from cryptography import x509
 
     found = False
-    for sort, der in blocks(pem):
+    for sort, der in read_pem_blocks(pem):
         if sort != CERTIFICATE:
             return f'only CERTIFICATE PEM blocks are allowed, found "{sort}"'
         found = True

@@ -35,7 +35,7 @@ class LeaseStrategy(TypedStrategy):
         duration, errors = spec.get("leaseDurationSeconds"), []
         if duration is not None and duration <= 0:
             errors.append(field.invalid("spec.leaseDurationSeconds", duration, "must be greater than 0"))
-        return [*errors, *checks.nonnegative("spec.leaseTransitions", spec.get("leaseTransitions"))]
+        return [*errors, *checks.validate_nonnegative("spec.leaseTransitions", spec.get("leaseTransitions"))]
 
 
 STRATEGY = LeaseStrategy()

@@ -53,7 +53,7 @@ def _address(address: Object, path: str) -> Iterator[FieldError]:
         yield from field.invalids(f"{path}.hostname", host, names.check_label_name(host))
     if node is not None:
         yield from field.invalids(f"{path}.nodeName", node, names.check_subdomain(node))
-    yield from field.invalids(f"{path}.ip", ip, servicespec.special(ip))
+    yield from field.invalids(f"{path}.ip", ip, servicespec.validate_external_address(ip))
 
 
 def _subset_port(port: Object, path: str, *, named: bool) -> Iterator[FieldError]:
@@ -63,10 +63,10 @@ def _subset_port(port: Object, path: str, *, named: bool) -> Iterator[FieldError
     elif named:
         yield field.required(f"{path}.name")
     yield from checks.port_number(f"{path}.port", number)
-    yield from protocols(protocol, application, path)
+    yield from validate_protocols(protocol, application, path)
 
 
-def protocols(protocol: str | None, application: str | None, path: str) -> Iterator[FieldError]:
+def validate_protocols(protocol: str | None, application: str | None, path: str) -> Iterator[FieldError]:
     """What is spoken at a port."""
     if protocol is None:
         yield field.required(f"{path}.protocol")

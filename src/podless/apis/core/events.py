@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from podless.apis.shared.immutable import immutable
+from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
@@ -45,7 +45,7 @@ _FIXED = (
 )
 
 
-def rename(obj: Object, words: Mapping[str, str], struct: Struct, api_version: str) -> Object:
+def rename_fields(obj: Object, words: Mapping[str, str], struct: Struct, api_version: str) -> Object:
     """The event in the words of the other group."""
     named = {words.get(name, name): item for name, item in each(obj).items()}
     metadata = named.pop("metadata")
@@ -66,7 +66,7 @@ class EventStrategy(TypedStrategy):
 
     def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
         """In the words of the core group."""
-        return obj if obj["apiVersion"] == "v1" else rename(obj, _BACK, _EVENT, "v1")
+        return obj if obj["apiVersion"] == "v1" else rename_fields(obj, _BACK, _EVENT, "v1")
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """That namespaces agree, and the rules of new events where it is one."""
@@ -112,11 +112,11 @@ class NewEventStrategy(EventStrategy):
 
     def store(self, kind: Kind, obj: Object) -> Object:
         """In the words of the core group."""
-        return rename(obj, _BACK, _EVENT, "v1")
+        return rename_fields(obj, _BACK, _EVENT, "v1")
 
     def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
         """In the words of this group."""
-        return rename(obj, _WORDS, _NEW_EVENT, "events.k8s.io/v1") if obj["apiVersion"] == "v1" else obj
+        return rename_fields(obj, _WORDS, _NEW_EVENT, "events.k8s.io/v1") if obj["apiVersion"] == "v1" else obj
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The rules of the core group and those for events that are complete; errors are in core words."""
@@ -137,7 +137,7 @@ class NewEventStrategy(EventStrategy):
             errors += _check_series(stored)
         for name, shown in _FIXED:
             if stored.get(name) != before.get(name):
-                errors.append(immutable(shown, _go(name, stored.get(name))))
+                errors.append(immutable_error(shown, _go(name, stored.get(name))))
         return errors
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:

@@ -5,7 +5,7 @@ As on a cluster that has addresses of IPv4 alone. Source: Kubernetes' pkg/regist
 
 from __future__ import annotations
 
-from podless.apis.core.servicespec import EXPOSED, EXTERNAL, HEADLESS, accessible, addresses
+from podless.apis.core.servicespec import EXPOSED, EXTERNAL, HEADLESS, is_externally_accessible, validate_addresses
 from podless.meta import field
 from podless.meta.errors import Invalid
 from podless.meta.field import FieldError
@@ -18,7 +18,7 @@ _CHANGED = "may not change once set"
 _BALANCED = "LoadBalancer"
 
 
-def adopt(spec: Object, old: Object) -> None:
+def adopt_allocated(spec: Object, old: Object) -> None:
     """Take over what was given to a service where an update leaves it out."""
     addressed = EXTERNAL not in (spec["type"], old["type"])
     if addressed and not spec.get("clusterIP") and old.get("clusterIP"):
@@ -32,11 +32,16 @@ def adopt(spec: Object, old: Object) -> None:
         spec.pop("clusterIPs", None)
     if spec["type"] in EXPOSED and old["type"] in EXPOSED:
         _adopt_ports(spec, old)
-    if checked(spec) and checked(old) and not spec.get("healthCheckNodePort") and old.get("healthCheckNodePort"):
+    if (
+        needs_health_check(spec)
+        and needs_health_check(old)
+        and not spec.get("healthCheckNodePort")
+        and old.get("healthCheckNodePort")
+    ):
         spec["healthCheckNodePort"] = old["healthCheckNodePort"]
 
 
-def checked(spec: Object) -> bool:
+def needs_health_check(spec: Object) -> bool:
     """Whether a load balancer asks the nodes for the health of a service."""
     return bool(spec["type"] == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local")
 
@@ -55,7 +60,7 @@ def _node_ports(spec: Object) -> set[int]:
     return {port["nodePort"] for port in each(spec.get("ports") or ()) if port.get("nodePort")}
 
 
-def choose(obj: Object, old: Object | None) -> None:
+def choose_families(obj: Object, old: Object | None) -> None:
     """Set policy and families where the client leaves them out. old: None for a create. Raises Invalid."""
     spec, before = obj["spec"], old["spec"] if old is not None else {}
     if spec["type"] == EXTERNAL or _settled(spec, before):
@@ -63,7 +68,7 @@ def choose(obj: Object, old: Object | None) -> None:
     bare = spec.get("clusterIP") == HEADLESS and not spec.get("selector")
     if spec.get("ipFamilyPolicy") is None:
         spec["ipFamilyPolicy"] = before.get("ipFamilyPolicy") or ("RequireDualStack" if bare else "SingleStack")
-    _refuse(obj, list(addresses(spec, before.get("clusterIPs") or ())))
+    _refuse(obj, list(validate_addresses(spec, before.get("clusterIPs") or ())))
     _refuse(obj, [*_fit(spec, before), *_infer(spec)])
     if not bare:
         _refuse(obj, _possible(spec))
@@ -129,7 +134,7 @@ def _possible(spec: Object) -> list[FieldError]:
     return errors
 
 
-def drop(spec: Object, old: Object) -> None:
+def drop_unused(spec: Object, old: Object) -> None:
     """Drop what a service that becomes one of another type has no use for, where it is as it was."""
     useless: list[str] = []
     if old["type"] != EXTERNAL and spec["type"] == EXTERNAL:
@@ -140,18 +145,18 @@ def drop(spec: Object, old: Object) -> None:
     if old["type"] in EXPOSED and spec["type"] not in EXPOSED and _node_ports(spec) <= _node_ports(old):
         for port in each(spec.get("ports") or ()):
             port.pop("nodePort", None)
-    if checked(old) and not checked(spec):
+    if needs_health_check(old) and not needs_health_check(spec):
         useless.append("healthCheckNodePort")
     if old["type"] == _BALANCED and spec["type"] != _BALANCED:
         useless += ("allocateLoadBalancerNodePorts", "loadBalancerClass")
-    if accessible(old) and not accessible(spec):
+    if is_externally_accessible(old) and not is_externally_accessible(spec):
         useless.append("externalTrafficPolicy")
     for name in each(useless):
         if spec.get(name) == old.get(name):
             spec.pop(name, None)
 
 
-def kept(spec: Object, old: Object) -> list[FieldError]:
+def validate_kept(spec: Object, old: Object) -> list[FieldError]:
     """Addresses and families that were given away stay, but for the second of them."""
     if EXTERNAL in (spec["type"], old["type"]):
         return []
@@ -173,6 +178,6 @@ def kept(spec: Object, old: Object) -> list[FieldError]:
 def kept_check(spec: Object, old: Object) -> list[FieldError]:
     """The port that a load balancer asks for health stays."""
     name = "healthCheckNodePort"
-    if not checked(spec) or not checked(old) or spec.get(name) == old.get(name):
+    if not needs_health_check(spec) or not needs_health_check(old) or spec.get(name) == old.get(name):
         return []
     return [field.forbidden(f"spec.{name}", "field is immutable")]

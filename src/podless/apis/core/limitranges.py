@@ -59,7 +59,7 @@ class LimitRangeStrategy(TypedStrategy):
         for place, item in enumerate(each(obj["spec"].get("limits") or [])):
             path, name = f"spec.limits[{place}]", item["type"]
             errors += _type(name, f"{path}.type")
-            errors += checks.once(f"{path}.type", name, seen)
+            errors += checks.validate_unique(f"{path}.type", name, seen)
             errors += _item(item, path)
         return errors
 
@@ -117,7 +117,7 @@ def _amounts(item: Object, name: str, path: str) -> Iterator[FieldError]:
             yield field.invalid(f"{path}.{of}[{name}]", texts[shown], text)
     yield from _ratio(texts, amounts, f"{path}.maxLimitRequestRatio[{name}]")
     requested = amounts.get("defaultRequest")
-    if "default" in amounts and requested not in (None, amounts["default"]) and not resources.overcommitted(name):
+    if "default" in amounts and requested not in (None, amounts["default"]) and not resources.may_overcommit(name):
         text = (
             f"default value {texts['default']} must equal to defaultRequest value {texts['defaultRequest']} in {name}"
         )

@@ -102,11 +102,11 @@ class Meter:
         self, kind: Kind, collection: WatchCache, namespace: str, quota: Object, names: Sequence[str]
     ) -> dict[str, str]:
         """How much of what a quota names is used by those of the objects in a namespace that it is about."""
-        measure = usage.of(kind)
+        measure = usage.usage_function(kind)
         if measure is None:
             return dict.fromkeys(names, "0")
         self._follow(kind, collection)
-        scope, scopes, applies = kind.keys.scope(namespace), _format_scopes(quota), usage.scoped(quota)
+        scope, scopes, applies = kind.keys.scope(namespace), _format_scopes(quota), usage.scope_matcher(quota)
         found = {}
         for name in names:
             charge(_STEPS)

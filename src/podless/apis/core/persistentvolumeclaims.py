@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from podless.apis.podspec import claims
 from podless.apis.shared import checks
-from podless.apis.shared.carried import put
-from podless.apis.shared.immutable import immutable
+from podless.apis.shared.carried import put_part
+from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
@@ -62,11 +62,11 @@ class ClaimStrategy(StatusStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The spec."""
-        return [*claims.spec(obj["spec"], "spec")]
+        return [*claims.validate_claim_spec(obj["spec"], "spec")]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """As a new one; nothing but the amount and the class of attributes changes."""
-        return [*claims.spec(obj["spec"], "spec", old["spec"]), *_changes(obj, old)]
+        return [*claims.validate_claim_spec(obj["spec"], "spec", old["spec"]), *_changes(obj, old)]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Names and amounts."""
@@ -130,7 +130,7 @@ def _changes(obj: Object, old: Object) -> Iterator[FieldError]:
     if size < least and size <= (quantity.parse_quantity(held) if held is not None else 0):
         yield field.forbidden(_STORAGE, "field can not be less than status.capacity")
     if spec.get("volumeMode") != before.get("volumeMode"):
-        yield immutable("volumeMode", spec.get("volumeMode"))
+        yield immutable_error("volumeMode", spec.get("volumeMode"))
     if before.get("volumeAttributesClassName") is not None:
         path, name = "spec.volumeAttributesClassName", spec.get("volumeAttributesClassName")
         if name is None:
@@ -143,14 +143,14 @@ def _comparable(obj: Object, old: Object) -> tuple[Object, Object]:
     """Both specs without what may differ."""
     spec, before = dict(obj["spec"]), dict(old["spec"])
     if not before.get("volumeName"):
-        put(before, "volumeName", spec.get("volumeName"))
+        put_part(before, "volumeName", spec.get("volumeName"))
     name, noted = spec.get("storageClassName"), _annotation(old)
     if name is not None and before.get("storageClassName") is None and noted in (None, name):
         spec.pop("storageClassName")
     if (obj.get("status") or {}).get("phase") == "Bound":
         _same_request(spec, before)
         if spec.get("volumeAttributesClassName") is not None:
-            put(spec, "volumeAttributesClassName", before.get("volumeAttributesClassName"))
+            put_part(spec, "volumeAttributesClassName", before.get("volumeAttributesClassName"))
     return spec, before
 
 
@@ -167,7 +167,7 @@ def _class_annotation(obj: Object, old: Object) -> Iterator[FieldError]:
     name = obj["spec"].get("storageClassName")
     upgraded = known is not None and old["spec"].get("storageClassName") is None and name == known
     if now != known and not (upgraded and now is None):
-        yield immutable(f"metadata.annotations[{CLASS_ANNOTATION}]", now or "")
+        yield immutable_error(f"metadata.annotations[{CLASS_ANNOTATION}]", now or "")
 
 
 def _annotation(obj: Object) -> str | None:
@@ -189,7 +189,7 @@ def _resource(name: str, path: str) -> Iterator[FieldError]:
 
 def _amounts(given: dict[str, str], path: str) -> Iterator[FieldError]:
     for name, text in each(given).items():
-        yield from checks.sound(f"{path}[{name}]", text)
+        yield from checks.validate_amount(f"{path}[{name}]", text)
 
 
 STRATEGY = ClaimStrategy()

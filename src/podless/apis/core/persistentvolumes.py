@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podless.apis.shared import nodelabels
-from podless.apis.shared.immutable import immutable
+from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.apis.shared.volumes import sources, spec
 from podless.codec import quantity
@@ -79,11 +79,11 @@ class PersistentVolumeStrategy(StatusStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The spec."""
-        return [*spec.check(obj["spec"], obj["metadata"].get("name", ""))]
+        return [*spec.validate_volume_spec(obj["spec"], obj["metadata"].get("name", ""))]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The spec, which a real server looks at twice; where and how the volume is stays."""
-        errors = [*spec.check(obj["spec"], obj["metadata"].get("name", ""))]
+        errors = [*spec.validate_volume_spec(obj["spec"], obj["metadata"].get("name", ""))]
         return [*errors, *errors, *_changes(obj["spec"], old["spec"])]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
@@ -117,7 +117,7 @@ def _changes(wanted: Object, before: Object) -> Iterator[FieldError]:
         text = f"spec.persistentvolumesource is immutable after creation\n{told}"
         yield field.forbidden("spec.persistentvolumesource", text)
     if wanted.get("volumeMode") != before.get("volumeMode"):
-        yield immutable("volumeMode", wanted.get("volumeMode"))
+        yield immutable_error("volumeMode", wanted.get("volumeMode"))
     affinity, known = wanted.get("nodeAffinity"), before.get("nodeAffinity")
     if known is not None and affinity != known and _renamed(known, affinity) != affinity:
         yield field.invalid("nodeAffinity", gostructs.format_struct(VOLUME_NODE_AFFINITY, affinity), _AFFINITY)

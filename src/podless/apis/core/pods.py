@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from podless.apis.podspec import default_pod, drop_disabled
 from podless.apis.podspec import selectors as selecting
-from podless.apis.podspec.amounts import quality
-from podless.apis.podspec.statuses import check as check_status
+from podless.apis.podspec.amounts import qos_class
+from podless.apis.podspec.statuses import validate_status_update as check_status
 from podless.apis.podspec.template import validate_new_pod
-from podless.apis.podspec.updates import ephemeral, resize, same, update
+from podless.apis.podspec.updates import is_same, validate_ephemeral_update, validate_pod_update, validate_resize
 from podless.apis.podspec.warnings import APP_ARMOR
-from podless.apis.podspec.warnings import pod as pod_warnings
-from podless.apis.shared.carried import TOLD, keep
+from podless.apis.podspec.warnings import warn_of_pod as pod_warnings
+from podless.apis.shared.carried import TOLD, keep_parts
 from podless.apis.shared.typed import DescribedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Strategy
@@ -68,15 +68,15 @@ class PodStrategy(DescribedStrategy):
     def prepare_create(self, version: Version, obj: Object) -> None:
         """It is pending, of the quality of service that it asks for."""
         spec = obj["spec"]
-        obj["status"] = {"phase": "Pending", "qosClass": quality(spec)}
+        obj["status"] = {"phase": "Pending", "qosClass": qos_class(spec)}
         drop_disabled(spec)
         if spec.get("schedulingGates"):
             head = {"phase": "Pending", "conditions": [{**_GATED, "lastTransitionTime": clock.now()}]}
             obj["status"] = {**head, "qosClass": obj["status"]["qosClass"]}
-        selecting.complete(spec, obj["metadata"].get("labels") or {})
-        selecting.confine(obj)
+        selecting.complete_selectors(spec, obj["metadata"].get("labels") or {})
+        selecting.set_apparmor_fields(obj)
         if not has("AppArmorFieldsOnly"):
-            selecting.annotate(obj)
+            selecting.set_apparmor_annotations(obj)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         """The status has its own endpoint."""
@@ -86,7 +86,7 @@ class PodStrategy(DescribedStrategy):
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         """The spec stays, and so do owners; generations that were seen are not forgotten."""
         super().prepare_status(version, obj, old)
-        keep(obj["metadata"], old["metadata"], "deletionTimestamp", "ownerReferences")
+        keep_parts(obj["metadata"], old["metadata"], "deletionTimestamp", "ownerReferences")
         status, known = obj.setdefault("status", {}), old["status"]
         for name in ("qosClass", "observedGeneration") if has("FixedQOSClass") else ("observedGeneration",):
             if not status.get(name) and known.get(name):
@@ -106,7 +106,7 @@ class PodStrategy(DescribedStrategy):
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The same, and what may change."""
-        return update(obj, old)
+        return validate_pod_update(obj, old)
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What containers may become, and addresses."""
@@ -117,7 +117,7 @@ class PodStrategy(DescribedStrategy):
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
         """Whether the spec differs."""
-        return not same(obj["spec"], old["spec"])
+        return not is_same(obj["spec"], old["spec"])
 
     def below(self, subresource: str) -> Strategy[Kind]:
         """Containers are added, and resources changed, at endpoints of their own."""
@@ -164,7 +164,7 @@ class _Part(PodStrategy):
         """All else stays, metadata as well."""
         obj["spec"] = self.take(obj["spec"], old["spec"])
         obj["status"] = old["status"]
-        keep(obj["metadata"], old["metadata"], *TOLD)
+        keep_parts(obj["metadata"], old["metadata"], *TOLD)
         drop_disabled(obj["spec"], old["spec"])
 
 
@@ -177,7 +177,7 @@ class _Ephemeral(_Part):
         return _in_order(kept | ({"ephemeralContainers": given} if given else {}))
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return ephemeral(obj, old)
+        return validate_ephemeral_update(obj, old)
 
 
 class _Resize(_Part):
@@ -193,7 +193,7 @@ class _Resize(_Part):
         return _in_order(kept | taken | own)
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return resize(obj, old)
+        return validate_resize(obj, old)
 
 
 def _resources(given: list[Object], before: list[Object]) -> list[Object]:

@@ -31,8 +31,8 @@ class ReplicationControllerStrategy(ReplicasStrategy):
         spec = obj["spec"]
         given = spec.get("template")
         if given is not None:
-            template.fill(given)
-            labels = template.labels(given)
+            template.default_template(given)
+            labels = template.template_labels(given)
             if labels and not spec.get("selector"):
                 spec["selector"] = dict(labels)
             if labels and not obj["metadata"].get("labels"):
@@ -44,15 +44,15 @@ class ReplicationControllerStrategy(ReplicasStrategy):
 
     def check(self, spec: Object, old: Object | None) -> list[FieldError]:
         """Counts, selector and template."""
-        errors = checks.nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
+        errors = checks.validate_nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
         selector, given = spec.get("selector") or {}, spec.get("template")
         if not selector:
             errors.append(field.required("spec.selector"))
-        errors += checks.nonnegative("spec.replicas", spec.get("replicas"))
+        errors += checks.validate_nonnegative("spec.replicas", spec.get("replicas"))
         if given is None:
             return [*errors, field.required("spec.template")]
         wanted = selectors.of_set(selector)
-        return [*errors, *template.replicated(wanted, given, old, "ReplicationController")]
+        return [*errors, *template.validate_replica_template(wanted, given, old, "ReplicationController")]
 
     def kept(self, spec: Object, old: Object) -> list[FieldError]:
         """Even the selector may change."""
@@ -60,7 +60,7 @@ class ReplicationControllerStrategy(ReplicasStrategy):
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Counts that fit each other."""
-        return statuses.check(obj["status"], COUNTS, PARTS, "readyReplicas")
+        return statuses.validate_counts(obj["status"], COUNTS, PARTS, "readyReplicas")
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
         """How many there are."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from podless.apis.shared.immutable import immutable
+from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
@@ -54,7 +54,7 @@ _UNSUPPORTED = "unsupported scope"
 _SETS, _BARE = ("In", "NotIn"), ("Exists", "DoesNotExist")
 
 
-def counts(kind: Kind) -> tuple[str, ...]:
+def counted_names(kind: Kind) -> tuple[str, ...]:
     """The names that a kind's objects count under; none where they are not counted."""
     if not kind.namespaced or kind.virtual or kind.plural in _UNCOUNTED or kind.home is not None:
         return ()
@@ -62,14 +62,14 @@ def counts(kind: Kind) -> tuple[str, ...]:
     return (full, kind.plural) if not kind.group and kind.plural in _OBJECTS else (full,)
 
 
-def counted(registry: Registry, name: str) -> Kind | None:
+def find_counted_kind(registry: Registry, name: str) -> Kind | None:
     """The kind whose objects count under a name; None for what is not served, or not counted."""
     plural, _, group = name.removeprefix(_COUNT).partition(".")
     kind = registry.get(group, plural)
-    return kind if kind is not None and name in counts(kind) else None
+    return kind if kind is not None and name in counted_names(kind) else None
 
 
-def limits(quota: Object) -> dict[str, str]:
+def read_limits(quota: Object) -> dict[str, str]:
     """What a quota limits the numbers of objects to. One with scopes is about pods or volumes, not about numbers."""
     spec = quota.get("spec") or {}
     return {} if spec.get("scopes") or spec.get("scopeSelector") else spec.get("hard") or {}
@@ -104,7 +104,7 @@ class QuotaStrategy(TypedStrategy):
         spec = obj["spec"]
         errors = [*_check_amounts(spec.get("hard"), "spec.hard"), *_check_scopes(spec)]
         if set(spec.get("scopes") or ()) != set(old["spec"].get("scopes") or ()):
-            errors.append(immutable("spec.scopes", spec.get("scopes")))
+            errors.append(immutable_error("spec.scopes", spec.get("scopes")))
         return errors
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:

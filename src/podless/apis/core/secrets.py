@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 from podless.apis.shared import keypair
-from podless.apis.shared.immutable import kept
+from podless.apis.shared.immutable import validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gobase64, serializer
 from podless.kinds.kind import Kind, Version
@@ -62,7 +62,7 @@ class SecretStrategy(TypedStrategy):
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What may not change, then the rest."""
-        errors = [*kept(obj, old, "type")]
+        errors = [*validate_immutable_fields(obj, old, "type")]
         if old.get("immutable"):
             if not obj.get("immutable"):
                 errors.append(field.forbidden("immutable", _IMMUTABLE))
@@ -75,7 +75,7 @@ class SecretStrategy(TypedStrategy):
         if obj.get("type") != _TLS:
             return []
         data = obj.get("data") or {}
-        found = keypair.fault(*(base64.b64decode(data.get(key) or "") for key in _NEEDED[_TLS]))
+        found = keypair.find_key_pair_fault(*(base64.b64decode(data.get(key) or "") for key in _NEEDED[_TLS]))
         return [found] if found else []
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from podless.apis.core.ipfamilies import checked
+from podless.apis.core.ipfamilies import needs_health_check
 from podless.apis.core.servicespec import EXPOSED, EXTERNAL, HEADLESS
 from podless.meta import field, names
 from podless.meta.errors import APIError, Invalid
@@ -51,8 +51,8 @@ class Pool:
         """A service has changed, come or gone."""
         for obj, step in ((before, -1), (after, 1)):
             if obj is not None:
-                _count(self.addresses, addresses(obj["spec"]), step)
-                _count(self.ports, ports(obj["spec"]), step)
+                _count(self.addresses, list_addresses(obj["spec"]), step)
+                _count(self.ports, list_node_ports(obj["spec"]), step)
 
     def free_address(self) -> str:
         """An address that nobody has. Raises Refused."""
@@ -229,9 +229,9 @@ class Allocation:
 
     def _give_check(self, spec: Object, before: Object | None) -> None:
         """The port that a load balancer asks for the health of a service, where traffic stays on the node."""
-        if not checked(spec):
+        if not needs_health_check(spec):
             return
-        if before is not None and checked(before):
+        if before is not None and needs_health_check(before):
             return
         port = spec.get("healthCheckNodePort") or 0
         try:
@@ -247,12 +247,12 @@ class Allocation:
         raise Invalid("Service", "", self._name, [error])
 
 
-def addresses(spec: Object) -> list[str]:
+def list_addresses(spec: Object) -> list[str]:
     """The addresses that a service has."""
     return [ip for ip in spec.get("clusterIPs") or () if ip != HEADLESS]
 
 
-def ports(spec: Object) -> set[int]:
+def list_node_ports(spec: Object) -> set[int]:
     """The ports of the nodes that a service has."""
     found = {port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")}
     return found | {spec["healthCheckNodePort"]} if spec.get("healthCheckNodePort") else found

@@ -7,7 +7,7 @@ this server. Source: Kubernetes' pkg/registry/core/service, pkg/api/service and 
 from __future__ import annotations
 
 from podless.apis.core import ipfamilies, servicespec
-from podless.apis.core.servicespec import EXTERNAL, HINTS, OLD_HINTS, headless
+from podless.apis.core.servicespec import EXTERNAL, HINTS, OLD_HINTS, is_headless
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Strategy
@@ -48,7 +48,7 @@ class ServiceStrategy(TypedStrategy):
         for port in each(spec.get("ports") or ()):
             if not port.get("targetPort"):
                 port["targetPort"] = port["port"]
-        if servicespec.accessible(spec) and not spec.get("externalTrafficPolicy"):
+        if servicespec.is_externally_accessible(spec) and not spec.get("externalTrafficPolicy"):
             spec["externalTrafficPolicy"] = "Cluster"
         if spec["type"] in _ADDRESSED and spec.get("internalTrafficPolicy") is None:
             spec["internalTrafficPolicy"] = "Cluster"
@@ -64,14 +64,14 @@ class ServiceStrategy(TypedStrategy):
         spec = obj["spec"]
         if spec.get("clusterIP") and not spec.get("clusterIPs"):
             spec["clusterIPs"] = [spec["clusterIP"]]
-        ipfamilies.choose(obj, None)
+        ipfamilies.choose_families(obj, None)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         """The status has its own endpoint; what the server chose stays where it still fits. Raises Invalid."""
         obj["status"] = old["status"]
-        ipfamilies.adopt(obj["spec"], old["spec"])
-        ipfamilies.choose(obj, old)
-        ipfamilies.drop(obj["spec"], old["spec"])
+        ipfamilies.adopt_allocated(obj["spec"], old["spec"])
+        ipfamilies.choose_families(obj, old)
+        ipfamilies.drop_unused(obj["spec"], old["spec"])
         if obj["spec"]["type"] != "LoadBalancer":
             obj["status"] = {**obj["status"], "loadBalancer": {}}
 
@@ -91,18 +91,18 @@ class ServiceStrategy(TypedStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Type, name or address, ports, selector and policies."""
-        return servicespec.check(obj["spec"], obj["metadata"].get("annotations") or {})
+        return servicespec.validate_service_spec(obj["spec"], obj["metadata"].get("annotations") or {})
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """As a new one; families and addresses that are given away stay."""
         spec, before = obj["spec"], old["spec"]
-        errors = [*ipfamilies.kept(spec, before), *servicespec.changed_class(spec, before)]
+        errors = [*ipfamilies.validate_kept(spec, before), *servicespec.changed_class(spec, before)]
         return [*errors, *ipfamilies.kept_check(spec, before), *self.validate_create(kind, version, obj)]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Only what has a load balancer has been given an address by one."""
         if obj["spec"]["type"] == "LoadBalancer":
-            return [*servicespec.balancer(obj["status"])]
+            return [*servicespec.validate_load_balancer_status(obj["status"])]
         why = "may only be used when `spec.type` is 'LoadBalancer'"
         return [field.forbidden("status.loadBalancer.ingress", why)] if _given(obj) else []
 
@@ -120,7 +120,7 @@ class ServiceStrategy(TypedStrategy):
             "externalIPs": spec.get("externalIPs"),
             "SessionAffinity": spec["sessionAffinity"] != "None" and has("HeadlessAffinityWarning"),
         }
-        if headless(spec):
+        if is_headless(spec):
             found += [f"spec.{name} is ignored for headless services" for name, given in each(ignored).items() if given]
         elif spec.get("externalIPs") and spec["type"] == EXTERNAL:
             found.append('spec.externalIPs is ignored when spec.type is "ExternalName"')

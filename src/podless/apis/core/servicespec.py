@@ -30,19 +30,19 @@ _BALANCED = "may only be used when `type` is 'LoadBalancer'"
 _NOT_EXTERNAL = "may not be set for ExternalName services"
 
 
-def headless(spec: Object) -> bool:
+def is_headless(spec: Object) -> bool:
     """Whether a service has no address of its own, though it could."""
     return bool(spec["type"] == "ClusterIP" and spec.get("clusterIP") == HEADLESS)
 
 
-def accessible(spec: Object) -> bool:
+def is_externally_accessible(spec: Object) -> bool:
     """Whether traffic from outside can get there."""
     return spec["type"] in ("LoadBalancer", "NodePort") or (
         spec["type"] == "ClusterIP" and bool(spec.get("externalIPs"))
     )
 
 
-def check(spec: Object, annotations: dict[str, str]) -> list[FieldError]:
+def validate_service_spec(spec: Object, annotations: dict[str, str]) -> list[FieldError]:
     """All that is wrong with a spec that has its defaults. annotations: of the service."""
     return [*_modes(annotations), *(error for part in _PARTS for error in part(spec)), *_balancing(spec, annotations)]
 
@@ -117,12 +117,12 @@ def _port(port: Object, path: str, named: bool, seen: set[str]) -> Iterator[Fiel
     name, target = port.get("name") or "", port["targetPort"]
     if name:
         yield from field.invalids(f"{path}.name", name, names.check_label_name(name))
-        yield from checks.once(f"{path}.name", name, seen)
+        yield from checks.validate_unique(f"{path}.name", name, seen)
     elif named:
         yield field.required(f"{path}.name")
     yield from checks.port_number(f"{path}.port", port["port"])
     yield from field.one_of(f"{path}.protocol", port["protocol"], _PROTOCOLS)
-    yield from checks.port(f"{path}.targetPort", target)
+    yield from checks.validate_port(f"{path}.targetPort", target)
     protocol = port.get("appProtocol")
     if protocol is not None:
         yield from field.invalids(f"{path}.appProtocol", protocol, names.qualified_name(protocol))
@@ -141,7 +141,7 @@ def _selection(spec: Object) -> Iterator[FieldError]:
             yield field.invalid("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds, text)
 
 
-def addresses(spec: Object, known: Sequence[str] = ()) -> Iterator[FieldError]:
+def validate_addresses(spec: Object, known: Sequence[str] = ()) -> Iterator[FieldError]:
     """What is wrong with the addresses and families of a service that may have some. known: addresses of before."""
     if spec["type"] == EXTERNAL:
         return
@@ -200,11 +200,11 @@ def _cluster_ips(ips: Sequence[str], path: str, known: Sequence[str]) -> Iterato
 
 def _external(spec: Object) -> Iterator[FieldError]:
     for place, ip in enumerate(each(spec.get("externalIPs") or [])):
-        found = find_address_faults(ip) or special(ip)
+        found = find_address_faults(ip) or validate_external_address(ip)
         yield from field.invalids(f"spec.externalIPs[{place}]", ip, found)
 
 
-def special(text: str) -> Iterator[str]:
+def validate_external_address(text: str) -> Iterator[str]:
     """What is wrong with an address that is to be that of somebody else."""
     parsed = parse_address(text)
     ip = getattr(parsed, "ipv4_mapped", None) or parsed
@@ -264,7 +264,7 @@ def load_balancer_class(spec: Object) -> list[FieldError]:
 
 def _traffic(spec: Object) -> Iterator[FieldError]:
     policy, port = spec.get("externalTrafficPolicy"), spec.get("healthCheckNodePort")
-    if policy and not accessible(spec):
+    if policy and not is_externally_accessible(spec):
         yield field.invalid("spec.externalTrafficPolicy", policy, "may only be set for externally-accessible services")
     elif policy and policy not in _POLICIES:
         yield field.not_supported("spec.externalTrafficPolicy", policy, _POLICIES)
@@ -279,7 +279,7 @@ def _traffic(spec: Object) -> Iterator[FieldError]:
     yield from field.one_of("spec.trafficDistribution", spread, known)
 
 
-def balancer(status: Object) -> Iterator[FieldError]:
+def validate_load_balancer_status(status: Object) -> Iterator[FieldError]:
     """What is wrong with the addresses that a load balancer gave."""
     for place, one in enumerate(each((status.get("loadBalancer") or {}).get("ingress") or ())):
         path, ip = f"status.loadBalancer.ingress[{place}]", one.get("ip")
@@ -296,4 +296,4 @@ def balancer(status: Object) -> Iterator[FieldError]:
                 yield field.invalid(f"{path}.hostname", host, "must be a DNS name, not an IP address")
 
 
-_PARTS = (_named, _ports, _selection, addresses, _external, _type, _distinct)
+_PARTS = (_named, _ports, _selection, validate_addresses, _external, _type, _distinct)

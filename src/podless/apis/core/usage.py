@@ -46,23 +46,23 @@ class Usage(NamedTuple):
     named: dict[str, tuple[str, ...]]
 
 
-def of(kind: Kind) -> Callable[[Object], Usage] | None:
+def usage_function(kind: Kind) -> Callable[[Object], Usage] | None:
     """What tells the usage of a kind's objects; None where they are but counted."""
     return _MEASURED.get(kind.resource)
 
 
-def names(kind: Kind, hard: Iterable[str]) -> list[str]:
+def measured_names(kind: Kind, hard: Iterable[str]) -> list[str]:
     """Which of the names of a quota are measured on a kind's objects."""
     mine = _NAMED.get(kind.resource)
     return [name for name in hard if mine is not None and mine(name)]
 
 
-def applies(quota: Object, usage: Usage) -> bool:
+def quota_applies(quota: Object, usage: Usage) -> bool:
     """Whether a quota is about an object."""
-    return scoped(quota)(usage)
+    return scope_matcher(quota)(usage)
 
 
-def scoped(quota: Object) -> Callable[[Usage], bool]:
+def scope_matcher(quota: Object) -> Callable[[Usage], bool]:
     """What tells whether a quota is about an object; its scopes are read once."""
     spec = quota["spec"]
     scopes = frozenset(spec.get("scopes") or ())
@@ -88,7 +88,7 @@ def _in(scope: str, operator: str, values: frozenset[str], usage: Usage) -> bool
     return values.isdisjoint(given) if operator == "NotIn" else not given
 
 
-def missing(pod: Object, hard: Iterable[str]) -> str:
+def find_unset_resources(pod: Object, hard: Iterable[str]) -> str:
     """What the containers of a pod do not say, though a quota limits it; "" where nothing is missing."""
     wanted = sorted(_NEEDED.intersection(hard))
     lacking: dict[str, set[str]] = {}
@@ -183,9 +183,9 @@ def _plus(one: _Amount, other: _Amount | None) -> _Amount:
 
 
 def _best_effort(pod: Object) -> bool:
-    from podless.apis.podspec.amounts import quality
+    from podless.apis.podspec.amounts import qos_class
 
-    return ((pod.get("status") or {}).get("qosClass") or quality(pod["spec"])) == "BestEffort"
+    return ((pod.get("status") or {}).get("qosClass") or qos_class(pod["spec"])) == "BestEffort"
 
 
 def _across(spec: Object) -> bool:

@@ -9,9 +9,9 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 
 from podless.apis.core import servicespec
-from podless.apis.core.endpoints import protocols
+from podless.apis.core.endpoints import validate_protocols
 from podless.apis.shared import checks
-from podless.apis.shared.immutable import immutable
+from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
@@ -58,7 +58,7 @@ class EndpointSliceStrategy(TypedStrategy):
         if obj.get("endpoints") != old.get("endpoints"):
             errors += _check_endpoints(obj)
         if obj["addressType"] != old["addressType"]:
-            errors.append(immutable("addressType", obj["addressType"]))
+            errors.append(immutable_error("addressType", obj["addressType"]))
         return errors
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
@@ -114,7 +114,7 @@ def _endpoint(endpoint: Object, sort: str, path: str) -> Iterator[FieldError]:
 def _slice_address(address: str, sort: str, path: str, place: int) -> Iterator[FieldError]:
     where = f"{path}[{place}]"
     if not has("OneFaultOfAddresses"):
-        yield from field.invalids(where, address, servicespec.special(address))
+        yield from field.invalids(where, address, servicespec.validate_external_address(address))
         parsed = addresses.parse_address(address)
         if parsed is None or (parsed.version == 4) != (sort == "IPv4"):
             yield field.invalid(where, address, f"must be a valid {sort} address")
@@ -126,7 +126,7 @@ def _slice_address(address: str, sort: str, path: str, place: int) -> Iterator[F
     parsed = ipaddress.ip_address(address)
     if (parsed.version == 4) != (sort == "IPv4"):
         yield field.invalid(path, address, f"must be an {sort} address")
-    yield from field.invalids(where, address, servicespec.special(address))
+    yield from field.invalids(where, address, servicespec.validate_external_address(address))
 
 
 def _domain(name: str, path: str) -> Iterator[FieldError]:
@@ -154,7 +154,7 @@ def _hints(hints: Object, path: str) -> Iterator[FieldError]:
             continue
         for place, hint in enumerate(each(given)):
             where, value = f"{path}.{name}[{place}].name", hint["name"]
-            yield from checks.once(where, value, seen)
+            yield from checks.validate_unique(where, value, seen)
             yield from field.invalids(where, value, rule(value))
 
 
@@ -167,8 +167,8 @@ def _slice_ports(ports: Sequence[Object]) -> Iterator[FieldError]:
         path, name = f"ports[{place}]", port.get("name") or ""
         if name:
             yield from field.invalids(f"{path}.name", name, names.check_label_name(name))
-        yield from checks.once(f"{path}.name", name, seen)
-        yield from protocols(port.get("protocol"), port.get("appProtocol"), path)
+        yield from checks.validate_unique(f"{path}.name", name, seen)
+        yield from validate_protocols(port.get("protocol"), port.get("appProtocol"), path)
 
 
 STRATEGY = EndpointSliceStrategy()

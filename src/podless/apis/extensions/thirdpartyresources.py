@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.extensions.thirdparty import defined, name_faults
+from podless.apis.extensions.thirdparty import name_faults, parse_defined_name
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
@@ -44,7 +44,7 @@ class ThirdPartyResourceStrategy(TypedStrategy):
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """What may meet with a group of somebody else."""
-        group = defined(obj["metadata"]["name"]).group
+        group = parse_defined_name(obj["metadata"]["name"]).group
         if old is not None or group.count(".") >= 2:
             return []
         return [f"metadata.name: the group {group} has fewer than three segments, such as mygroup.example.com has"]
@@ -60,9 +60,13 @@ class ThirdPartyResourceStrategy(TypedStrategy):
 def _group(name: str, version: Object, path: str) -> list[FieldError]:
     """A version may name the group once more."""
     given = version.get("apiGroup")
-    if not given or name_faults(name) or given == defined(name).group:
+    if not given or name_faults(name) or given == (group := parse_defined_name(name).group):
         return []
-    return [field.invalid(f"{path}.apiGroup", given, f"must be the group in metadata.name, {defined(name).group}")]
+    return [
+        field.invalid(
+            f"{path}.apiGroup", given, f"must be the group in metadata.name, {parse_defined_name(name).group}"
+        )
+    ]
 
 
 STRATEGY = ThirdPartyResourceStrategy()

@@ -26,7 +26,7 @@ _LEVELS = {
 _QUEUE = 50
 
 
-def levels() -> Iterator[Object]:
+def bootstrap_levels() -> Iterator[Object]:
     """The priority levels."""
     yield {"metadata": {"name": "exempt", **_META}, "spec": _EXEMPT}
     for name, (shares, lendable, queues, hand) in _LEVELS.items():
@@ -38,7 +38,7 @@ def levels() -> Iterator[Object]:
         yield {"metadata": {"name": name, **_META}, "spec": {"type": "Limited", "limited": limited}}
 
 
-def schemas() -> Iterator[Object]:
+def bootstrap_schemas() -> Iterator[Object]:
     """The flow schemas."""
     for name, (level, precedence, method, subjects, resources, paths) in _SCHEMAS.items():
         rule: Object = {"subjects": subjects}
@@ -54,12 +54,12 @@ def schemas() -> Iterator[Object]:
 
 def _found(level: str) -> Object:
     """The state of a schema whose level is there."""
-    told = dangling(level, there=True)
+    told = dangling_condition(level, there=True)
     order = ("type", "status", "lastTransitionTime", "reason", "message")
     return {"conditions": [{name: told.get(name) or clock.now() for name in order}]}
 
 
-def dangling(level: str, *, there: bool) -> Object:
+def dangling_condition(level: str, *, there: bool) -> Object:
     """The condition that says whether the priority level of a schema is there; without a time."""
     end = "and it exists" if there else "but there is no such object"
     named = f"This FlowSchema references the PriorityLevelConfiguration object named {gotext.quote(level)}"
@@ -67,7 +67,7 @@ def dangling(level: str, *, there: bool) -> Object:
     return {"type": "Dangling", "status": status, "reason": reason, "message": f"{named} {end}"}
 
 
-def fixed(wanted: Iterator[Object], name: str) -> Object | None:
+def required_spec(wanted: Iterator[Object], name: str) -> Object | None:
     """The spec that an object of a name has to have; None for any."""
     if name not in ("exempt", "catch-all"):
         return None

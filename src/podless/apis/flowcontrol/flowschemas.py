@@ -36,11 +36,11 @@ class FlowSchemaStrategy(parts.FlowStrategy):
         """Precedence, level and rules; two schemas are as they are."""
         name, spec = obj["metadata"].get("name") or "", obj["spec"]
         errors = [*_spec(spec, name)]
-        wanted = bootstrap.fixed(bootstrap.schemas(), name)
+        wanted = bootstrap.required_spec(bootstrap.bootstrap_schemas(), name)
         if wanted is not None and spec != wanted:
             shown = gostructs.format_struct(FLOW_SCHEMA_SPEC, spec)
             errors.append(field.invalid("spec", shown, f"spec of '{name}' must equal the fixed value"))
-        return [*errors, *parts.conditions(obj)]
+        return [*errors, *parts.validate_conditions(obj)]
 
 
 def _spec(spec: Object, name: str) -> Iterator[FieldError]:
@@ -55,7 +55,7 @@ def _spec(spec: Object, name: str) -> Iterator[FieldError]:
     if method is not None and method["type"] not in _METHODS:
         yield field.not_supported("spec.distinguisherMethod.type", {"Type": method["type"]}, _METHODS)
     path, level = "spec.priorityLevelConfiguration.name", spec["priorityLevelConfiguration"]["name"]
-    yield from checks.named(path, level, names.check_subdomain, "must reference a priority level")
+    yield from checks.validate_name(path, level, names.check_subdomain, "must reference a priority level")
     for place, rule in enumerate(each(spec.get("rules") or [])):
         yield from _rule(rule, f"spec.rules[{place}]")
 
@@ -96,8 +96,8 @@ def _subject(subject: Object, path: str) -> Iterator[FieldError]:
 def _account(account: Object, path: str) -> Iterator[FieldError]:
     name, space = account["name"], account["namespace"]
     if name != _ALL:
-        yield from checks.named(f"{path}.name", name, names.check_subdomain)
-    yield from checks.named(f"{path}.namespace", space, missing="must specify namespace for service account")
+        yield from checks.validate_name(f"{path}.name", name, names.check_subdomain)
+    yield from checks.validate_name(f"{path}.namespace", space, missing="must specify namespace for service account")
 
 
 def _verbs(rule: Object, path: str) -> Iterator[FieldError]:

@@ -27,14 +27,14 @@ class FlowStrategy(SpecStrategy):
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Each condition once."""
-        return [*conditions(obj)]
+        return [*validate_conditions(obj)]
 
 
-def conditions(obj: Object) -> Iterator[FieldError]:
+def validate_conditions(obj: Object) -> Iterator[FieldError]:
     """Conditions of different types."""
     seen: set[str] = set()
     for place, condition in enumerate(each((obj.get("status") or {}).get("conditions") or [])):
         name, path = condition.get("type") or "", f"status.conditions[{place}].type"
-        yield from checks.once(path, name, seen)
+        yield from checks.validate_unique(path, name, seen)
         if not name:
             yield field.required(path)

@@ -33,7 +33,7 @@ class PriorityLevelStrategy(parts.FlowStrategy):
         """Limits that make sense; two levels are as they are, but for shares of the one without limits."""
         name, spec = obj["metadata"].get("name") or "", obj["spec"]
         errors = [*_spec(spec, name)]
-        wanted = bootstrap.fixed(bootstrap.levels(), name)
+        wanted = bootstrap.required_spec(bootstrap.bootstrap_levels(), name)
         text = ""
         if wanted is not None and name == "exempt":
             if {**spec, "exempt": None} != {**wanted, "exempt": None}:
@@ -42,7 +42,7 @@ class PriorityLevelStrategy(parts.FlowStrategy):
             text = f"spec of '{name}' must equal the fixed value"
         if text:
             errors.append(field.invalid("spec", gostructs.format_struct(PRIORITY_LEVEL_CONFIGURATION_SPEC, spec), text))
-        return [*errors, *parts.conditions(obj)]
+        return [*errors, *parts.validate_conditions(obj)]
 
 
 def _spec(spec: Object, name: str) -> Iterator[FieldError]:
@@ -73,7 +73,7 @@ def _shares(given: Object, path: str) -> Iterator[FieldError]:
 
 
 def _lent(given: Object, path: str) -> Iterator[FieldError]:
-    yield from checks.within(f"{path}.lendablePercent", given.get("lendablePercent"), 0, 100)
+    yield from checks.validate_range(f"{path}.lendablePercent", given.get("lendablePercent"), 0, 100)
 
 
 def _limits(limited: Object, path: str) -> Iterator[FieldError]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.apis.shared import references
-from podless.apis.shared.immutable import stays
+from podless.apis.shared.immutable import validate_immutable
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
@@ -29,7 +29,7 @@ class IngressClassStrategy(SpecStrategy):
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The same; the controller stays."""
         given, before = (one["spec"].get("controller") or "" for one in (obj, old))
-        return [*stays("spec.controller", given, before), *_check(obj["spec"])]
+        return [*validate_immutable("spec.controller", given, before), *_check(obj["spec"])]
 
 
 def _check(spec: Object) -> list[FieldError]:
@@ -42,7 +42,7 @@ def _check(spec: Object) -> list[FieldError]:
 
 
 def _parameters(parameters: Object, path: str) -> list[FieldError]:
-    errors = references.local(parameters, path)
+    errors = references.validate_local_reference(parameters, path)
     scope: Any = parameters.get("scope")
     namespace: Any = parameters.get("namespace")
     if scope not in (_CLUSTER, _NAMESPACE):

@@ -120,7 +120,7 @@ def _backend(backend: Object, path: str) -> Iterator[FieldError]:
     if resource is not None and service is not None:
         yield field.invalid(path, "", "cannot set both resource and service backends")
     elif resource is not None:
-        yield from references.local(resource, f"{path}.resource")
+        yield from references.validate_local_reference(resource, f"{path}.resource")
     elif service is not None:
         yield from _service(service, path)
     else:
@@ -129,7 +129,7 @@ def _backend(backend: Object, path: str) -> Iterator[FieldError]:
 
 def _service(service: Object, path: str) -> Iterator[FieldError]:
     port = service.get("port") or {}
-    yield from checks.named(f"{path}.service.name", service.get("name"))
+    yield from checks.validate_name(f"{path}.service.name", service.get("name"))
     named, number = port.get("name") or "", port.get("number") or 0
     if named and number:
         yield field.invalid(path, "", "cannot set both port name & port number")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.apis.shared import checks
-from podless.apis.shared.immutable import stays
+from podless.apis.shared.immutable import validate_immutable
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
@@ -26,7 +26,7 @@ class IPAddressStrategy(TypedStrategy):
         group, namespace = parent.get("group") or "", parent.get("namespace") or ""
         errors = field.invalids(f"{path}.group", group, names.check_subdomain(group)) if group else []
         for name in ("resource", "name"):
-            errors += checks.named(f"{path}.{name}", parent.get(name), names.path_segment)
+            errors += checks.validate_name(f"{path}.{name}", parent.get(name), names.path_segment)
         faults = names.path_segment(namespace) if namespace else []
         return [*errors, *field.invalids(f"{path}.namespace", namespace, faults)]
 
@@ -35,7 +35,7 @@ class IPAddressStrategy(TypedStrategy):
         parent = obj["spec"].get("parentRef")
         parts = ("group", "resource", "namespace", "name")
         shown = parent and {name.capitalize(): parent.get(name) or "" for name in parts}
-        return stays("spec.parentRef", parent, old["spec"].get("parentRef"), shown)
+        return validate_immutable("spec.parentRef", parent, old["spec"].get("parentRef"), shown)
 
 
 STRATEGY = IPAddressStrategy()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.shared.immutable import immutable
+from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
@@ -27,7 +27,7 @@ class ServiceCIDRStrategy(StatusStrategy):
         """The ranges stay; one of the other family may come to one that is alone."""
         given, before = (one["spec"].get("cidrs") or [] for one in (obj, old))
         moved = [
-            immutable(f"{_PATH}[{place}]", text)
+            immutable_error(f"{_PATH}[{place}]", text)
             for place, (text, known) in enumerate(zip(each(given), before, strict=False))
             if text != known
         ]
@@ -35,7 +35,7 @@ class ServiceCIDRStrategy(StatusStrategy):
             return moved
         if (len(before), len(given)) == (1, 2):
             return [*moved, *_ranges(given)]
-        return [immutable(_PATH, obj["spec"].get("cidrs"))]
+        return [immutable_error(_PATH, obj["spec"].get("cidrs"))]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Nothing."""

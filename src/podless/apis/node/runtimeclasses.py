@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from podless.apis.podspec import resources
 from podless.apis.shared import checks, nodelabels
-from podless.apis.shared.immutable import kept
+from podless.apis.shared.immutable import validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
@@ -33,20 +33,20 @@ class RuntimeClassStrategy(TypedStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The handler, what it needs and where it is."""
-        errors = checks.named("handler", obj["handler"])
+        errors = checks.validate_name("handler", obj["handler"])
         fixed = (obj.get("overhead") or {}).get("podFixed") or {}
-        errors += resources.check({"limits": fixed}, "overhead", set())
+        errors += resources.validate_resources({"limits": fixed}, "overhead", set())
         return [*errors, *_scheduling(obj.get("scheduling") or {})]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """As a new one; the handler stays."""
-        return [*self.validate_create(kind, version, obj), *kept(obj, old, "handler")]
+        return [*self.validate_create(kind, version, obj), *validate_immutable_fields(obj, old, "handler")]
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """Labels of nodes that have become others."""
         selector = (obj.get("scheduling") or {}).get("nodeSelector") or {}
         path = "scheduling.nodeSelector"
-        return [f"{path}: {text}" for label in sorted(each(selector)) if (text := nodelabels.advice(label))]
+        return [f"{path}: {text}" for label in sorted(each(selector)) if (text := nodelabels.warn_of_label(label))]
 
 
 def _scheduling(scheduling: Object) -> Iterator[FieldError]:

@@ -21,7 +21,7 @@ _WEIGHT = "must be in the range 1-100"
 _NO_SELECTOR = "must not be specified when labelSelector is not set"
 
 
-def check(given: Object, path: str, options: Options) -> Errors:
+def validate_affinity(given: Object, path: str, options: Options) -> Errors:
     """The affinity of a pod."""
     if (nodes := given.get("nodeAffinity")) is not None:
         yield from _nodes(nodes, f"{path}.nodeAffinity", options)

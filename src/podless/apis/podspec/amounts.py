@@ -18,12 +18,12 @@ _COMPUTE = ("cpu", "memory")
 _QUANTITY = 4  # steps that reading a quantity takes
 
 
-def sidecar(container: Object) -> bool:
+def is_sidecar(container: Object) -> bool:
     """Whether an init container stays while the pod runs."""
     return container.get("restartPolicy") == "Always"
 
 
-def total(spec: Object, part: str) -> dict[str, str]:
+def sum_resources(spec: Object, part: str) -> dict[str, str]:
     """What all containers ask for together. part: "requests" or "limits"."""
     read = _reader(part)
     sums: Amounts = {}
@@ -34,17 +34,17 @@ def total(spec: Object, part: str) -> dict[str, str]:
     most: Amounts = {}
     for container in each(spec.get("initContainers") or ()):
         asked = read(container, formats)
-        if sidecar(container):
+        if is_sidecar(container):
             _add(sums, asked)
             _add(stay, asked)
             _reach(most, {name: stay[name] for name in asked})  # what stays of other names was reached before
         else:
             _reach(most, {name: amount + stay.get(name, 0) for name, amount in asked.items()})
     _reach(sums, most)
-    return {name: written(amount, formats[name]) for name, amount in sums.items()}
+    return {name: format_amount(amount, formats[name]) for name, amount in sums.items()}
 
 
-def written(amount: int, like: str) -> str:
+def format_amount(amount: int, like: str) -> str:
     """An amount in billionths as a quantity with suffixes of the kind that another one has."""
     whole, part = divmod(amount, quantity.NANO)
     if not like.endswith("i") or part:
@@ -77,7 +77,7 @@ def _reach(most: Amounts, asked: Amounts) -> None:
             most[name] = amount
 
 
-def quality(spec: Object) -> str:
+def qos_class(spec: Object) -> str:
     """The quality of service class of a pod."""
     own = spec.get("resources")
     if own is not None:

@@ -22,7 +22,7 @@ _CLAIM = "PersistentVolumeClaim"
 _SOURCES = ("dataSource", "dataSourceRef")
 
 
-def template(given: Object, path: str) -> Errors:
+def validate_claim_template(given: Object, path: str) -> Errors:
     """A template of claims: of the metadata it has labels and annotations."""
     metadata = given.get("metadata") or {}
     where = f"{path}.metadata"
@@ -32,17 +32,17 @@ def template(given: Object, path: str) -> Errors:
         if value and name not in ("annotations", "labels"):
             shown = {"uid": "uID"}.get(name, name)
             yield field.forbidden(f"{where}.{shown}", "cannot be set")
-    yield from spec(given.get("spec") or {}, f"{path}.spec")
+    yield from validate_claim_spec(given.get("spec") or {}, f"{path}.spec")
 
 
-def spec(given: Object, path: str, old: Object | None = None) -> Errors:
+def validate_claim_spec(given: Object, path: str, old: Object | None = None) -> Errors:
     """What is wanted of a volume. old: what was, of a claim that is there."""
     modes = given.get("accessModes") or []
     if not modes:
         yield field.required(f"{path}.accessModes", "at least 1 access mode is required")
     if given.get("selector") is not None:
         yield from labelselector.validate_selector(given["selector"], f"{path}.selector")
-    yield from access(modes, f"{path}.accessModes")
+    yield from validate_access_modes(modes, f"{path}.accessModes")
     yield from _storage(((given.get("resources") or {}).get("requests") or {}).get("storage"), path)
     yield from _class(given, path, "storageClassName")
     yield from volume_mode(given, path)
@@ -51,10 +51,10 @@ def spec(given: Object, path: str, old: Object | None = None) -> Errors:
     yield from _class(given, path, "volumeAttributesClassName")
 
 
-def access(modes: Sequence[str], path: str) -> Errors:
+def validate_access_modes(modes: Sequence[str], path: str) -> Errors:
     """How a volume may be used."""
     for mode in each(modes):
-        yield from checks.word(path, mode, _ACCESS, needed=False)
+        yield from checks.validate_enum(path, mode, _ACCESS, needed=False)
     if _ONCE in modes and not set(modes).isdisjoint(_ACCESS[:3]):
         yield field.forbidden(path, "may not use ReadWriteOncePod with other access modes")
 
@@ -63,7 +63,7 @@ def volume_mode(given: Object, path: str) -> Errors:
     """Whether a volume is a device or has a file system."""
     mode = given.get("volumeMode")
     if mode is not None:
-        yield from checks.word(f"{path}.volumeMode", mode, _MODES, needed=False)
+        yield from checks.validate_enum(f"{path}.volumeMode", mode, _MODES, needed=False)
 
 
 def _class(given: Object, path: str, name: str) -> Errors:
@@ -99,7 +99,7 @@ def _sources(given: Object, path: str, *, any_group: bool) -> Errors:
 
 
 def _reference(ref: Object, path: str, any_group: bool) -> Errors:
-    yield from checks.needed(ref, path, "name", "kind")
+    yield from checks.require_fields(ref, path, "name", "kind")
     group, kind = ref.get("apiGroup") or "", ref.get("kind", "")
     if not group and kind != _CLAIM:
         why = f"must be '{_CLAIM}' when referencing the default apiGroup"

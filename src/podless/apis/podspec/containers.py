@@ -47,7 +47,7 @@ class Pod:
     options: Options
 
 
-def visit(spec: Object, path: str) -> list[tuple[Object, str]]:
+def visit_containers(spec: Object, path: str) -> list[tuple[Object, str]]:
     """All containers with their paths, in the order in which errors about all of them come."""
     found: list[tuple[Object, str]] = []
     for part in ("initContainers", "containers", "ephemeralContainers"):
@@ -56,7 +56,7 @@ def visit(spec: Object, path: str) -> list[tuple[Object, str]]:
     return found
 
 
-def regular(given: list[Object], path: str, pod: Pod) -> Errors:
+def validate_containers(given: list[Object], path: str, pod: Pod) -> Errors:
     """The containers that the pod is for."""
     if not given:
         yield field.required(path)
@@ -65,10 +65,10 @@ def regular(given: list[Object], path: str, pod: Pod) -> Errors:
     for place, container in enumerate(each(given)):
         where, name = f"{path}[{place}]", container.get("name", "")
         yield from _common(container, where, pod)
-        yield from checks.once(f"{where}.name", name, seen)
+        yield from checks.validate_unique(f"{where}.name", name, seen)
         if container.get("lifecycle") is not None:
-            yield from probes.lifecycle(container["lifecycle"], f"{where}.lifecycle", pod.around)
-        yield from probes.probes(container, where, pod.around)
+            yield from probes.validate_lifecycle(container["lifecycle"], f"{where}.lifecycle", pod.around)
+        yield from probes.validate_probes(container, where, pod.around)
         if container.keys().isdisjoint(("restartPolicy", "restartPolicyRules")):
             continue
         if has("ContainerRestartPolicies"):
@@ -78,7 +78,7 @@ def regular(given: list[Object], path: str, pod: Pod) -> Errors:
     yield from _host_ports(given, path)
 
 
-def init(given: list[Object], path: str, pod: Pod, regulars: list[Object]) -> Errors:
+def validate_init_containers(given: list[Object], path: str, pod: Pod, regulars: list[Object]) -> Errors:
     """The containers that run before those, and those of them that stay."""
     seen = {container.get("name", "") for container in each(regulars)}
     for place, container in enumerate(each(given)):
@@ -90,15 +90,15 @@ def init(given: list[Object], path: str, pod: Pod, regulars: list[Object]) -> Er
         elif name:
             seen.add(name)
         yield from _host_ports([container], path)
-        stays = amounts.sidecar(container)
+        stays = amounts.is_sidecar(container)
         if not stays:
             for refused in ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe"):
                 if container.get(refused) is not None:
                     yield field.forbidden(f"{where}.{refused}", _NOT_INIT)
         else:
             if container.get("lifecycle") is not None:
-                yield from probes.lifecycle(container["lifecycle"], f"{where}.lifecycle", pod.around)
-            yield from probes.probes(container, where, pod.around)
+                yield from probes.validate_lifecycle(container["lifecycle"], f"{where}.lifecycle", pod.around)
+            yield from probes.validate_probes(container, where, pod.around)
         if not stays and not pod.options.restarting:
             yield from _never_restarted(container, where)
 
@@ -110,15 +110,15 @@ def _never_restarted(container: Object, path: str) -> Errors:
             yield field.invalid(f"{path}.resizePolicy[{place}].restartPolicy", "RestartContainer", why)
 
 
-def ephemeral(given: list[Object], path: str, pod: Pod, others: list[Object]) -> Errors:
+def validate_ephemeral_containers(given: list[Object], path: str, pod: Pod, others: list[Object]) -> Errors:
     """Containers that are added for a look at a running pod."""
     known = {container.get("name", "") for container in each(others)}
     seen = set(known)
     for place, container in enumerate(each(given)):
         where, name = f"{path}[{place}]", container.get("name", "")
         yield from _common(container, where, pod)
-        yield from untrimmed(container, where)
-        yield from checks.once(f"{where}.name", name, seen)
+        yield from validate_image_spaces(container, where)
+        yield from checks.validate_unique(f"{where}.name", name, seen)
         target = container.get("targetContainerName")
         if target and target not in known:
             yield FieldError("FieldValueNotFound", f"{where}.targetContainerName", target)
@@ -131,7 +131,7 @@ def ephemeral(given: list[Object], path: str, pod: Pod, others: list[Object]) ->
                     yield field.forbidden(f"{where}.volumeMounts[{index}].{sub}", _NOT_EPHEMERAL)
 
 
-def untrimmed(container: Object, path: str) -> Errors:
+def validate_image_spaces(container: Object, path: str) -> Errors:
     """Pods do not have spaces around names of images; templates may."""
     image = container.get("image", "")
     if image.strip() != image:
@@ -140,24 +140,28 @@ def untrimmed(container: Object, path: str) -> Errors:
 
 def _common(container: Object, path: str, pod: Pod) -> Errors:
     """What all containers obey."""
-    yield from checks.named(f"{path}.name", container.get("name", ""))
-    yield from checks.needed(container, path, "image")
+    yield from checks.validate_name(f"{path}.name", container.get("name", ""))
+    yield from checks.require_fields(container, path, "image")
     message = container.get("terminationMessagePolicy")
-    yield from checks.word(f"{path}.terminationMessagePolicy", message, _MESSAGES)
+    yield from checks.validate_enum(f"{path}.terminationMessagePolicy", message, _MESSAGES)
     if container.get("ports"):
         yield from _ports(container["ports"], f"{path}.ports")
     if container.get("env"):
-        yield from env.variables(container["env"], f"{path}.env")
+        yield from env.validate_env(container["env"], f"{path}.env")
     if container.get("envFrom"):
-        yield from env.sources(container["envFrom"], f"{path}.envFrom")
-    yield from mounts.check(container, path, pod.volumes)
-    yield from checks.word(f"{path}.imagePullPolicy", container.get("imagePullPolicy"), _PULLS)
+        yield from env.validate_env_from(container["envFrom"], f"{path}.envFrom")
+    yield from mounts.validate_mounts(container, path, pod.volumes)
+    yield from checks.validate_enum(f"{path}.imagePullPolicy", container.get("imagePullPolicy"), _PULLS)
     if container.get("resources"):
         indivisible = pod.options.indivisible
-        yield from resources.check(container["resources"], f"{path}.resources", pod.claims, indivisible=indivisible)
+        yield from resources.validate_resources(
+            container["resources"], f"{path}.resources", pod.claims, indivisible=indivisible
+        )
     if container.get("resizePolicy"):
         yield from _resize(container["resizePolicy"], f"{path}.resizePolicy", pod.restart)
-    yield from security.container(container.get("securityContext"), f"{path}.securityContext", pod.host_users)
+    yield from security.validate_container_context(
+        container.get("securityContext"), f"{path}.securityContext", pod.host_users
+    )
 
 
 def _ports(given: list[Object], path: str) -> Errors:
@@ -165,7 +169,7 @@ def _ports(given: list[Object], path: str) -> Errors:
     for place, port in enumerate(each(given)):
         where, name = f"{path}[{place}]", port.get("name")
         if name:
-            found = list(checks.port(f"{where}.name", name))
+            found = list(checks.validate_port(f"{where}.name", name))
             yield from found
             if not found and name in seen:
                 yield field.duplicate(f"{where}.name", name)
@@ -176,7 +180,7 @@ def _ports(given: list[Object], path: str) -> Errors:
             yield from checks.port_number(f"{where}.containerPort", port["containerPort"])
         if port.get("hostPort"):
             yield from checks.port_number(f"{where}.hostPort", port["hostPort"])
-        yield from checks.word(f"{where}.protocol", port.get("protocol"), _PROTOCOLS)
+        yield from checks.validate_enum(f"{where}.protocol", port.get("protocol"), _PROTOCOLS)
 
 
 def _host_ports(containers: list[Object], path: str) -> Errors:
@@ -187,16 +191,16 @@ def _host_ports(containers: list[Object], path: str) -> Errors:
             if not port.get("hostPort"):
                 continue
             shown = f"{port.get('protocol', '')}/{port.get('hostIP', '')}/{port['hostPort']}"
-            yield from checks.once(f"{path}[{place}].ports[{index}].hostPort", shown, seen)
+            yield from checks.validate_unique(f"{path}[{place}].ports[{index}].hostPort", shown, seen)
 
 
 def _resize(given: list[Object], path: str, restart: str) -> Errors:
     seen: set[str] = set()
     for place, one in enumerate(each(given)):
         name, policy = one.get("resourceName", ""), one.get("restartPolicy", "")
-        yield from checks.once(f"{path}[{place}]", name, seen)
-        yield from checks.word(path, name, _RESIZED)
-        yield from checks.word(path, policy, _RESIZES)
+        yield from checks.validate_unique(f"{path}[{place}]", name, seen)
+        yield from checks.validate_enum(path, name, _RESIZED)
+        yield from checks.validate_enum(path, policy, _RESIZES)
         if restart == "Never" and policy != "NotRequired":
             yield field.invalid(path, policy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'")
 
@@ -211,16 +215,18 @@ def _restart(container: Object, path: str, *, first: bool = False) -> Errors:
         if first:
             return
     else:
-        yield from checks.word(f"{path}.restartPolicy", policy, _RESTARTS, needed=False)
+        yield from checks.validate_enum(f"{path}.restartPolicy", policy, _RESTARTS, needed=False)
     where = f"{path}.restartPolicyRules"
     if len(rules) > _MOST_RULES:
         yield field.too_many(where, len(rules), _MOST_RULES)
     for place, rule in enumerate(each(rules)):
         at, codes = f"{where}[{place}]", rule.get("exitCodes")
-        yield from checks.word(f"{at}.action", rule.get("action"), _ACTIONS, needed=False)
+        yield from checks.validate_enum(f"{at}.action", rule.get("action"), _ACTIONS, needed=False)
         if codes is None:
             yield field.required(f"{at}.exitCodes", "must be specified")
             continue
-        yield from checks.word(f"{at}.exitCodes.operator", codes.get("operator"), ("In", "NotIn"), needed=False)
+        yield from checks.validate_enum(
+            f"{at}.exitCodes.operator", codes.get("operator"), ("In", "NotIn"), needed=False
+        )
         if len(codes.get("values") or ()) > _MOST_CODES:
             yield field.too_many(f"{at}.exitCodes.values", len(codes["values"]), _MOST_CODES)

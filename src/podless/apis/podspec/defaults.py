@@ -87,12 +87,12 @@ def _requests(spec: Object) -> None:
     if not own or not (own.get("limits") or own.get("requests")):
         return
     limits, requests = dict(own.get("limits") or {}), dict(own.get("requests") or {})
-    for name, amount in amounts.total(spec, "limits").items():
+    for name, amount in amounts.sum_resources(spec, "limits").items():
         if name.startswith(amounts.HUGE_PAGES) and name not in requests:
             limits.setdefault(name, amount)
     if limits:
         own["limits"] = by_name(limits)
-        for name, amount in amounts.total(spec, "requests").items():
+        for name, amount in amounts.sum_resources(spec, "requests").items():
             if name in ("cpu", "memory"):
                 requests.setdefault(name, amount)
         for name, amount in each(limits).items():

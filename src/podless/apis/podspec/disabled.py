@@ -35,6 +35,6 @@ def _sources(spec: Object) -> Iterator[Object]:
 
 
 def _hooks(spec: Object) -> Iterator[tuple[Object, Object]]:
-    for container, _ in containers.visit(spec, ""):
+    for container, _ in containers.visit_containers(spec, ""):
         if container.get("lifecycle") is not None:
             yield container["lifecycle"], container

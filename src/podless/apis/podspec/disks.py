@@ -38,36 +38,36 @@ _MOST_LUN = 255
 Check = Callable[[Object, str], Errors]
 
 
-def partitioned(key: str) -> Check:
+def validate_partitioned(key: str) -> Check:
     """A disk that is found by what key says, and may have partitions."""
 
     def check(source: Object, path: str) -> Errors:
-        yield from checks.needed(source, path, key)
+        yield from checks.require_fields(source, path, key)
         part = source.get("partition") or 0
         if part:  # 0 is none
-            yield from checks.within(f"{path}.partition", part, 1, 255)
+            yield from checks.validate_range(f"{path}.partition", part, 1, 255)
 
     return check
 
 
-def nfs(source: Object, path: str) -> Errors:
+def validate_nfs(source: Object, path: str) -> Errors:
     """A share of NFS."""
-    yield from checks.needed(source, path, "server", "path")
+    yield from checks.require_fields(source, path, "server", "path")
     place = source.get("path", "")
     if not place.startswith("/"):
         yield field.invalid(f"{path}.path", place, "must be an absolute path")
 
 
-def iscsi(source: Object, path: str) -> Errors:
+def validate_iscsi(source: Object, path: str) -> Errors:
     """A disk of iSCSI."""
-    yield from checks.needed(source, path, "targetPortal")
+    yield from checks.require_fields(source, path, "targetPortal")
     yield from _target(source, path, _START)
     yield from _initiator(source, path, _START)
 
 
 def persistent_iscsi(source: Object, path: str, volume: str) -> Errors:
     """A disk of iSCSI that a persistent volume of this name stands for."""
-    yield from checks.needed(source, path, "targetPortal")
+    yield from checks.require_fields(source, path, "targetPortal")
     if _too_long(source, volume):
         yield field.invalid(f"{path}.targetportal", source.get("targetPortal", ""), _PORTAL)
     yield from _target(source, path, _FORM)
@@ -77,10 +77,10 @@ def persistent_iscsi(source: Object, path: str, volume: str) -> Errors:
 
 def _target(source: Object, path: str, unknown: str) -> Errors:
     """unknown: what is said of a name that begins as none does."""
-    yield from checks.needed(source, path, "iqn")
+    yield from checks.require_fields(source, path, "iqn")
     if source.get("iqn"):
         yield from _qualified(source["iqn"], f"{path}.iqn", unknown)
-    yield from checks.within(f"{path}.lun", source.get("lun"), 0, _MOST_LUN)
+    yield from checks.validate_range(f"{path}.lun", source.get("lun"), 0, _MOST_LUN)
     if (source.get("chapAuthDiscovery") or source.get("chapAuthSession")) and source.get("secretRef") is None:
         yield field.required(f"{path}.secretRef")
 
@@ -95,7 +95,7 @@ def _too_long(source: Object, volume: str) -> bool:
     return source.get("initiatorName") is not None and length > _MOST_PORTAL
 
 
-def portal(volume: Object, source: Object, path: str) -> Errors:
+def validate_portal(volume: Object, source: Object, path: str) -> Errors:
     """The names of a volume and of where it is are not too long together."""
     name = volume.get("name", "")
     if _too_long(source, name):
@@ -110,7 +110,7 @@ def _qualified(name: str, path: str, unknown: str) -> Errors:
         yield field.invalid(path, name, _FORM)
 
 
-def flocker(source: Object, path: str) -> Errors:
+def validate_flocker(source: Object, path: str) -> Errors:
     """A dataset of Flocker."""
     name, uuid = source.get("datasetName", ""), source.get("datasetUUID", "")
     if not name and not uuid:
@@ -121,19 +121,19 @@ def flocker(source: Object, path: str) -> Errors:
         yield field.invalid(f"{path}.datasetName", name, "must not contain '/'")
 
 
-def cinder(source: Object, path: str) -> Errors:
+def validate_cinder(source: Object, path: str) -> Errors:
     """A disk of OpenStack."""
-    yield from checks.needed(source, path, "volumeID")
+    yield from checks.require_fields(source, path, "volumeID")
     yield from secret_ref(source, path)
 
 
 def secret_ref(source: Object, path: str, *parts: str) -> Errors:
     """A secret has a name, and the other parts that are named, where it is given."""
     if (ref := source.get("secretRef")) is not None:
-        yield from checks.needed(ref, f"{path}.secretRef", "name", *parts)
+        yield from checks.require_fields(ref, f"{path}.secretRef", "name", *parts)
 
 
-def quobyte(source: Object, path: str) -> Errors:
+def validate_quobyte(source: Object, path: str) -> Errors:
     """A volume of Quobyte."""
     registry = source.get("registry", "")
     if not registry:
@@ -143,7 +143,7 @@ def quobyte(source: Object, path: str) -> Errors:
     else:
         wrong = sum(not _is_pair(pair) for pair in each(registry.split(",")))
         yield from [field.invalid(f"{path}.registry", registry, _PAIRS)] * min(wrong, 100)
-    yield from checks.needed(source, path, "volume")
+    yield from checks.require_fields(source, path, "volume")
 
 
 def _is_pair(pair: str) -> bool:
@@ -166,26 +166,26 @@ def fibre_channel(source: Object, path: str) -> Errors:
         if source.get("lun") is None:
             yield field.required(f"{path}.lun", "lun is required if targetWWNs is specified")
         else:
-            yield from checks.within(f"{path}.lun", source["lun"], 0, _MOST_LUN)
+            yield from checks.validate_range(f"{path}.lun", source["lun"], 0, _MOST_LUN)
 
 
-def flex(source: Object, path: str) -> Errors:
+def validate_flex(source: Object, path: str) -> Errors:
     """A volume of a driver on the nodes; options of Kubernetes' own are not for users."""
-    yield from checks.needed(source, path, "driver")
+    yield from checks.require_fields(source, path, "driver")
     for name in each(source.get("options") or ()):
         if f".{name.partition('/')[0].lower()}".endswith(_RESERVED):
             yield field.invalid(f"{path}.options[{name}]", name, "kubernetes.io and k8s.io namespaces are reserved")
 
 
-def azure(source: Object, path: str) -> Errors:
+def validate_azure(source: Object, path: str) -> Errors:
     """A disk of Azure."""
-    yield from checks.needed(source, path, "diskName", "diskURI")
+    yield from checks.require_fields(source, path, "diskName", "diskURI")
     kind, uri, caching = source.get("kind"), source.get("diskURI", ""), source.get("cachingMode")
     if caching is not None:
-        yield from checks.word(f"{path}.cachingMode", caching, _CACHING, needed=False)
+        yield from checks.validate_enum(f"{path}.cachingMode", caching, _CACHING, needed=False)
     if kind is None:
         return
-    yield from checks.word(f"{path}.kind", kind, _AZURE, needed=False)
+    yield from checks.validate_enum(f"{path}.kind", kind, _AZURE, needed=False)
     start, form = ("/subscriptions/", _MANAGED) if kind == "Managed" else ("https://", _BLOB)
     if not uri.startswith(start):
         yield field.not_supported(f"{path}.diskURI", uri, (form,))
@@ -193,7 +193,7 @@ def azure(source: Object, path: str) -> Errors:
 
 def storage_os(source: Object, path: str) -> Errors:
     """A volume of StorageOS."""
-    yield from checks.named(f"{path}.volumeName", source.get("volumeName", ""))
+    yield from checks.validate_name(f"{path}.volumeName", source.get("volumeName", ""))
     if space := source.get("volumeNamespace"):
         yield from field.invalids(f"{path}.volumeNamespace", space, names.check_label_name(space))
     yield from secret_ref(source, path)

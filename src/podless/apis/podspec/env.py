@@ -34,12 +34,12 @@ _LABELLED = ("metadata.annotations", "metadata.labels")
 _SOURCES = "`fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"
 
 
-def variables(env: list[Object], path: str) -> Errors:
+def validate_env(env: list[Object], path: str) -> Errors:
     """The variables of a container."""
     for place, one in enumerate(each(env)):
         where = f"{path}[{place}]"
         name = one.get("name", "")
-        yield from checks.named(f"{where}.name", name, names.check_variable_name)
+        yield from checks.validate_name(f"{where}.name", name, names.check_variable_name)
         if (source := one.get("valueFrom")) is not None:
             yield from _value_from(source, f"{where}.valueFrom", one.get("value", ""))
 
@@ -126,13 +126,13 @@ def _variable_field(ref: Object, path: str) -> Errors:
 def _key(ref: Object, path: str) -> Errors:
     name, key = ref.get("name", ""), ref.get("key", "")
     yield from field.invalids(f"{path}.name", name, names.check_subdomain(name))
-    yield from checks.named(f"{path}.key", key, names.config_key)
+    yield from checks.validate_name(f"{path}.key", key, names.config_key)
 
 
 def _file(ref: Object, path: str) -> Errors:
     key, volume, file = (ref.get(name, "") for name in ("key", "volumeName", "path"))
-    yield from checks.named(f"{path}.key", key, names.check_variable_name)
-    yield from checks.named(f"{path}.volumeName", volume)
+    yield from checks.validate_name(f"{path}.key", key, names.check_variable_name)
+    yield from checks.validate_name(f"{path}.volumeName", volume)
     yield from checks.no_backsteps(f"{path}.path", file) if file else (field.required(f"{path}.path"),)
 
 
@@ -145,7 +145,7 @@ _KINDS = {
 }
 
 
-def sources(env_from: list[Object], path: str) -> Errors:
+def validate_env_from(env_from: list[Object], path: str) -> Errors:
     """What variables of a container are read from as a whole."""
     for place, one in enumerate(each(env_from)):
         where = f"{path}[{place}]"
@@ -153,14 +153,14 @@ def sources(env_from: list[Object], path: str) -> Errors:
             yield from field.invalids(f"{where}.prefix", prefix, names.check_variable_name(prefix))
         given = [name for name in ("configMapRef", "secretRef") if one.get(name) is not None]
         for name in each(given):
-            yield from checks.named(f"{where}.{name}.name", one[name].get("name", ""), names.subdomain_prefix)
+            yield from checks.validate_name(f"{where}.{name}.name", one[name].get("name", ""), names.subdomain_prefix)
         if not given:
             yield field.invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
         elif len(given) > 1:
             yield field.invalid(path, "", "may not have more than one field specified at a time")
 
 
-def files(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
+def validate_file_keys(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
     """Variables that are read from files, which are in volumes that the pod begins empty."""
     volumes = {volume.get("name", ""): volume for volume in each(spec.get("volumes") or ())}
     for container, where in each(containers):

@@ -6,7 +6,7 @@ Source: Kubernetes' pkg/apis/core/validation.
 from __future__ import annotations
 
 from podless.apis.podspec.affinity import REQUIRED
-from podless.apis.shared.carried import put
+from podless.apis.shared.carried import put_part
 from podless.apis.shared.checks import Errors
 from podless.meta import field
 from podless.runtime.jsonobject import Object
@@ -19,14 +19,14 @@ NODE_SELECTOR_TERM = load_struct("core/v1", "NodeSelectorTerm")
 _WHERE = f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms"
 
 
-def fit(spec: Object, old: Object) -> Errors:
+def validate_gated_selectors(spec: Object, old: Object) -> Errors:
     """What is wrong with selectors of nodes; they become those of the old spec, so that the rest can be compared."""
     given, before = spec.get("nodeSelector") or {}, old.get("nodeSelector") or {}
     if given != before:
         if any(given.get(key) != value for key, value in each(before).items()):
             why = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
             yield field.invalid("spec.nodeSelector", spec.get("nodeSelector"), why)
-        put(spec, "nodeSelector", old.get("nodeSelector"))
+        put_part(spec, "nodeSelector", old.get("nodeSelector"))
     nodes, known = (((one.get("affinity") or {}).get("nodeAffinity")) for one in (spec, old))
     if nodes == known:
         return
@@ -35,7 +35,7 @@ def fit(spec: Object, old: Object) -> Errors:
     if known is not None:
         spec["affinity"] = {"nodeAffinity": known, **others}
     else:
-        put(spec, "affinity", others or old.get("affinity"))
+        put_part(spec, "affinity", others or old.get("affinity"))
 
 
 def _terms(given: Object, before: Object) -> Errors:

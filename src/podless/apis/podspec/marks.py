@@ -19,7 +19,7 @@ _TOLERATIONS = "scheduler.alpha.kubernetes.io/tolerations"
 _RUNTIME, _DOCKER, _FREE, _LOCAL = "runtime/default", "docker/default", "unconfined", "localhost/"
 
 
-def check(annotations: dict[str, str], spec: Object, path: str, options: Options) -> Errors:
+def validate_annotations(annotations: dict[str, str], spec: Object, path: str, options: Options) -> Errors:
     """The annotations of a pod, or of a template."""
     if not annotations:
         return
@@ -44,21 +44,21 @@ def _tolerations(given: str, path: str) -> Errors:
         return
     if isinstance(found, list):
         plain = [one for one in each(found) if isinstance(one, dict)]
-        yield from scheduling.tolerations(plain, f"{path}.{_TOLERATIONS}")
+        yield from scheduling.validate_tolerations(plain, f"{path}.{_TOLERATIONS}")
 
 
 def _seccomp(profile: str, path: str) -> Errors:
     if profile in (_RUNTIME, _DOCKER, _FREE):
         return
     if profile.startswith(_LOCAL):
-        yield from checks.descending(path, profile.removeprefix(_LOCAL))
+        yield from checks.validate_descending(path, profile.removeprefix(_LOCAL))
     else:
         yield field.invalid(path, profile, "must be a valid seccomp profile")
 
 
 def _app_armor(annotations: dict[str, str], spec: Object, path: str) -> Errors:
     given = [key for key in annotations if key.startswith(APP_ARMOR)]
-    known = {container.get("name", "") for container, _ in containers.visit(spec, "")} if given else set()
+    known = {container.get("name", "") for container, _ in containers.visit_containers(spec, "")} if given else set()
     for key in given:
         name, profile = key.removeprefix(APP_ARMOR), annotations[key]
         if name not in known:
@@ -68,7 +68,7 @@ def _app_armor(annotations: dict[str, str], spec: Object, path: str) -> Errors:
             yield field.invalid(f"{path}[{key}]", profile, why)
 
 
-def changes(annotations: dict[str, str], old: dict[str, str], path: str) -> Errors:
+def validate_annotation_changes(annotations: dict[str, str], old: dict[str, str], path: str) -> Errors:
     """What may not change."""
     for key, value in each(old).items():
         if annotations.get(key) == value:
@@ -86,12 +86,12 @@ def changes(annotations: dict[str, str], old: dict[str, str], path: str) -> Erro
             yield field.forbidden(f"{path}[{key}]", "may not add mirror pod annotation")
 
 
-def agree(annotations: dict[str, str], spec: Object, path: str) -> Errors:
+def validate_agreement(annotations: dict[str, str], spec: Object, path: str) -> Errors:
     """Annotations and fields that say the same thing say it alike."""
     if not annotations:
         return
     context = spec.get("securityContext") or {}
-    where = containers.visit(spec, path)
+    where = containers.visit_containers(spec, path)
     if context.get("seccompProfile") is not None and SECCOMP_POD in annotations:
         at = f"{path}.securityContext.seccompProfile"
         yield from _same(annotations[SECCOMP_POD], context["seccompProfile"], at, "seccomp")

@@ -16,7 +16,7 @@ _RECURSIVE = ("Disabled", "Enabled", "IfPossible")
 _BLOCK = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
 
 
-def check(container: Object, path: str, volumes: Mapping[str, Object]) -> Errors:
+def validate_mounts(container: Object, path: str, volumes: Mapping[str, Object]) -> Errors:
     """The mounts and devices of a container. volumes: those of the pod that are sound, by name."""
     mounts, devices = container.get("volumeMounts") or [], container.get("volumeDevices") or []
     if mounts:
@@ -69,18 +69,18 @@ def _overlap(
 def _sub_paths(mount: Object, path: str, where: str) -> Errors:
     plain, expression = mount.get("subPath"), mount.get("subPathExpr")
     if plain:
-        yield from checks.descending(f"{path}.subPath", plain)
+        yield from checks.validate_descending(f"{path}.subPath", plain)
     if expression:
         if plain:
             text = "subPathExpr and subPath are mutually exclusive"
             yield field.invalid(f"{where}.subPathExpr", expression, text)
-        yield from checks.descending(f"{path}.subPathExpr", expression)
+        yield from checks.validate_descending(f"{path}.subPathExpr", expression)
 
 
 def _propagation(mount: Object, path: str, privileged: bool) -> Errors:
     given, recursive = mount.get("mountPropagation"), mount.get("recursiveReadOnly")
     if given is not None:
-        yield from checks.word(f"{path}.mountPropagation", given, _PROPAGATIONS, needed=False)
+        yield from checks.validate_enum(f"{path}.mountPropagation", given, _PROPAGATIONS, needed=False)
         if given == "Bidirectional" and not privileged:
             text = "Bidirectional mount propagation is available only to privileged containers"
             yield field.forbidden(f"{path}.mountPropagation", text)

@@ -26,7 +26,7 @@ class File(NamedTuple):
         return f"{quote(self.path)} ({self.source})" if self.source else quote(self.path)
 
 
-def overlaps(spec: Object) -> Iterator[str]:
+def warn_of_overlaps(spec: Object) -> Iterator[str]:
     """What is said of each volume."""
     for volume in spec.get("volumes") or ():
         name = quote(volume.get("name", ""))

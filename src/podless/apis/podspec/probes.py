@@ -34,7 +34,7 @@ class Around:
     system: Object | None
 
 
-def probes(container: Object, path: str, around: Around) -> Errors:
+def validate_probes(container: Object, path: str, around: Around) -> Errors:
     """The three probes of a container."""
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
         probe = container.get(name)
@@ -57,7 +57,7 @@ def _probe(probe: Object, path: str, around: Around) -> Errors:
         yield field.invalid(f"{path}.{_LATEST}", grace, "must be greater than 0")
 
 
-def lifecycle(hooks: Object, path: str, around: Around) -> Errors:
+def validate_lifecycle(hooks: Object, path: str, around: Around) -> Errors:
     """What is done after the start of a container and before its end."""
     for name in ("postStart", "preStop"):
         if hooks.get(name) is not None:
@@ -69,7 +69,7 @@ def lifecycle(hooks: Object, path: str, around: Around) -> Errors:
         yield field.forbidden(f"{path}.stopSignal", "may not be set for containers with empty `spec.os.name`")
     else:
         allowed = _STOP_SIGNALS.get(around.system.get("name", ""), (signal,))
-        yield from checks.word(f"{path}.stopSignal", signal, allowed, needed=False)
+        yield from checks.validate_enum(f"{path}.stopSignal", signal, allowed, needed=False)
 
 
 def _handler(handler: Object, path: str, around: Around) -> Errors:
@@ -83,20 +83,20 @@ def _handler(handler: Object, path: str, around: Around) -> Errors:
 
 
 def _exec(action: Object, path: str, around: Around) -> Errors:
-    return checks.needed(action, path, "command")
+    return checks.require_fields(action, path, "command")
 
 
 def _http(action: Object, path: str, around: Around) -> Errors:
-    yield from checks.needed(action, path, "path")
-    yield from checks.port(f"{path}.port", action.get("port"))
-    yield from checks.word(f"{path}.scheme", action.get("scheme"), _SCHEMES, needed=False)
+    yield from checks.require_fields(action, path, "path")
+    yield from checks.validate_port(f"{path}.port", action.get("port"))
+    yield from checks.validate_enum(f"{path}.scheme", action.get("scheme"), _SCHEMES, needed=False)
     for header in each(action.get("httpHeaders") or ()):
         name = header.get("name", "")
         yield from field.invalids(f"{path}.httpHeaders", name, names.check_header_name(name))
 
 
 def _tcp(action: Object, path: str, around: Around) -> Errors:
-    return checks.port(f"{path}.port", action.get("port"))
+    return checks.validate_port(f"{path}.port", action.get("port"))
 
 
 def _grpc(action: Object, path: str, around: Around) -> Errors:

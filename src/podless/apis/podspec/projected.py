@@ -16,23 +16,23 @@ _LEAST, _MOST = 600, 1 << 32  # seconds
 _TWICE = "conflicting duplicate paths"
 
 
-def items(source: Object, path: str) -> Errors:
+def validate_items(source: Object, path: str) -> Errors:
     """The keys that become files, and their permissions."""
-    yield from checks.mode(source, path)
+    yield from checks.validate_mode(source, path)
     for place, item in enumerate(each(source.get("items") or ())):
         yield from _item(item, f"{path}.items[{place}]")
 
 
 def _item(item: Object, path: str) -> Errors:
-    yield from checks.needed(item, path, "key", "path")
-    yield from checks.unreserved(f"{path}.path", item.get("path", ""))
-    yield from checks.mode(item, path, "mode")
+    yield from checks.require_fields(item, path, "key", "path")
+    yield from checks.validate_local_path(f"{path}.path", item.get("path", ""))
+    yield from checks.validate_mode(item, path, "mode")
 
 
 def downward_file(file: Object, path: str) -> Errors:
     """A field of the pod, or a resource of a container, as a file."""
-    yield from checks.needed(file, path, "path")
-    yield from checks.unreserved(f"{path}.path", file.get("path", ""))
+    yield from checks.require_fields(file, path, "path")
+    yield from checks.validate_local_path(f"{path}.path", file.get("path", ""))
     ref, resource = file.get("fieldRef"), file.get("resourceFieldRef")
     if ref is not None:
         yield from env.field_ref(ref, f"{path}.fieldRef", env.FILES)
@@ -42,12 +42,12 @@ def downward_file(file: Object, path: str) -> Errors:
         yield from env.resource_ref(resource, f"{path}.resourceFieldRef", volume=True)
     else:
         yield field.required(path, "one of fieldRef and resourceFieldRef is required")
-    yield from checks.mode(file, path, "mode")
+    yield from checks.validate_mode(file, path, "mode")
 
 
-def check(source: Object, path: str, *, far: bool) -> Errors:
+def validate_projected(source: Object, path: str, *, far: bool) -> Errors:
     """Several sources in one volume. far: whether tokens may be put anywhere."""
-    yield from checks.mode(source, path)
+    yield from checks.validate_mode(source, path)
     seen: set[str] = set()
     for place, one in enumerate(each(source.get("sources") or ())):
         where = f"{path}.sources[{place}]"
@@ -94,7 +94,7 @@ def _token(token: Object, where: str, path: str, far: bool) -> Errors:
     if not place:
         yield field.required(f"{path}.path")
     elif not far:
-        yield from checks.unreserved(f"{path}.path", place)
+        yield from checks.validate_local_path(f"{path}.path", place)
 
 
 def far_tokens(spec: Object) -> bool:
@@ -102,6 +102,6 @@ def far_tokens(spec: Object) -> bool:
     for volume in each(spec.get("volumes") or ()):
         for source in (volume.get("projected") or {}).get("sources") or ():
             token = source.get("serviceAccountToken")
-            if token is not None and any(True for _ in checks.unreserved("", token.get("path", ""))):
+            if token is not None and any(True for _ in checks.validate_local_path("", token.get("path", ""))):
                 return True
     return False

@@ -25,7 +25,7 @@ EPHEMERAL = "ephemeralContainerStatuses"
 _PARTS = {"containerStatuses": "containers", "initContainerStatuses": "initContainers", EPHEMERAL: ""}
 
 
-def check(status: Object, spec: Object) -> Errors:
+def validate_pod_status(status: Object, spec: Object) -> Errors:
     """What is wrong with a status, beside what it was before."""
     yield from _claims(status.get("resourceClaimStatuses") or [], spec)
     yield from _extended(status.get("extendedResourceClaimStatus"), spec)
@@ -48,7 +48,7 @@ def _claims(given: list[Object], spec: Object) -> Errors:
         path, name, claim = f"status.resourceClaimStatuses[{place}]", one.get("name", ""), one.get("resourceClaimName")
         if name not in known:
             yield field.invalid(f"{path}.name", name, _CLAIM)
-        yield from checks.once(f"{path}.name", name, seen)
+        yield from checks.validate_unique(f"{path}.name", name, seen)
         if claim is not None:
             yield from field.invalids(f"{path}.resourceClaimName", claim, names.check_subdomain(claim))
 
@@ -74,7 +74,7 @@ def _extended(given: Object | None, spec: Object) -> Errors:
         if values in seen:
             yield from (field.duplicate(f"{where}.{name}", value) for name, value in zip(parts, values, strict=True))
         seen.add(values)
-    yield from checks.named(f"{path}.resourceClaimName", given.get("resourceClaimName"), names.check_subdomain)
+    yield from checks.validate_name(f"{path}.resourceClaimName", given.get("resourceClaimName"), names.check_subdomain)
 
 
 def _user(user: Object, system: str, path: str) -> Errors:
@@ -84,8 +84,8 @@ def _user(user: Object, system: str, path: str) -> Errors:
     if system == "windows":
         yield field.forbidden(path, "cannot be set for a windows pod")
     elif system == "linux":
-        yield from checks.identity(linux, path, "uid", "gid")
-        yield from checks.identities(linux, path)
+        yield from checks.validate_ids(linux, path, "uid", "gid")
+        yield from checks.validate_group_ids(linux, path)
 
 
 def _allocated(status: Object, container: Object | None, path: str) -> Errors:
@@ -101,7 +101,7 @@ def _allocated(status: Object, container: Object | None, path: str) -> Errors:
         for index, part in enumerate(each(one.get("resources") or ())):
             inside, health, known_as = f"{where}.resources[{index}]", part.get("health", ""), part.get("resourceID", "")
             yield from field.one_of(f"{inside}.health", health, _HEALTHS)
-            yield from checks.once(f"{inside}.resourceID", known_as, seen)
+            yield from checks.validate_unique(f"{inside}.resourceID", known_as, seen)
 
 
 def _names(claims: list[Object]) -> set[str]:

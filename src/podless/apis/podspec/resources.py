@@ -36,24 +36,24 @@ _NOT_FOUND = "must be one of the names in pod.spec.resourceClaims"
 NameCheck = Callable[[str, str], Errors]
 
 
-def extended(name: str) -> bool:
+def is_extended(name: str) -> bool:
     """Whether a resource is one of somebody else's domain."""
-    if native(name) or name.startswith(_REQUESTS):
+    if is_native(name) or name.startswith(_REQUESTS):
         return False
     return not names.qualified_name(_REQUESTS + name)
 
 
-def native(name: str) -> bool:
+def is_native(name: str) -> bool:
     """Whether a resource is one of Kubernetes' own."""
     return "/" not in name or _NATIVE in name
 
 
-def overcommitted(name: str) -> bool:
+def may_overcommit(name: str) -> bool:
     """Whether containers may be limited to more of a resource than they ask for."""
-    return native(name) and not name.startswith(_HUGE)
+    return is_native(name) and not name.startswith(_HUGE)
 
 
-def check(resources: Object, path: str, claims: Set[str], *, indivisible: bool = False) -> Errors:
+def validate_resources(resources: Object, path: str, claims: Set[str], *, indivisible: bool = False) -> Errors:
     """The resources of a container. claims: the names of the pod's claims. indivisible: any amount of huge pages."""
     return _requirements(resources, path, claims, container_name, indivisible)
 
@@ -82,11 +82,11 @@ def _requirements(resources: Object, path: str, claims: Set[str], name_check: Na
 
 def _within(name: str, text: str, limit: str | None, path: str) -> Errors:
     if limit is None:
-        if not overcommitted(name):
+        if not may_overcommit(name):
             yield field.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
         return
     asked, most = quantity.parse_nanos(text), quantity.parse_nanos(limit)
-    if asked != most and not overcommitted(name):
+    if asked != most and not may_overcommit(name):
         yield field.invalid(f"{path}.requests", text, f"must be equal to {name} limit of {limit}")
     elif asked > most:
         yield field.invalid(f"{path}.requests", text, f"must be less than or equal to {name} limit of {limit}")
@@ -97,7 +97,7 @@ def quantity_errors(name: str, text: str, path: str) -> Errors:
     amount = quantity.parse_nanos(text)
     if amount < 0:
         yield field.invalid(path, text, NONNEGATIVE)
-    if amount % quantity.NANO and (name in _WHOLE or extended(name)):
+    if amount % quantity.NANO and (name in _WHOLE or is_extended(name)):
         yield field.invalid(path, text, "must be an integer")
 
 
@@ -148,7 +148,7 @@ def _container_name(name: str, path: str) -> Errors:
     if "/" not in name:
         if not name.startswith(_HUGE):
             yield field.invalid(path, name, "must be a standard resource for containers")
-    elif not native(name) and not extended(name):
+    elif not is_native(name) and not is_extended(name):
         yield field.invalid(path, name, "doesn't follow extended resource name standard")
 
 
@@ -205,7 +205,7 @@ def _consistent(spec: Object, own: Object, path: str) -> Errors:
     """What containers ask for together is not more than the pod does."""
     limits = own.get("limits") or {}
     for part, given in (("requests", own.get("requests") or {}), ("limits", limits)):
-        for name, text in each(amounts.total(spec, part)).items():
+        for name, text in each(amounts.sum_resources(spec, part)).items():
             if name not in given or (part == "limits" and not name.startswith(_HUGE)):
                 continue
             if quantity.parse_nanos(text) > quantity.parse_nanos(given[name]):

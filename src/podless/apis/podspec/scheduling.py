@@ -20,7 +20,7 @@ _NUMERIC = ("Lt", "Gt")
 _NO_KEY = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
 
 
-def tolerations(given: list[Object], path: str) -> Errors:
+def validate_tolerations(given: list[Object], path: str) -> Errors:
     """What taints of nodes do not keep the pod away."""
     for place, one in enumerate(each(given)):
         yield from _toleration(one, f"{path}[{place}]")
@@ -51,19 +51,19 @@ def _toleration(one: Object, path: str) -> Errors:
 
 def taint_effect(effect: str, path: str) -> Errors:
     """What a taint does to pods."""
-    return checks.word(path, effect, _EFFECTS)
+    return checks.validate_enum(path, effect, _EFFECTS)
 
 
-def gates(given: list[Object], path: str) -> Errors:
+def validate_gates(given: list[Object], path: str) -> Errors:
     """What has to happen before the pod may be scheduled."""
     seen: set[str] = set()
     for place, one in enumerate(each(given)):
         name, where = one.get("name", ""), f"{path}[{place}]"
         yield from checks.label_key(where, name)
-        yield from checks.once(where, name, seen)
+        yield from checks.validate_unique(where, name, seen)
 
 
-def spread(given: list[Object], path: str, options: Options) -> Errors:
+def validate_spread(given: list[Object], path: str, options: Options) -> Errors:
     """How pods that are alike are spread over nodes."""
     last = {_pair(one): place for place, one in enumerate(given)}
     for place, one in enumerate(each(given)):
@@ -73,14 +73,14 @@ def spread(given: list[Object], path: str, options: Options) -> Errors:
             yield field.invalid(f"{where}.maxSkew", skew, checks.POSITIVE)
         if not one.get("topologyKey"):
             yield field.required(f"{where}.topologyKey", "can not be empty")
-        yield from checks.word(f"{where}.whenUnsatisfiable", action, _ACTIONS, needed=False)
+        yield from checks.validate_enum(f"{where}.whenUnsatisfiable", action, _ACTIONS, needed=False)
         if last[_pair(one)] > place:
             shown = f"{{{one.get('topologyKey', '')}, {action}}}"
             yield field.duplicate(f"{where}.{{topologyKey, whenUnsatisfiable}}", shown)
         yield from _domains(one.get("minDomains"), action, f"{where}.minDomains")
         for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
             if (policy := one.get(name)) is not None:
-                yield from checks.word(f"{where}.{name}", policy, _POLICIES, needed=False)
+                yield from checks.validate_enum(f"{where}.{name}", policy, _POLICIES, needed=False)
         keys, selector = one.get("matchLabelKeys") or [], one.get("labelSelector")
         yield from (
             _legacy(where, keys, selector) if options.spread_keys else affinity.label_keys(where, keys, (), selector)

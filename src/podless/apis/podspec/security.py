@@ -33,22 +33,22 @@ _SYSTEM_ADMIN = "CAP_SYS_ADMIN"
 _NO_ESCALATION = "cannot set `allowPrivilegeEscalation` to false and "
 
 
-def container(given: Object | None, path: str, host_users: bool) -> Errors:
+def validate_container_context(given: Object | None, path: str, host_users: bool) -> Errors:
     """The security context of a container. host_users: whether users are those of the host."""
     if given is None:
         return
     if given.get("privileged"):
         yield field.forbidden(f"{path}.privileged", "disallowed by cluster policy")
-    yield from checks.identity(given, path, "runAsUser", "runAsGroup")
+    yield from checks.validate_ids(given, path, "runAsUser", "runAsGroup")
     mask = given.get("procMount")
     if mask is not None:
-        yield from checks.word(f"{path}.procMount", mask, _MASKS, needed=False)
+        yield from checks.validate_enum(f"{path}.procMount", mask, _MASKS, needed=False)
         if host_users and mask == "Unmasked":
             yield field.invalid(f"{path}.procMount", mask, "`hostUsers` must be false to use `Unmasked`")
-    yield from seccomp(given.get("seccompProfile"), f"{path}.seccompProfile")
+    yield from validate_seccomp(given.get("seccompProfile"), f"{path}.seccompProfile")
     if given.get("allowPrivilegeEscalation") is False:
         yield from _escalation(given, path)
-    yield from windows.options(given.get("windowsOptions"), f"{path}.windowsOptions")
+    yield from windows.validate_windows_options(given.get("windowsOptions"), f"{path}.windowsOptions")
     yield from app_armor(given.get("appArmorProfile"), f"{path}.appArmorProfile")
 
 
@@ -62,19 +62,19 @@ def _escalation(given: Object, path: str) -> Errors:
             yield field.invalid(path, gostructs.format_struct(SECURITY_CONTEXT, given), why)
 
 
-def pod(spec: Object, path: str, *, host_sysctls: bool = False) -> Errors:
+def validate_pod_context(spec: Object, path: str, *, host_sysctls: bool = False) -> Errors:
     """The security context of a pod. host_sysctls: whether parameters of the host's namespaces may stay."""
     given = spec.get("securityContext") or {}
-    yield from checks.identity(given, path, "fsGroup", "runAsUser", "runAsGroup")
-    yield from checks.identities(given, path)
+    yield from checks.validate_ids(given, path, "fsGroup", "runAsUser", "runAsGroup")
+    yield from checks.validate_group_ids(given, path)
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         why = "ShareProcessNamespace and HostPID cannot both be enabled"
         yield field.invalid(f"{path}.shareProcessNamespace", True, why)
     if given.get("sysctls"):
         yield from _sysctls(given["sysctls"], f"{path}.sysctls", spec, host_sysctls)
     yield from _word(given, path, "fsGroupChangePolicy", _GROUP_CHANGES)
-    yield from seccomp(given.get("seccompProfile"), f"{path}.seccompProfile")
-    yield from windows.options(given.get("windowsOptions"), f"{path}.windowsOptions")
+    yield from validate_seccomp(given.get("seccompProfile"), f"{path}.seccompProfile")
+    yield from windows.validate_windows_options(given.get("windowsOptions"), f"{path}.windowsOptions")
     yield from app_armor(given.get("appArmorProfile"), f"{path}.appArmorProfile")
     yield from _word(given, path, "supplementalGroupsPolicy", _GROUP_POLICIES)
     yield from _word(given, path, "seLinuxChangePolicy", _LABEL_CHANGES)
@@ -82,7 +82,7 @@ def pod(spec: Object, path: str, *, host_sysctls: bool = False) -> Errors:
 
 def _word(given: Object, path: str, name: str, words: tuple[str, ...]) -> Errors:
     if (value := given.get(name)) is not None:
-        yield from checks.word(f"{path}.{name}", value, words, needed=False)
+        yield from checks.validate_enum(f"{path}.{name}", value, words, needed=False)
 
 
 def _sysctls(given: list[Object], path: str, spec: Object, host: bool) -> Errors:
@@ -117,7 +117,7 @@ def host_sysctls(spec: Object) -> bool:
     return any(_of_host(one.get("name", ""), spec) for one in each(given))
 
 
-def seccomp(profile: Object | None, path: str) -> Errors:
+def validate_seccomp(profile: Object | None, path: str) -> Errors:
     """Which system calls may be made."""
     if profile is None:
         return
@@ -134,7 +134,7 @@ def seccomp(profile: Object | None, path: str) -> Errors:
     elif local is None:
         yield field.required(where, "must be set when seccomp type is Localhost")
     else:
-        yield from checks.descending(where, local)
+        yield from checks.validate_descending(where, local)
 
 
 def app_armor(profile: Object | None, path: str) -> Errors:

@@ -15,7 +15,7 @@ from podless.runtime.meter import each
 _KEYS = {"matchLabelKeys": "In", "mismatchLabelKeys": "NotIn"}
 
 
-def complete(spec: Object, labels: dict[str, str]) -> None:
+def complete_selectors(spec: Object, labels: dict[str, str]) -> None:
     """Keys of labels in which pods are to be alike become a part of the selectors. labels: of the pod."""
     for term in _terms(spec):
         selector = term.get("labelSelector")
@@ -37,21 +37,21 @@ def _terms(spec: Object) -> Iterator[Object]:
     yield from each(spec.get("topologySpreadConstraints") or ())
 
 
-def confine(obj: Object) -> None:
+def set_apparmor_fields(obj: Object) -> None:
     """AppArmor profiles that annotations name become fields."""
     for container, _, profile in _unconfined(obj):
         if profile is not None:
             container["securityContext"] = {**(container.get("securityContext") or {}), "appArmorProfile": profile}
 
 
-def annotate(obj: Object) -> None:
+def set_apparmor_annotations(obj: Object) -> None:
     """AppArmor profiles of containers become annotations."""
     spec = obj["spec"]
     if (spec.get("os") or {}).get("name") == "windows":
         return
     of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
     found = {}
-    for container, _ in containers.visit(spec, ""):
+    for container, _ in containers.visit_containers(spec, ""):
         profile = (container.get("securityContext") or {}).get("appArmorProfile") or of_pod
         if profile and (written := marks.annotation_of(profile)):
             found[marks.APP_ARMOR + container.get("name", "")] = written
@@ -72,7 +72,7 @@ def _unconfined(obj: Object) -> Iterator[tuple[Object, str, Object | None]]:
     if (spec.get("os") or {}).get("name") == "windows":
         return
     of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
-    for container, _ in containers.visit(spec, ""):
+    for container, _ in containers.visit_containers(spec, ""):
         key = marks.APP_ARMOR + container.get("name", "")
         given = annotations.get(key)
         if given is None or (container.get("securityContext") or {}).get("appArmorProfile") is not None:

@@ -15,7 +15,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 
-def of(spec: Object, metadata: Object, *, pod: bool) -> Options:
+def options_for_update(spec: Object, metadata: Object, *, pod: bool) -> Options:
     """How a changed PodSpec is judged. spec, metadata: as they were."""
     in_namespace = spec.get("hostUsers") is False
     return Options(

@@ -28,44 +28,44 @@ _MOST_SECONDS = (1 << 31) - 1
 _HIDDEN = "when `hostUsers` is false"
 
 
-def check(spec: Object, path: str, options: Options, metadata: Object | None = None) -> Errors:
+def validate_pod_spec(spec: Object, path: str, options: Options, metadata: Object | None = None) -> Errors:
     """All that is wrong with a spec that has its defaults. metadata: of the pod; None for a template."""
-    where = containers.visit(spec, path)
+    where = containers.visit_containers(spec, path)
     yield from _contents(spec, path, options, metadata)
     yield from _network(spec, path, options)
-    yield from checks.word(f"{path}.restartPolicy", spec.get("restartPolicy"), _RESTARTS)
-    yield from checks.word(f"{path}.dnsPolicy", spec.get("dnsPolicy"), _DNS)
+    yield from checks.validate_enum(f"{path}.restartPolicy", spec.get("restartPolicy"), _RESTARTS)
+    yield from checks.validate_enum(f"{path}.dnsPolicy", spec.get("dnsPolicy"), _DNS)
     for key, value in each(spec.get("nodeSelector") or {}).items():
         yield from checks.label_key(f"{path}.nodeSelector", key)
         yield from field.invalids(f"{path}.nodeSelector", value, names.label_value(value))
-    yield from security.pod(spec, f"{path}.securityContext", host_sysctls=options.host_sysctls)
+    yield from security.validate_pod_context(spec, f"{path}.securityContext", host_sysctls=options.host_sysctls)
     if spec.get("affinity") is not None:
-        yield from affinity.check(spec["affinity"], f"{path}.affinity", options)
+        yield from affinity.validate_affinity(spec["affinity"], f"{path}.affinity", options)
     yield from _dns(spec, f"{path}.dnsConfig")
     for place, gate in enumerate(each(spec.get("readinessGates") or ())):
         yield from checks.label_key(f"{path}.readinessGates[{place}].conditionType", gate.get("conditionType", ""))
     if spec.get("schedulingGates"):
-        yield from scheduling.gates(spec["schedulingGates"], f"{path}.schedulingGates")
+        yield from scheduling.validate_gates(spec["schedulingGates"], f"{path}.schedulingGates")
     if spec.get("topologySpreadConstraints"):
         at = f"{path}.topologySpreadConstraints"
-        yield from scheduling.spread(spec["topologySpreadConstraints"], at, options)
+        yield from scheduling.validate_spread(spec["topologySpreadConstraints"], at, options)
     yield from windows.host_processes(spec, path, where)
     yield from _users(spec, path, options, where)
     yield from _hostname(spec, path)
     yield from _names(spec, path)
     if spec.get("tolerations"):
-        yield from scheduling.tolerations(spec["tolerations"], f"{path}.tolerations")
+        yield from scheduling.validate_tolerations(spec["tolerations"], f"{path}.tolerations")
     yield from _aliases(spec, path)
     yield from _classes(spec, path, options)
-    yield from windows.system(spec, path, where)
-    yield from env.files(spec, path, where)
+    yield from windows.validate_os(spec, path, where)
+    yield from env.validate_file_keys(spec, path, where)
 
 
 def _contents(spec: Object, path: str, options: Options, metadata: Object | None) -> Errors:
     """Volumes, claims, containers, and what they ask for."""
     sound: dict[str, Object] = {}
     if spec.get("volumes"):
-        yield from volumes.check(spec["volumes"], f"{path}.volumes", metadata, sound, far=options.far_tokens)
+        yield from volumes.validate_volumes(spec["volumes"], f"{path}.volumes", metadata, sound, far=options.far_tokens)
     if spec.get("resourceClaims"):
         yield from _claims(spec["resourceClaims"], f"{path}.resourceClaims", metadata)
     pod = Pod(
@@ -77,12 +77,14 @@ def _contents(spec: Object, path: str, options: Options, metadata: Object | None
         options=options,
     )
     regular, first = spec.get("containers") or [], spec.get("initContainers") or []
-    yield from containers.regular(regular, f"{path}.containers", pod)
+    yield from containers.validate_containers(regular, f"{path}.containers", pod)
     if first:
-        yield from containers.init(first, f"{path}.initContainers", pod, regular)
+        yield from containers.validate_init_containers(first, f"{path}.initContainers", pod, regular)
     if spec.get("ephemeralContainers"):
         others = [*regular, *first]
-        yield from containers.ephemeral(spec["ephemeralContainers"], f"{path}.ephemeralContainers", pod, others)
+        yield from containers.validate_ephemeral_containers(
+            spec["ephemeralContainers"], f"{path}.ephemeralContainers", pod, others
+        )
     yield from resources.check_pod(spec, path, pod.claims, indivisible=options.indivisible)
 
 
@@ -97,7 +99,7 @@ def _claims(given: list[Object], path: str, metadata: Object | None) -> Errors:
         if name in seen:
             yield field.duplicate(f"{where}.name", name)
         else:
-            yield from checks.named(f"{where}.name", name)
+            yield from checks.validate_name(f"{where}.name", name)
         if name:
             seen.add(name)
         own, made = claim.get("resourceClaimName"), claim.get("resourceClaimTemplateName")
@@ -193,7 +195,9 @@ def _names(spec: Object, path: str) -> Errors:
     for key in ("serviceAccountName", "nodeName"):
         if value := spec.get(key):
             yield from field.invalids(f"{path}.{key}", value, names.check_subdomain(value))
-    yield from checks.within(f"{path}.activeDeadlineSeconds", spec.get("activeDeadlineSeconds"), 1, _MOST_SECONDS)
+    yield from checks.validate_range(
+        f"{path}.activeDeadlineSeconds", spec.get("activeDeadlineSeconds"), 1, _MOST_SECONDS
+    )
     for key in ("hostname", "subdomain"):
         if value := spec.get(key):
             yield from field.invalids(f"{path}.{key}", value, names.check_label_name(value))
@@ -213,7 +217,7 @@ def _classes(spec: Object, path: str, options: Options) -> Errors:
     if (runtime := spec.get("runtimeClassName")) is not None:
         yield from field.invalids(f"{path}.runtimeClassName", runtime, names.check_subdomain(runtime))
     if (preemption := spec.get("preemptionPolicy")) is not None:
-        yield from checks.word(f"{path}.preemptionPolicy", preemption, _PREEMPTIONS)
+        yield from checks.validate_enum(f"{path}.preemptionPolicy", preemption, _PREEMPTIONS)
     if spec.get("overhead") is not None:
         limits = {"limits": spec["overhead"]}
-        yield from resources.check(limits, f"{path}.overhead", set(), indivisible=options.indivisible)
+        yield from resources.validate_resources(limits, f"{path}.overhead", set(), indivisible=options.indivisible)

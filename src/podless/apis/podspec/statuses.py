@@ -6,7 +6,7 @@ from podless.apis.podspec import reports, updates
 from podless.apis.podspec.reports import EPHEMERAL
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.apis.shared.immutable import stays
+from podless.apis.shared.immutable import validate_immutable
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -24,7 +24,7 @@ _RESTARTS = "may not be transitioned to non-terminated state"
 _FAMILIES = "may specify no more than one IP for each IP family"
 
 
-def check(obj: Object, old: Object) -> list[FieldError]:
+def validate_status_update(obj: Object, old: Object) -> list[FieldError]:
     """What is wrong with a changed status."""
     return [*updates.status_marks(obj, old), *_status(obj, old)]
 
@@ -41,7 +41,7 @@ def _status(obj: Object, old: Object) -> Errors:
     if status.get("observedGeneration", 0) < 0:
         yield field.invalid("status.observedGeneration", status["observedGeneration"], _NOT_NEGATIVE)
     if has("FixedQOSClass"):
-        yield from stays("status.qosClass", status.get("qosClass", ""), before.get("qosClass", ""))
+        yield from validate_immutable("status.qosClass", status.get("qosClass", ""), before.get("qosClass", ""))
     for part, containers in (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")):
         yield from _transitions(status.get(part) or [], before.get(part) or [], part, spec, containers)
     running = {
@@ -52,7 +52,7 @@ def _status(obj: Object, old: Object) -> Errors:
     for place, one in enumerate(each(before.get(EPHEMERAL) or ())):
         if (one.get("state") or {}).get("terminated") is not None and one.get("name", "") in running:
             yield field.forbidden(f"status.{EPHEMERAL}[{place}].state", _RESTARTS)
-    yield from reports.check(status, obj["spec"])
+    yield from reports.validate_pod_status(status, obj["spec"])
     yield from _addresses(status, before)
 
 

@@ -19,11 +19,15 @@ def validate_pod_template(template: Object, path: str, old: Object | None = None
 def validate_template_marks(template: Object, path: str, old: Object | None = None) -> list[FieldError]:
     """What is wrong with the annotations of a template that say something about its pods."""
     notes = (template.get("metadata") or {}).get("annotations") or {}
-    return list(marks.check(notes, template.get("spec") or {}, f"{path}.annotations", _judged(old)))
+    return list(marks.validate_annotations(notes, template.get("spec") or {}, f"{path}.annotations", _judged(old)))
 
 
 def _judged(old: Object | None) -> Options:
-    return STRICT if old is None else spared.of(old.get("spec") or {}, old.get("metadata") or {}, pod=False)
+    return (
+        STRICT
+        if old is None
+        else spared.options_for_update(old.get("spec") or {}, old.get("metadata") or {}, pod=False)
+    )
 
 
 def _template(template: Object, path: str, judged: Options) -> Errors:
@@ -31,16 +35,16 @@ def _template(template: Object, path: str, judged: Options) -> Errors:
     notes, where = metadata.get("annotations") or {}, f"{path}.spec"
     yield from objectmeta.check_labels(metadata.get("labels") or {}, f"{path}.labels")
     yield from objectmeta.check_annotations(notes, f"{path}.annotations")
-    yield from marks.check(notes, given, f"{path}.annotations", judged)
-    yield from spec.check(given, where, judged)
-    yield from marks.agree(notes, given, where)
+    yield from marks.validate_annotations(notes, given, f"{path}.annotations", judged)
+    yield from spec.validate_pod_spec(given, where, judged)
+    yield from marks.validate_agreement(notes, given, where)
     if given.get("ephemeralContainers"):
         yield field.forbidden(f"{where}.ephemeralContainers", "ephemeral containers not allowed in pod template")
 
 
 def validate_pod(obj: Object, old: Object | None = None) -> list[FieldError]:
     """What is wrong with a pod beside its metadata, be it new or changed. old: as it was."""
-    judged = STRICT_POD if old is None else spared.of(old["spec"], old["metadata"], pod=True)
+    judged = STRICT_POD if old is None else spared.options_for_update(old["spec"], old["metadata"], pod=True)
     return list(_pod(obj, judged))
 
 
@@ -51,8 +55,8 @@ def validate_new_pod(obj: Object) -> list[FieldError]:
 
 def _pod(obj: Object, judged: Options) -> Errors:
     metadata, given = obj["metadata"], obj["spec"]
-    yield from marks.check(metadata.get("annotations") or {}, given, "metadata.annotations", judged)
-    yield from spec.check(given, "spec", judged, metadata)
+    yield from marks.validate_annotations(metadata.get("annotations") or {}, given, "metadata.annotations", judged)
+    yield from spec.validate_pod_spec(given, "spec", judged, metadata)
     if not given.get("serviceAccountName"):
         for place, volume in enumerate(each(given.get("volumes") or ())):
             for index, source in enumerate(each((volume.get("projected") or {}).get("sources") or ())):
@@ -61,7 +65,7 @@ def _pod(obj: Object, judged: Options) -> Errors:
                     yield field.forbidden(where, "must not be specified when serviceAccountName is not set")
     for part in ("containers", "initContainers"):
         for place, container in enumerate(given.get(part) or ()):
-            yield from containers.untrimmed(container, f"spec.{part}[{place}]")
+            yield from containers.validate_image_spaces(container, f"spec.{part}[{place}]")
 
 
 def _new(obj: Object) -> Errors:
@@ -70,4 +74,4 @@ def _new(obj: Object) -> Errors:
         yield field.forbidden("spec.ephemeralContainers", "cannot be set on create")
     if given.get("nodeName") and given.get("schedulingGates"):
         yield field.forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
-    yield from marks.agree(obj["metadata"].get("annotations") or {}, given, "spec")
+    yield from marks.validate_agreement(obj["metadata"].get("annotations") or {}, given, "spec")

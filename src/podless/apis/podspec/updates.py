@@ -11,7 +11,7 @@ from typing import Any
 from podless.apis.podspec import amounts, gates, marks, scheduling
 from podless.apis.podspec.template import validate_pod
 from podless.apis.shared import checks
-from podless.apis.shared.carried import put
+from podless.apis.shared.carried import put_part
 from podless.apis.shared.checks import Errors
 from podless.codec.gotext import quote
 from podless.meta import field
@@ -35,7 +35,7 @@ _COMPUTE = ("cpu", "memory")
 _ONLY = "only cpu and memory resources are mutable"
 
 
-def update(obj: Object, old: Object) -> list[FieldError]:
+def validate_pod_update(obj: Object, old: Object) -> list[FieldError]:
     """What is wrong with a changed pod beside its metadata."""
     return [*validate_pod(obj, old), *_marks(obj, old), *_update(obj["spec"], old["spec"])]
 
@@ -44,17 +44,17 @@ def _marks(obj: Object, old: Object) -> Errors:
     notes, before = (one["metadata"].get("annotations") or {} for one in (obj, old))
     if not notes and not before:
         return
-    yield from marks.changes(notes, before, "metadata.annotations")
+    yield from marks.validate_annotation_changes(notes, before, "metadata.annotations")
     yield from validate_marks(obj, old)
 
 
 def validate_marks(obj: Object, old: Object) -> Errors:
     """The annotations of a changed pod."""
-    from podless.apis.podspec.spared import of
+    from podless.apis.podspec.spared import options_for_update
 
     notes = obj["metadata"].get("annotations") or {}
-    judged = of(old["spec"], old["metadata"], pod=True)
-    return marks.check(notes, obj["spec"], "metadata.annotations", judged)
+    judged = options_for_update(old["spec"], old["metadata"], pod=True)
+    return marks.validate_annotations(notes, obj["spec"], "metadata.annotations", judged)
 
 
 def status_marks(obj: Object, old: Object) -> Errors:
@@ -85,8 +85,8 @@ def _update(spec: Object, old: Object) -> Errors:
         return
     munged = _munged(spec, old)
     if old.get("schedulingGates"):
-        yield from gates.fit(munged, old)
-    if not same(munged, old):
+        yield from gates.validate_gated_selectors(munged, old)
+    if not is_same(munged, old):
         yield field.forbidden("spec", _CHANGEABLE + gostructs.diff_structs(POD_SPEC, old, munged))
 
 
@@ -96,7 +96,7 @@ def _deadline(given: int | None, before: int | None) -> FieldError | None:
         if before is None:
             return None
         return field.invalid(where, None, "must not update from a positive integer to nil value")
-    if wrong := checks.within(where, given, 0, _MOST):
+    if wrong := checks.validate_range(where, given, 0, _MOST):
         return wrong[0]
     if before is not None and before < given:
         return field.invalid(where, given, "must be less than or equal to previous value")
@@ -110,7 +110,7 @@ def _tolerations(given: list[Object], before: list[Object]) -> Errors:
             "spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"
         )
         return
-    yield from scheduling.tolerations(given, "spec.tolerations")
+    yield from scheduling.validate_tolerations(given, "spec.tolerations")
 
 
 def _toleration(one: Object) -> tuple[Any, ...]:
@@ -134,13 +134,13 @@ def _munged(spec: Object, old: Object) -> Object:
             pairs = zip(spec[part], old[part], strict=True)
             out[part] = [{**container, "image": before.get("image", "")} for container, before in pairs]
     for name in (_DEADLINE, "schedulingGates", "tolerations"):
-        put(out, name, old.get(name))
+        put_part(out, name, old.get(name))
     if (old.get(_GRACE) or 0) < 0 and out.get(_GRACE) == 1:
         out[_GRACE] = old[_GRACE]
     return out
 
 
-def same(one: Any, other: Any) -> bool:
+def is_same(one: Any, other: Any) -> bool:
     """Whether two values mean the same: what is empty is as good as what is not there."""
     return one == other or _plain(one) == _plain(other)
 
@@ -155,7 +155,7 @@ def _kept(value: Any) -> Any:
     return [_kept(item) for item in each(value)] if isinstance(value, list) else value
 
 
-def ephemeral(obj: Object, old: Object) -> list[FieldError]:
+def validate_ephemeral_update(obj: Object, old: Object) -> list[FieldError]:
     """What is wrong with containers that are added for a look."""
     if marks.MIRROR in (old["metadata"].get("annotations") or {}):
         return [field.forbidden("[]", "static pods do not support ephemeral containers")]
@@ -166,14 +166,14 @@ def ephemeral(obj: Object, old: Object) -> list[FieldError]:
         name = before.get("name", "")
         if name not in now:
             found.append(field.forbidden(where, f"existing ephemeral containers {quote(name)} may not be removed\n"))
-        elif not same(before, now[name]):
+        elif not is_same(before, now[name]):
             shown = gostructs.diff_structs(EPHEMERAL_CONTAINER, before, now[name])
             text = f"existing ephemeral containers {quote(name)} may not be changed\n{shown}"
             found.append(field.forbidden(where, text))
     return found
 
 
-def resize(obj: Object, old: Object) -> list[FieldError]:
+def validate_resize(obj: Object, old: Object) -> list[FieldError]:
     """What is wrong with changed resources."""
     spec, before = obj["spec"], old["spec"]
     if marks.MIRROR in (old["metadata"].get("annotations") or {}):
@@ -181,8 +181,8 @@ def resize(obj: Object, old: Object) -> list[FieldError]:
     if (before.get("os") or {}).get("name") == "windows":
         return [field.forbidden("[]", "windows pods cannot be resized")]
     found = validate_pod(obj, old)
-    kind = old["status"].get("qosClass") or amounts.quality(before)
-    if kind != amounts.quality(spec):
+    kind = old["status"].get("qosClass") or amounts.qos_class(before)
+    if kind != amounts.qos_class(spec):
         given = (obj.get("status") or {}).get("qosClass") or ""
         found.append(field.invalid("spec", given, "Pod QOS Class may not change as a result of resizing"))
     running = [
@@ -204,7 +204,7 @@ def _own(spec: Object, old: Object) -> Errors:
     for part in ("requests", "limits"):
         if _removed(given, before, part):
             yield field.forbidden(f"spec.resources.{part}", f"pod-level resource {part} cannot be removed")
-    if not same(_without(given), _without(before)):
+    if not is_same(_without(given), _without(before)):
         yield field.forbidden("spec", f"{_ONLY} at pod-level")
 
 
@@ -239,14 +239,14 @@ def _resized(spec: Object, old: Object, wrong: bool) -> Errors:
         {name: value for name, value in each(one).items() if name not in ("containers", "initContainers", "resources")}
         for one in (spec, old)
     ]
-    if not wrong and not count and not same(*rest):
+    if not wrong and not count and not is_same(*rest):
         yield field.forbidden("spec", _ONLY)
 
 
 def _changed(container: Object, before: Object, part: str, place: int) -> Errors:
     amounts_now = {part: given for part, given in each(container.get("resources") or {}).items() if part != "claims"}
     now = {**container, "resources": _without(amounts_now)}
-    kept = same(now, {**before, "resources": _without(before.get("resources"))})
+    kept = is_same(now, {**before, "resources": _without(before.get("resources"))})
     if part == "containers":
         if not kept:
             yield field.forbidden("spec", _ONLY)
@@ -254,7 +254,7 @@ def _changed(container: Object, before: Object, part: str, place: int) -> Errors
     where = f"spec.{part}[{place}]"
     if not kept:
         yield field.forbidden(where, "only cpu and memory resources for init or sidecar containers are mutable")
-    if not same(container, before) and not amounts.sidecar(container):
+    if not is_same(container, before) and not amounts.is_sidecar(container):
         for policy in each(container.get("resizePolicy") or ()):
             if policy.get("restartPolicy") == "RestartContainer":
                 text = "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"

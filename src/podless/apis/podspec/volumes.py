@@ -21,7 +21,9 @@ _OWN_CLAIM = "must not reference a PVC that gets created for an ephemeral volume
 Check = Callable[[Object, str], Errors]
 
 
-def check(given: list[Object], path: str, metadata: Object | None, sound: dict[str, Object], *, far: bool) -> Errors:
+def validate_volumes(
+    given: list[Object], path: str, metadata: Object | None, sound: dict[str, Object], *, far: bool
+) -> Errors:
     """All volumes. metadata: of the pod, None for a template. sound: gets those without faults, by name.
 
     far: whether tokens may be put anywhere.
@@ -31,7 +33,7 @@ def check(given: list[Object], path: str, metadata: Object | None, sound: dict[s
     for place, volume in enumerate(given):
         where, name = f"{path}[{place}]", volume.get("name", "")
         found = [*_source(volume, where, far=far, pod=metadata is not None), *_claim_name(volume, where, metadata)]
-        found += checks.named(f"{where}.name", name)
+        found += checks.validate_name(f"{where}.name", name)
         if name in sound:
             found.append(field.duplicate(f"{where}.name", name))
         if found:
@@ -52,14 +54,14 @@ def _source(volume: Object, path: str, *, far: bool, pod: bool) -> Errors:
         if count:
             yield field.forbidden(f"{path}.{_REFUSED.get(kind, kind)}", _MORE)
         elif kind == "projected":
-            yield from projected.check(source, f"{path}.projected", far=far)
+            yield from projected.validate_projected(source, f"{path}.projected", far=far)
         else:
             if kind == "image" and pod:
-                yield from checks.needed(source, f"{path}.image", "reference")
+                yield from checks.require_fields(source, f"{path}.image", "reference")
             yield from check(source, f"{path}.{shown}")
         count += 1
         if kind == "iscsi":
-            yield from disks.portal(volume, source, path)
+            yield from disks.validate_portal(volume, source, path)
     if not count:
         yield field.required(path, "must specify a volume type")
 
@@ -90,16 +92,16 @@ def host_path(source: Object, path: str) -> Errors:
     yield from checks.no_backsteps(f"{path}.path", source["path"])
     kind = source.get("type")
     if kind is not None:
-        yield from checks.word(f"{path}.type", kind, _HOST_PATHS, needed=False)
+        yield from checks.validate_enum(f"{path}.type", kind, _HOST_PATHS, needed=False)
 
 
 def _git(source: Object, path: str) -> Errors:
-    yield from checks.needed(source, path, "repository")
-    yield from checks.descending(f"{path}.directory", source.get("directory", ""))
+    yield from checks.require_fields(source, path, "repository")
+    yield from checks.validate_descending(f"{path}.directory", source.get("directory", ""))
 
 
 def _downward(source: Object, path: str) -> Errors:
-    yield from checks.mode(source, path)
+    yield from checks.validate_mode(source, path)
     for file in each(source.get("items") or ()):
         yield from projected.downward_file(file, path)
 
@@ -119,30 +121,30 @@ def _ephemeral(source: Object, path: str) -> Errors:
     if template is None:
         yield field.required(f"{path}.volumeClaimTemplate")
     else:
-        yield from claims.template(template, f"{path}.volumeClaimTemplate")
+        yield from claims.validate_claim_template(template, f"{path}.volumeClaimTemplate")
 
 
 def _image(source: Object, path: str) -> Errors:
-    return checks.word(f"{path}.pullPolicy", source.get("pullPolicy"), _PULLS)
+    return checks.validate_enum(f"{path}.pullPolicy", source.get("pullPolicy"), _PULLS)
 
 
 def _keyed(key: str) -> Check:
     """The keys of an object as files; key: what the object is named by."""
 
     def check(source: Object, path: str) -> Errors:
-        yield from checks.needed(source, path, key)
-        yield from projected.items(source, path)
+        yield from checks.require_fields(source, path, key)
+        yield from projected.validate_items(source, path)
 
     return check
 
 
-def needs(*keys: str) -> Check:
+def require_fields(*keys: str) -> Check:
     """A type of which only these fields are looked at: they must not be empty."""
-    return lambda source, path: checks.needed(source, path, *keys)
+    return lambda source, path: checks.require_fields(source, path, *keys)
 
 
 def _projected(source: Object, path: str) -> Errors:
-    return projected.check(source, path, far=False)
+    return projected.validate_projected(source, path, far=False)
 
 
 # in the order of errors: type -> its check, and what it is called in paths
@@ -150,30 +152,30 @@ _KINDS: dict[str, tuple[Check, str]] = {
     "emptyDir": (_empty, "emptyDir"),
     "hostPath": (host_path, "hostPath"),
     "gitRepo": (_git, "gitRepo"),
-    "gcePersistentDisk": (disks.partitioned("pdName"), "persistentDisk"),
-    "awsElasticBlockStore": (disks.partitioned("volumeID"), "awsElasticBlockStore"),
+    "gcePersistentDisk": (disks.validate_partitioned("pdName"), "persistentDisk"),
+    "awsElasticBlockStore": (disks.validate_partitioned("volumeID"), "awsElasticBlockStore"),
     "secret": (_keyed("secretName"), "secret"),
-    "nfs": (disks.nfs, "nfs"),
-    "iscsi": (disks.iscsi, "iscsi"),
-    "glusterfs": (needs("endpoints", "path"), "glusterfs"),
-    "flocker": (disks.flocker, "flocker"),
-    "persistentVolumeClaim": (needs("claimName"), "persistentVolumeClaim"),
-    "rbd": (needs("monitors", "image"), "rbd"),
-    "cinder": (disks.cinder, "cinder"),
-    "cephfs": (needs("monitors"), "cephfs"),
-    "quobyte": (disks.quobyte, "quobyte"),
+    "nfs": (disks.validate_nfs, "nfs"),
+    "iscsi": (disks.validate_iscsi, "iscsi"),
+    "glusterfs": (require_fields("endpoints", "path"), "glusterfs"),
+    "flocker": (disks.validate_flocker, "flocker"),
+    "persistentVolumeClaim": (require_fields("claimName"), "persistentVolumeClaim"),
+    "rbd": (require_fields("monitors", "image"), "rbd"),
+    "cinder": (disks.validate_cinder, "cinder"),
+    "cephfs": (require_fields("monitors"), "cephfs"),
+    "quobyte": (disks.validate_quobyte, "quobyte"),
     "downwardAPI": (_downward, "downwardAPI"),
     "fc": (disks.fibre_channel, "fc"),
-    "flexVolume": (disks.flex, "flexVolume"),
+    "flexVolume": (disks.validate_flex, "flexVolume"),
     "configMap": (_keyed("name"), "configMap"),
-    "azureFile": (needs("secretName", "shareName"), "azureFile"),
-    "vsphereVolume": (needs("volumePath"), "vsphereVolume"),
-    "photonPersistentDisk": (needs("pdID"), "photonPersistentDisk"),
-    "portworxVolume": (needs("volumeID"), "portworxVolume"),
-    "azureDisk": (disks.azure, "azureDisk"),
+    "azureFile": (require_fields("secretName", "shareName"), "azureFile"),
+    "vsphereVolume": (require_fields("volumePath"), "vsphereVolume"),
+    "photonPersistentDisk": (require_fields("pdID"), "photonPersistentDisk"),
+    "portworxVolume": (require_fields("volumeID"), "portworxVolume"),
+    "azureDisk": (disks.validate_azure, "azureDisk"),
     "storageos": (disks.storage_os, "storageos"),
     "projected": (_projected, "projected"),
-    "scaleIO": (needs("gateway", "system", "volumeName"), "scaleIO"),
+    "scaleIO": (require_fields("gateway", "system", "volumeName"), "scaleIO"),
     "csi": (_csi, "csi"),
     "ephemeral": (_ephemeral, "ephemeral"),
     "image": (_image, "image"),

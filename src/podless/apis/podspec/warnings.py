@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from podless.apis.podspec import containers, marks
 from podless.apis.podspec.affinity import PREFERRED, REQUIRED
-from podless.apis.podspec.overlaps import overlaps
+from podless.apis.podspec.overlaps import warn_of_overlaps
 from podless.apis.shared import nodelabels
 from podless.codec import quantity
 from podless.codec.gotext import quote
@@ -18,7 +18,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _LABELS = {
-    **{label: nodelabels.advice(label) for label in nodelabels.RENAMED},
+    **{label: nodelabels.warn_of_label(label) for label in nodelabels.RENAMED},
     "app.kubernetes.io/created-by": "deprecated since v1.9",
     "scheduler.alpha.kubernetes.io/preferAvoidPods": "deprecated since v1.22; use Taints and Tolerations instead",
     "node-role.kubernetes.io/master": 'use "node-role.kubernetes.io/control-plane" instead',
@@ -48,26 +48,26 @@ _BYTES = ("memory", "ephemeral-storage")
 _MOST_PORTS = 64  # of one number that are compared with each other
 
 
-def pod(obj: Object) -> list[str]:
+def warn_of_pod(obj: Object) -> list[str]:
     """About a pod."""
     return list(_all(obj["metadata"], obj["spec"], ""))
 
 
-def template(given: Object, path: str) -> list[str]:
+def warn_of_template(given: Object, path: str) -> list[str]:
     """About a template of pods. path: of the template, such as spec.template."""
     return list(_all(given.get("metadata") or {}, given.get("spec") or {}, f"{path}."))
 
 
 def _all(metadata: Object, spec: Object, path: str) -> Iterator[str]:
     where, notes = f"{path}spec", metadata.get("annotations") or {}
-    visited = containers.visit(spec, where)
+    visited = containers.visit_containers(spec, where)
     yield from _nodes(spec, where)
     yield from _spread(spec, where)
     for key, text in _ANNOTATIONS.items():
         if key in notes:
             yield f"{path}metadata.annotations[{key}]: {text}"
     yield from _volumes(spec, where)
-    yield from overlaps(spec)
+    yield from warn_of_overlaps(spec)
     yield from _repeated(spec, where)
     overhead = spec.get("overhead") or {}
     yield from _fractions(overhead, f"{where}.overhead", _BYTES)

@@ -35,7 +35,7 @@ _OF_CONTAINER = (
 )  # fmt: skip
 
 
-def options(given: Object | None, path: str) -> Errors:
+def validate_windows_options(given: Object | None, path: str) -> Errors:
     """The part of a security context that is about Windows."""
     if given is None:
         return
@@ -106,7 +106,7 @@ def host_processes(spec: Object, path: str, containers: list[tuple[Object, str]]
     yield field.forbidden(path, "hostProcess containers are disallowed by cluster policy")
 
 
-def system(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
+def validate_os(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
     """The operating system, and what it does not have."""
     given = spec.get("os")
     if given is None:

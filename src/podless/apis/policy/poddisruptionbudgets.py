@@ -39,7 +39,10 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
             errors.append(field.invalid("spec", _shown(spec), _BOTH))
         for name, value in (("minAvailable", least), ("maxUnavailable", most)):
             if value is not None:
-                errors += [*shares.check(f"spec.{name}", value), *shares.at_most_all(f"spec.{name}", value)]
+                errors += [
+                    *shares.validate_int_or_percent(f"spec.{name}", value),
+                    *shares.at_most_all(f"spec.{name}", value),
+                ]
         errors += labelselector.validate_selector(spec.get("selector") or {}, "spec.selector")
         errors += field.one_of("spec.unhealthyPodEvictionPolicy", policy, _POLICIES)
         return errors

@@ -87,7 +87,7 @@ class BindingStrategy(TypedStrategy):
         if ref["apiGroup"] != GROUP:
             errors.append(field.not_supported("roleRef.apiGroup", ref["apiGroup"], [GROUP]))
         errors += field.one_of("roleRef.kind", ref["kind"], self._roles)
-        errors += checks.named("roleRef.name", ref["name"], names.path_segment)
+        errors += checks.validate_name("roleRef.name", ref["name"], names.path_segment)
         for index, subject in enumerate(each(obj.get("subjects") or [])):
             errors += self._subject(subject, f"subjects[{index}]")
         return errors

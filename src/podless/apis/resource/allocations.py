@@ -13,7 +13,7 @@ from podless.apis.podspec.disks import driver_name
 from podless.apis.resource import parts, requests
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
-from podless.apis.shared.immutable import stays
+from podless.apis.shared.immutable import validate_immutable
 from podless.meta import addresses, conditions, field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -31,15 +31,15 @@ _UNALLOCATED = "may not be specified when `allocated` is not set"
 _ENDING = "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set"
 
 
-def named(device: Object) -> tuple[str, ...]:
+def device_key(device: Object) -> tuple[str, ...]:
     """What a device, or a share of one, is known by."""
     return (*(device[key] for key in ("driver", "pool", "device")), device.get("shareID") or "")
 
 
-def given(status: Object) -> set[tuple[str, ...]]:
+def allocated_devices(status: Object) -> set[tuple[str, ...]]:
     """The devices that a claim has."""
     devices = (status.get("allocation") or {}).get("devices") or {}
-    return {named(one) for one in each(devices.get("results") or ())}
+    return {device_key(one) for one in each(devices.get("results") or ())}
 
 
 def _shown(name: tuple[str, ...]) -> Object:
@@ -47,22 +47,24 @@ def _shown(name: tuple[str, ...]) -> Object:
     return dict(zip(("Driver", "Pool", "Device", "ShareID"), name, strict=True))
 
 
-def check(obj: Object, old: Object) -> Errors:
+def validate_allocation(obj: Object, old: Object) -> Errors:
     """What is wrong with a status."""
     status, before = obj["status"], old["status"]
     users, allocation = status.get("reservedFor") or [], status.get("allocation")
-    yield from parts.distinct(users, _MOST_USERS, "status.reservedFor", _user, lambda one: one["uid"])
-    told = partial(_told, given(status))
-    yield from parts.distinct(status.get("devices"), -1, "status.devices", told, named, _shown)
+    yield from parts.validate_set(users, _MOST_USERS, "status.reservedFor", _user, lambda one: one["uid"])
+    told = partial(_told, allocated_devices(status))
+    yield from parts.validate_set(status.get("devices"), -1, "status.devices", told, device_key, _shown)
     if users and allocation is None:
         yield field.forbidden("status.reservedFor", _UNALLOCATED)
     elif users and "deletionTimestamp" in obj["metadata"] and _new(users, before.get("reservedFor") or []):
         yield field.forbidden("status.reservedFor", _ENDING)
     known = before.get("allocation")
     if allocation is not None and known is not None:
-        yield from stays("status.allocation", allocation, known, gostructs.format_struct(ALLOCATION_RESULT, allocation))
+        yield from validate_immutable(
+            "status.allocation", allocation, known, gostructs.format_struct(ALLOCATION_RESULT, allocation)
+        )
     elif allocation is not None:
-        yield from _allocation(allocation, requests.known(obj["spec"]))
+        yield from _allocation(allocation, requests.known_requests(obj["spec"]))
 
 
 def _new(users: list[Object], before: list[Object]) -> bool:
@@ -71,50 +73,52 @@ def _new(users: list[Object], before: list[Object]) -> bool:
 
 
 def _user(user: Object, path: str) -> Errors:
-    yield from checks.needed(user, path, "resource", "name", "uid")
+    yield from checks.require_fields(user, path, "resource", "name", "uid")
 
 
 def _allocation(allocation: Object, known: requests.Known) -> Errors:
     devices, path = allocation["devices"], "status.allocation.devices"
-    yield from parts.many(devices.get("results"), requests.MOST_REQUESTS, f"{path}.results", partial(_result, known))
+    yield from parts.validate_list(
+        devices.get("results"), requests.MOST_REQUESTS, f"{path}.results", partial(_result, known)
+    )
     config = partial(_configuration, known)
-    yield from parts.many(devices.get("config"), 2 * parts.MOST_CONFIGS, f"{path}.config", config)
+    yield from parts.validate_list(devices.get("config"), 2 * parts.MOST_CONFIGS, f"{path}.config", config)
     if (selector := allocation.get("nodeSelector")) is not None:
         yield from node_selector(selector, "status.allocation.nodeSelector")
 
 
 def _result(known: requests.Known, result: Object, path: str) -> Errors:
-    yield from requests.reference(known, result["request"], f"{path}.request")
+    yield from requests.validate_request_name(known, result["request"], f"{path}.request")
     yield from _names(result, path)
-    yield from parts.binding(result, path)
+    yield from parts.validate_binding(result, path)
     if (share := result.get("shareID")) is not None:
-        yield from parts.uid(share, f"{path}.shareID")
+        yield from parts.validate_uid(share, f"{path}.shareID")
 
 
 def _names(device: Object, path: str) -> Errors:
     yield from driver_name(device["driver"], f"{path}.driver")
-    yield from parts.pool(device["pool"], f"{path}.pool")
-    yield from parts.label(device["device"], f"{path}.device")
+    yield from parts.validate_pool_name(device["pool"], f"{path}.pool")
+    yield from parts.validate_label(device["device"], f"{path}.device")
 
 
 def _configuration(known: requests.Known, config: Object, path: str) -> Errors:
-    yield from checks.word(f"{path}.source", config["source"], _SOURCES)
-    yield from requests.referring(config.get("requests"), f"{path}.requests", known)
-    yield from parts.configuration(config, path)
+    yield from checks.validate_enum(f"{path}.source", config["source"], _SOURCES)
+    yield from requests.validate_request_names(config.get("requests"), f"{path}.requests", known)
+    yield from parts.validate_configuration(config, path)
 
 
 def _told(allocated: set[Any], device: Object, path: str) -> Errors:
     yield from _names(device, path)
     if (share := device.get("shareID")) is not None:
-        yield from parts.uid(share, f"{path}.shareID")
-    if (name := named(device)) not in allocated:
+        yield from parts.validate_uid(share, f"{path}.shareID")
+    if (name := device_key(device)) not in allocated:
         yield field.invalid(path, _shown(name), "must be an allocated device in the claim")
     said = device.get("conditions") or []
     if len(said) > _MOST_CONDITIONS:
         yield field.too_many(f"{path}.conditions", len(said), _MOST_CONDITIONS)
     yield from conditions.validate_conditions(said, f"{path}.conditions")
     if "data" in device:
-        yield from parts.data(device["data"], f"{path}.data")
+        yield from parts.validate_raw(device["data"], f"{path}.data")
     yield from _network(device.get("networkData") or {}, f"{path}.networkData")
 
 
@@ -122,7 +126,7 @@ def _network(network: Object, path: str) -> Errors:
     for name, most in _LENGTHS.items():
         if len(network.get(name, "").encode()) > most:
             yield field.too_long(f"{path}.{name}", most)
-    yield from parts.distinct(network.get("ips"), _MOST_ADDRESSES, f"{path}.ips", _address, str)
+    yield from parts.validate_set(network.get("ips"), _MOST_ADDRESSES, f"{path}.ips", _address, str)
 
 
 def _address(address: str, path: str) -> Errors:

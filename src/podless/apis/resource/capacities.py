@@ -19,7 +19,7 @@ _MOST_VALUES = 10
 _BOTH = 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time'
 
 
-def check(capacity: Object, path: str, *, shared: bool) -> Errors:
+def validate_capacity(capacity: Object, path: str, *, shared: bool) -> Errors:
     """A capacity. shared: whether several may have a part of the device."""
     policy, where = capacity.get("requestPolicy"), f"{path}.requestPolicy"
     if policy is None:
@@ -45,7 +45,7 @@ def _values(values: list[str], usual: str, most: str, path: str) -> Errors:
         if amounts[place - 1] > amounts[place]:
             yield field.invalid(f"{path}[{place}]", values[place], "values must be sorted in ascending order")
     check = partial(_value, most)
-    yield from parts.distinct(values, _MOST_VALUES, path, check, lambda text: str(quantity.parse_units(text)))
+    yield from parts.validate_set(values, _MOST_VALUES, path, check, lambda text: str(quantity.parse_units(text)))
     # more values than there may be are not looked at
     if len(values) > _MOST_VALUES or quantity.parse_quantity(usual) not in amounts:
         yield field.invalid(path, usual, "default value is not valid according to the requestPolicy")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from podless.apis.podspec.resources import extended
+from podless.apis.podspec.resources import is_extended
 from podless.apis.resource import parts
 from podless.apis.shared.checks import Errors
 from podless.apis.shared.typed import TypedStrategy
@@ -25,7 +25,7 @@ class DeviceClassStrategy(TypedStrategy):
 
     def load(self) -> None:
         """Import what selectors are compiled with."""
-        parts.load()
+        parts.load_cel()
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
         """Only the spec counts."""
@@ -41,12 +41,12 @@ class DeviceClassStrategy(TypedStrategy):
 
 
 def _spec(spec: Object, before: Object) -> Errors:
-    yield from parts.selectors(spec.get("selectors"), "spec.selectors")
+    yield from parts.validate_selectors(spec.get("selectors"), "spec.selectors")
     config = spec.get("config")
-    told = partial(parts.configuration, stored=config == before.get("config"))
-    yield from parts.many(config, parts.MOST_CONFIGS, "spec.config", told)
+    told = partial(parts.validate_configuration, stored=config == before.get("config"))
+    yield from parts.validate_list(config, parts.MOST_CONFIGS, "spec.config", told)
     name = spec.get("extendedResourceName")
-    if name is not None and not extended(name):
+    if name is not None and not is_extended(name):
         yield field.invalid("spec.extendedResourceName", name, "must be a valid extended resource name")
 
 

@@ -9,7 +9,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 
-def same(one: Object, other: Object) -> bool:
+def is_same_spec(one: Object, other: Object) -> bool:
     """Whether two specs want the same; no requests are none, however that is written."""
     return _listed(one) == _listed(other)
 
@@ -19,7 +19,7 @@ def _listed(spec: Object) -> Object:
     return {**devices, "requests": devices.get("requests") or []}
 
 
-def fill(spec: Object) -> None:
+def default_requests(spec: Object) -> None:
     """One device is wanted where nothing else is said."""
     for request in each((spec.get("devices") or {}).get("requests") or ()):
         for wanted in filter(None, each((request.get("exactly"), *(request.get("firstAvailable") or ())))):

@@ -36,7 +36,7 @@ _NORMAL = (
 Check = Callable[[Any, str], Errors]
 
 
-def many(given: list[Any] | None, most: int, path: str, check: Check) -> Errors:
+def validate_list(given: list[Any] | None, most: int, path: str, check: Check) -> Errors:
     """Items of a list that has no more than so many; where there are more, that alone is said."""
     items = given or []
     if len(items) > most >= 0:
@@ -46,7 +46,7 @@ def many(given: list[Any] | None, most: int, path: str, check: Check) -> Errors:
         yield from check(item, f"{path}[{place}]")
 
 
-def distinct(
+def validate_set(
     given: list[Any] | None,
     most: int,
     path: str,
@@ -55,7 +55,7 @@ def distinct(
     shown: Callable[[Any], Any] | None = None,
 ) -> Errors:
     """The same, and no two of them have one key. shown: what errors show of a key, where that is not the key."""
-    yield from many(given, most, path, check)
+    yield from validate_list(given, most, path, check)
     items, seen = given or [], set[Hashable]()
     for place, item in enumerate(each(items if len(items) <= most or most < 0 else ())):
         known = key(item)
@@ -84,12 +84,12 @@ def _cut(text: str, most: int) -> str:
     return (given[: (left + 1) // 2] + b"..." + given[len(given) - left // 2 :]).decode("utf-8", "replace")
 
 
-def label(value: str, path: str) -> Errors:
+def validate_label(value: str, path: str) -> Errors:
     """A name that is a label of RFC 1123."""
     yield from field.invalids(path, value, names.check_label_name(value))
 
 
-def pool(name: str, path: str) -> Errors:
+def validate_pool_name(name: str, path: str) -> Errors:
     """The name of a pool: subdomains with slashes between them."""
     if not name:
         yield field.required(path)
@@ -100,32 +100,32 @@ def pool(name: str, path: str) -> Errors:
         yield from field.invalids(path, part, names.check_subdomain(part))
 
 
-def identifier(name: str, path: str) -> Errors:
+def validate_identifier(name: str, path: str) -> Errors:
     """A name of letters, digits and underscores."""
     if len(name.encode()) > _MOST_NAME:
         yield field.too_long(path, _MOST_NAME)
     yield from field.invalids(path, name, names.c_identifier(name))
 
 
-def qualified(name: str, path: str) -> Errors:
+def validate_qualified_name(name: str, path: str) -> Errors:
     """The name of an attribute or capacity, with a domain before it or without."""
     parts = name.split("/")
     if len(parts) == 1:
-        yield from identifier(name, path)
+        yield from validate_identifier(name, path)
     elif len(parts) == 2:  # what has more slashes passes on a real server, too
         domain, rest = parts
         yield from driver_name(domain, path) if domain else [field.invalid(path, "", "the domain must not be empty")]
-        yield from identifier(rest, path) if rest else [field.invalid(path, "", "the name must not be empty")]
+        yield from validate_identifier(rest, path) if rest else [field.invalid(path, "", "the name must not be empty")]
 
 
 def fully_qualified(name: str, path: str) -> Errors:
     """The same with a domain."""
-    yield from qualified(name, path)
+    yield from validate_qualified_name(name, path)
     if "/" not in name:
         yield field.invalid(path, name, "a fully qualified name must be a domain and a name separated by a slash")
 
 
-def uid(value: str, path: str) -> Errors:
+def validate_uid(value: str, path: str) -> Errors:
     """A UUID in its one form."""
     if wrong := _unlike_uuid(value):
         yield field.invalid(path, value, f"error validating uid: {wrong}")
@@ -146,7 +146,7 @@ def _unlike_uuid(value: str) -> str:
     return "" if (_BARE if size == 32 else _HEX).fullmatch(text) else "invalid UUID format"
 
 
-def data(value: Any, path: str, *, stored: bool = False) -> Errors:
+def validate_raw(value: Any, path: str, *, stored: bool = False) -> Errors:
     """An object in JSON for a driver, or of one. stored: it was there before, so that it may be of any length."""
     if value is None:
         yield field.required(path)
@@ -156,15 +156,15 @@ def data(value: Any, path: str, *, stored: bool = False) -> Errors:
         yield field.invalid(path, "<value omitted>", "must be a valid JSON object")
 
 
-def taint(given: Object, path: str) -> Errors:
+def validate_taint(given: Object, path: str) -> Errors:
     """A taint of a device."""
     yield from checks.label_key(f"{path}.key", given["key"])
     if value := given.get("value"):
         yield from field.invalids(f"{path}.value", value, names.label_value(value))
-    yield from checks.word(f"{path}.effect", given["effect"], _EFFECTS)
+    yield from checks.validate_enum(f"{path}.effect", given["effect"], _EFFECTS)
 
 
-def toleration(given: Object, path: str) -> Errors:
+def validate_toleration(given: Object, path: str) -> Errors:
     """Taints that one does not mind."""
     key, operator, value = (given.get(name) or "" for name in ("key", "operator", "value"))
     if key:
@@ -173,23 +173,23 @@ def toleration(given: Object, path: str) -> Errors:
         yield field.invalid(f"{path}.value", value, "must be empty for operator `Exists`")
     elif operator == "Equal":
         yield from field.invalids(f"{path}.value", value, names.label_value(value))
-    yield from checks.word(f"{path}.operator", operator, _OPERATORS)
+    yield from checks.validate_enum(f"{path}.operator", operator, _OPERATORS)
     if effect := given.get("effect"):
-        yield from checks.word(f"{path}.effect", effect, _EFFECTS)
+        yield from checks.validate_enum(f"{path}.effect", effect, _EFFECTS)
 
 
-def binding(given: Object, path: str) -> Errors:
+def validate_binding(given: Object, path: str) -> Errors:
     """Conditions that are waited for before a device is used, and those that say that it cannot be."""
     sorts = ("bindingConditions", "bindingFailureConditions")
     good, bad = (given.get(name) or [] for name in each(sorts))
     for name, conditions in zip(each(sorts), (good, bad), strict=True):
-        yield from many(conditions, _MOST_CONDITIONS, f"{path}.{name}", _condition)
+        yield from validate_list(conditions, _MOST_CONDITIONS, f"{path}.{name}", _condition)
     wanted, seen = set[str](), set[str]()
     for place, condition in enumerate(each(good)):
-        yield from checks.once(f"{path}.{sorts[0]}[{place}]", condition, wanted)
+        yield from checks.validate_unique(f"{path}.{sorts[0]}[{place}]", condition, wanted)
     for place, condition in enumerate(each(bad)):
         where = f"{path}.{sorts[1]}[{place}]"
-        yield from checks.once(where, condition, seen)
+        yield from checks.validate_unique(where, condition, seen)
         if condition in wanted:
             why = "bindingFailureConditions must not overlap with bindingConditions"
             yield field.invalid(where, condition, why)
@@ -202,24 +202,24 @@ def _condition(name: str, path: str) -> Errors:
     yield from checks.label_key(path, name)
 
 
-def configuration(given: Object, path: str, *, stored: bool = False) -> Errors:
+def validate_configuration(given: Object, path: str, *, stored: bool = False) -> Errors:
     """What a driver is told. stored: as for `data`."""
     opaque = given.get("opaque")
     if opaque is None:
         yield field.required(f"{path}.opaque")
         return
     yield from driver_name(opaque["driver"], f"{path}.opaque.driver")
-    yield from data(opaque.get("parameters"), f"{path}.opaque.parameters", stored=stored)
+    yield from validate_raw(opaque.get("parameters"), f"{path}.opaque.parameters", stored=stored)
 
 
-def load() -> None:
+def load_cel() -> None:
     """Import what selectors are compiled with, and all that this imports when it is first used."""
     from podless.cel import devices
 
     devices.validate_device_selector('device.driver == ""', "")
 
 
-def selector(given: Object, path: str) -> Errors:
+def validate_selector(given: Object, path: str) -> Errors:
     """Which devices are meant."""
     if (cel := given.get("cel")) is None:
         yield field.required(f"{path}.cel")
@@ -229,9 +229,9 @@ def selector(given: Object, path: str) -> Errors:
     yield from devices.validate_device_selector(cel["expression"], f"{path}.cel.expression")
 
 
-def selectors(given: Iterable[Object] | None, path: str) -> Errors:
+def validate_selectors(given: Iterable[Object] | None, path: str) -> Errors:
     """Several of them, all of which have to fit."""
-    yield from many(list(given or ()), MOST_SELECTORS, path, selector)
+    yield from validate_list(list(given or ()), MOST_SELECTORS, path, validate_selector)
 
 
 def _short(value: Any) -> bool:

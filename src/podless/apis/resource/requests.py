@@ -26,35 +26,35 @@ _ATTRIBUTES = 'exactly one of "matchAttribute" or "distinctAttribute" is require
 Known = Mapping[str, Set[str]]
 
 
-def known(spec: Object) -> Known:
+def known_requests(spec: Object) -> Known:
     """The names of a claim's requests."""
     wanted = (spec.get("devices") or {}).get("requests") or []
     return {one["name"]: {choice["name"] for choice in each(one.get("firstAvailable") or ())} for one in each(wanted)}
 
 
-def check(spec: Object, path: str) -> Errors:
+def validate_claim(spec: Object, path: str) -> Errors:
     """What is wrong with the spec of a claim."""
-    devices, where, requests = spec.get("devices") or {}, f"{path}.devices", known(spec)
-    yield from parts.distinct(devices.get("requests"), MOST_REQUESTS, f"{where}.requests", _request, _name)
+    devices, where, requests = spec.get("devices") or {}, f"{path}.devices", known_requests(spec)
+    yield from parts.validate_set(devices.get("requests"), MOST_REQUESTS, f"{where}.requests", _request, _name)
     constraint = partial(_constraint, requests)
-    yield from parts.many(devices.get("constraints"), _MOST_CONSTRAINTS, f"{where}.constraints", constraint)
+    yield from parts.validate_list(devices.get("constraints"), _MOST_CONSTRAINTS, f"{where}.constraints", constraint)
     told = partial(_configuration, requests)
-    yield from parts.many(devices.get("config"), parts.MOST_CONFIGS, f"{where}.config", told)
+    yield from parts.validate_list(devices.get("config"), parts.MOST_CONFIGS, f"{where}.config", told)
 
 
-def referring(given: list[str] | None, path: str, requests: Known) -> Errors:
+def validate_request_names(given: list[str] | None, path: str, requests: Known) -> Errors:
     """The names of some requests."""
-    yield from parts.distinct(given, MOST_REQUESTS, path, partial(reference, requests), str)
+    yield from parts.validate_set(given, MOST_REQUESTS, path, partial(validate_request_name, requests), str)
 
 
-def reference(requests: Known, name: str, path: str) -> Errors:
+def validate_request_name(requests: Known, name: str, path: str) -> Errors:
     """The name of a request, or of a choice that one gives."""
     request, slash, choice = name.partition("/")
     if "/" in choice:
         yield field.invalid(path, name, _UNKNOWN)
         return
     for part in each((request, choice) if slash else (request,)):
-        yield from parts.label(part, path)
+        yield from parts.validate_label(part, path)
     if request not in requests or (slash and choice not in requests[request]):
         yield field.invalid(path, name, _UNKNOWN)
 
@@ -65,12 +65,12 @@ def _name(given: Object) -> str:
 
 
 def _request(given: Object, path: str) -> Errors:
-    yield from parts.label(given["name"], f"{path}.name")
+    yield from parts.validate_label(given["name"], f"{path}.name")
     exactly, choices = given.get("exactly"), given.get("firstAvailable")
     if exactly is not None and choices:
         yield field.invalid(path, None, f"{_ONE}, but multiple fields are set")
     elif choices:
-        yield from parts.distinct(choices, _MOST_CHOICES, f"{path}.firstAvailable", _choice, _name)
+        yield from parts.validate_set(choices, _MOST_CHOICES, f"{path}.firstAvailable", _choice, _name)
     elif exactly is not None:
         yield from _wanted(exactly, f"{path}.exactly")
     else:
@@ -78,25 +78,25 @@ def _request(given: Object, path: str) -> Errors:
 
 
 def _choice(given: Object, path: str) -> Errors:
-    yield from parts.label(given["name"], f"{path}.name")
+    yield from parts.validate_label(given["name"], f"{path}.name")
     yield from _wanted(given, path)
 
 
 def _wanted(given: Object, path: str) -> Errors:
-    yield from checks.named(f"{path}.deviceClassName", given["deviceClassName"], names.check_subdomain)
-    yield from parts.selectors(given.get("selectors"), f"{path}.selectors")
+    yield from checks.validate_name(f"{path}.deviceClassName", given["deviceClassName"], names.check_subdomain)
+    yield from parts.validate_selectors(given.get("selectors"), f"{path}.selectors")
     mode, count = given.get("allocationMode") or "", given.get("count") or 0
     if mode == "All" and count:
         yield field.invalid(f"{path}.count", count, "must not be specified when allocationMode is 'All'")
     elif mode == "ExactCount" and count <= 0:
         yield field.invalid(f"{path}.count", count, checks.POSITIVE)
-    yield from checks.word(f"{path}.allocationMode", mode, ("All", "ExactCount"), needed=False)
+    yield from checks.validate_enum(f"{path}.allocationMode", mode, ("All", "ExactCount"), needed=False)
     for place, toleration in enumerate(each(given.get("tolerations") or ())):
-        yield from parts.toleration(toleration, f"{path}.tolerations[{place}]")
+        yield from parts.validate_toleration(toleration, f"{path}.tolerations[{place}]")
 
 
 def _constraint(requests: Known, given: Object, path: str) -> Errors:
-    yield from referring(given.get("requests"), f"{path}.requests", requests)
+    yield from validate_request_names(given.get("requests"), f"{path}.requests", requests)
     for name in ("matchAttribute", "distinctAttribute"):
         if (attribute := given.get(name)) is not None:
             yield from parts.fully_qualified(attribute, f"{path}.{name}")
@@ -105,5 +105,5 @@ def _constraint(requests: Known, given: Object, path: str) -> Errors:
 
 
 def _configuration(requests: Known, given: Object, path: str) -> Errors:
-    yield from referring(given.get("requests"), f"{path}.requests", requests)
-    yield from parts.configuration(given, path)
+    yield from validate_request_names(given.get("requests"), f"{path}.requests", requests)
+    yield from parts.validate_configuration(given, path)

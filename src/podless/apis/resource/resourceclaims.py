@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from podless.apis.resource import allocations, filling, parts, requests
-from podless.apis.shared.carried import keep_metadata, put
-from podless.apis.shared.immutable import immutable
+from podless.apis.shared.carried import keep_metadata, put_part
+from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
@@ -26,34 +26,34 @@ class ResourceClaimStrategy(StatusStrategy):
 
     def load(self) -> None:
         """Import what selectors are compiled with."""
-        parts.load()
+        parts.load_cel()
 
     def default(self, version: Version, obj: Object) -> None:
         """One device of each."""
-        filling.fill(obj["spec"])
+        filling.default_requests(obj["spec"])
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         """The rest stays; of devices that are given back nothing is told any more."""
         super().prepare_status(version, obj, old)
         keep_metadata(obj, old)
         status = obj["status"]
-        gone = allocations.given(old["status"]) - allocations.given(status)
-        told = [one for one in each(status.get("devices") or ()) if allocations.named(one) not in gone]
-        put(status, "devices", told or None)
+        gone = allocations.allocated_devices(old["status"]) - allocations.allocated_devices(status)
+        told = [one for one in each(status.get("devices") or ()) if allocations.device_key(one) not in gone]
+        put_part(status, "devices", told or None)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The spec."""
-        return [*requests.check(obj["spec"], "spec")]
+        return [*requests.validate_claim(obj["spec"], "spec")]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The spec stays."""
         spec = obj["spec"]
-        same = filling.same(spec, old["spec"])
-        return [] if same else [immutable("spec", gostructs.format_struct(RESOURCE_CLAIM_SPEC, spec))]
+        same = filling.is_same_spec(spec, old["spec"])
+        return [] if same else [immutable_error("spec", gostructs.format_struct(RESOURCE_CLAIM_SPEC, spec))]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What was given, once, and to whom."""
-        return [*allocations.check(obj, old)]
+        return [*allocations.validate_allocation(obj, old)]
 
 
 STRATEGY = ResourceClaimStrategy()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.apis.resource import filling, parts, requests
 from podless.apis.shared.checks import Errors
-from podless.apis.shared.immutable import immutable
+from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
@@ -28,11 +28,11 @@ class ResourceClaimTemplateStrategy(TypedStrategy):
 
     def load(self) -> None:
         """Import what selectors are compiled with."""
-        parts.load()
+        parts.load_cel()
 
     def default(self, version: Version, obj: Object) -> None:
         """One device of each."""
-        filling.fill(obj["spec"].get("spec") or {})
+        filling.default_requests(obj["spec"].get("spec") or {})
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Metadata, of which claims get a part, and their spec."""
@@ -41,8 +41,8 @@ class ResourceClaimTemplateStrategy(TypedStrategy):
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The same; it stays."""
         spec, before = obj["spec"], old["spec"]
-        same = filling.same(spec["spec"], before["spec"]) and spec.get("metadata") == before.get("metadata")
-        shown = [] if same else [immutable("spec", gostructs.format_struct(RESOURCE_CLAIM_TEMPLATE_SPEC, spec))]
+        same = filling.is_same_spec(spec["spec"], before["spec"]) and spec.get("metadata") == before.get("metadata")
+        shown = [] if same else [immutable_error("spec", gostructs.format_struct(RESOURCE_CLAIM_TEMPLATE_SPEC, spec))]
         return [*_template(spec), *shown]
 
 
@@ -53,7 +53,7 @@ def _template(spec: Object) -> Errors:
     for name, value in each(metadata).items():
         if name not in _TOLD and value:
             yield field.forbidden(f"{path}.{name}", "cannot be set")
-    yield from requests.check(spec["spec"], "spec.spec")
+    yield from requests.validate_claim(spec["spec"], "spec.spec")
 
 
 STRATEGY = ResourceClaimTemplateStrategy()

@@ -9,7 +9,7 @@ from podless.apis.podspec.affinity import node_selector
 from podless.apis.podspec.disks import driver_name
 from podless.apis.resource import capacities, parts
 from podless.apis.shared.checks import POSITIVE, Errors
-from podless.apis.shared.immutable import kept
+from podless.apis.shared.immutable import validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gotext
 from podless.kinds.kind import Kind, Version
@@ -114,8 +114,8 @@ def _slice(spec: Object, before: Object | None) -> Errors:
     yield from driver_name(spec["driver"], "spec.driver")
     yield from _pool(spec["pool"], "spec.pool")
     if before is not None:
-        yield from kept(spec["pool"], before["pool"], "name", path="spec.pool")
-        yield from kept(spec, before, "driver", "nodeName", path="spec")
+        yield from validate_immutable_fields(spec["pool"], before["pool"], "name", path="spec.pool")
+        yield from validate_immutable_fields(spec, before, "driver", "nodeName", path="spec")
     yield from _places(spec, "spec", _WHERE, _ONE_PLACE, f"{_ONE_PLACE}, but multiple fields are set")
     devices, counters = spec.get("devices"), spec.get("sharedCounters")
     if devices is not None and counters is not None:
@@ -124,13 +124,13 @@ def _slice(spec: Object, before: Object | None) -> Errors:
     known = {device["name"]: device for device in reversed(each((before or {}).get("devices") or ()))}
     check = partial(_device, known, bool(spec.get("perDeviceNodeSelection")))
     most = _MOST_RICH if rich else _MOST_DEVICES
-    yield from parts.distinct(devices, most, "spec.devices", check, lambda one: one["name"])
+    yield from parts.validate_set(devices, most, "spec.devices", check, lambda one: one["name"])
     sets = "spec.sharedCounters"
-    yield from parts.distinct(counters, _MOST_SETS, sets, partial(_counters, "name"), lambda one: one["name"])
+    yield from parts.validate_set(counters, _MOST_SETS, sets, partial(_counters, "name"), lambda one: one["name"])
 
 
 def _pool(pool: Object, path: str) -> Errors:
-    yield from parts.pool(pool["name"], f"{path}.name")
+    yield from parts.validate_pool_name(pool["name"], f"{path}.name")
     count, generation = pool["resourceSliceCount"], pool["generation"]
     if count <= 0:
         yield field.invalid(f"{path}.resourceSliceCount", count, POSITIVE)
@@ -177,11 +177,11 @@ def _selector(selector: Object, path: str, *, single: bool) -> Errors:
 def _counters(key: str, given: Object, path: str) -> Errors:
     """Counters of a set. key: where the set's name is."""
     where, name = f"{path}.{key}", given[key]
-    yield from parts.label(name, where) if name else [field.required(where)]
+    yield from parts.validate_label(name, where) if name else [field.required(where)]
     counters, where = given.get("counters"), f"{path}.counters"
     if not counters:
         yield field.required(where)
-    yield from parts.by_key(counters, _MOST_COUNTERS, _LONGEST_LABEL, where, parts.label, _any)
+    yield from parts.by_key(counters, _MOST_COUNTERS, _LONGEST_LABEL, where, parts.validate_label, _any)
 
 
 def _any(given: Object, path: str) -> Errors:
@@ -191,27 +191,31 @@ def _any(given: Object, path: str) -> Errors:
 def _device(known: dict[str, Object], placed: bool, device: Object, path: str) -> Errors:
     """A device. known: the devices before by name. placed: whether each says where it can be used."""
     attributes, capacity = device.get("attributes") or {}, device.get("capacity") or {}
-    yield from parts.label(device["name"], f"{path}.name")
+    yield from parts.validate_label(device["name"], f"{path}.name")
     if (count := len(attributes) + len(capacity)) > _MOST_ENTRIES:
         why = f"the total number of attributes and capacities must not exceed {_MOST_ENTRIES}"
         yield field.invalid(path, count, why)
     if len(attributes) > _MOST_ATTRIBUTES:
         why = f"the total number of attribute values must not exceed {_MOST_ATTRIBUTES}"
         yield field.invalid(path, len(attributes), why)
-    yield from parts.by_key(attributes, -1, _LONGEST_NAME, f"{path}.attributes", parts.qualified, _attribute)
-    amount = partial(capacities.check, shared=bool(device.get("allowMultipleAllocations")))
-    yield from parts.by_key(capacity, -1, _LONGEST_NAME, f"{path}.capacity", parts.qualified, amount)
+    yield from parts.by_key(
+        attributes, -1, _LONGEST_NAME, f"{path}.attributes", parts.validate_qualified_name, _attribute
+    )
+    amount = partial(capacities.validate_capacity, shared=bool(device.get("allowMultipleAllocations")))
+    yield from parts.by_key(capacity, -1, _LONGEST_NAME, f"{path}.capacity", parts.validate_qualified_name, amount)
     before = known.get(device["name"])
     if before is None or (before.get("taints") or []) != (device.get("taints") or []):
-        yield from parts.many(device.get("taints"), _MOST_TAINTS, f"{path}.taints", parts.taint)
+        yield from parts.validate_list(device.get("taints"), _MOST_TAINTS, f"{path}.taints", parts.validate_taint)
     uses = partial(_counters, "counterSet")
     where = f"{path}.consumesCounters"
-    yield from parts.distinct(device.get("consumesCounters"), _MOST_USES, where, uses, lambda one: one["counterSet"])
+    yield from parts.validate_set(
+        device.get("consumesCounters"), _MOST_USES, where, uses, lambda one: one["counterSet"]
+    )
     if placed:
         yield from _places(device, path, _WHERE[:3], _ONE_OF_DEVICE, _ONE_OF_DEVICE)
     elif any(device.get(name) is not None for name in _WHERE[:3]):
         yield field.invalid(path, None, _NOT_PLACED)
-    yield from parts.binding(device, path)
+    yield from parts.validate_binding(device, path)
 
 
 def _attribute(attribute: Object, path: str) -> Errors:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from podless.apis.shared.immutable import immutable
+from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
@@ -75,7 +75,7 @@ def _changes(obj: Object, old: Object) -> Iterator[FieldError]:
     if obj["value"] != old["value"]:
         yield field.forbidden("value", "may not be changed in an update.")
     if obj.get("preemptionPolicy") != old.get("preemptionPolicy"):
-        yield immutable("preemptionPolicy", obj.get("preemptionPolicy"))
+        yield immutable_error("preemptionPolicy", obj.get("preemptionPolicy"))
 
 
 def _known(obj: Object) -> bool:

@@ -22,7 +22,7 @@ def keep_metadata(obj: Object, old: Object) -> None:
     obj["metadata"] |= {name: given[name] for name in _OWN if name in given}
 
 
-def keep(obj: Object, before: Object, *names: str) -> None:
+def keep_parts(obj: Object, before: Object, *names: str) -> None:
     """These parts of an object stay, or stay away."""
     for name in names:
         if name in before:
@@ -31,7 +31,7 @@ def keep(obj: Object, before: Object, *names: str) -> None:
             obj.pop(name, None)
 
 
-def put(obj: Object, name: str, value: Any) -> None:
+def put_part(obj: Object, name: str, value: Any) -> None:
     """A part of an object is this; None where it has none."""
     if value is None:
         obj.pop(name, None)

@@ -28,43 +28,43 @@ def unsupported(path: str, value: str, supported: Iterable[str]) -> FieldError:
     return field.not_supported(path, field.Literal(gotext.format_json(value)), supported)
 
 
-def word(path: str, value: str | None, supported: Sequence[str], *, needed: bool = True) -> Errors:
+def validate_enum(path: str, value: str | None, supported: Sequence[str], *, needed: bool = True) -> Errors:
     """A word of a fixed set. needed: whether the empty word is said to be missing, not unsupported."""
     if value in supported:
         return
     yield field.required(path) if needed and not value else unsupported(path, value or "", supported)
 
 
-def named(
+def validate_name(
     path: str, value: str | None, check: Callable[[str], list[str]] = names.check_label_name, missing: str = ""
 ) -> list[FieldError]:
     """A name that has to be there. missing: what is said where it is not."""
     return field.invalids(path, value, check(value)) if value else [field.required(path, missing)]
 
 
-def needed(obj: Object, path: str, *keys: str) -> Errors:
+def require_fields(obj: Object, path: str, *keys: str) -> Errors:
     """Fields that must not be empty."""
     return (field.required(f"{path}.{key}") for key in keys if not obj.get(key))
 
 
-def nonnegative(path: str, value: int | None) -> list[FieldError]:
+def validate_nonnegative(path: str, value: int | None) -> list[FieldError]:
     """A number, where there is one, is not negative."""
     return [field.invalid(path, value, NONNEGATIVE)] if value is not None and value < 0 else []
 
 
 def all_nonnegative(obj: Object, path: str, keys: Iterable[str]) -> list[FieldError]:
     """None of these numbers is negative."""
-    return [error for key in keys for error in nonnegative(f"{path}.{key}", obj.get(key))]
+    return [error for key in keys for error in validate_nonnegative(f"{path}.{key}", obj.get(key))]
 
 
-def within(path: str, value: int | None, low: int, high: int) -> list[FieldError]:
+def validate_range(path: str, value: int | None, low: int, high: int) -> list[FieldError]:
     """A number, where there is one, is between these bounds, or one of them."""
     if value is None or low <= value <= high:
         return []
     return [field.invalid(path, value, f"must be between {low} and {high}, inclusive")]
 
 
-def once(path: str, value: Any, seen: set[Any]) -> list[FieldError]:
+def validate_unique(path: str, value: Any, seen: set[Any]) -> list[FieldError]:
     """A value is there once. seen: those before it, which it joins."""
     if value in seen:
         return [field.duplicate(path, value)]
@@ -72,7 +72,7 @@ def once(path: str, value: Any, seen: set[Any]) -> list[FieldError]:
     return []
 
 
-def sound(path: str, amount: str) -> Errors:
+def validate_amount(path: str, amount: str) -> Errors:
     """An amount that is not negative, and shown in whole units where it is."""
     if amount.startswith("-"):
         yield field.invalid(path, quantity.parse_units(amount), "must be a valid resource quantity")
@@ -80,10 +80,10 @@ def sound(path: str, amount: str) -> Errors:
 
 def port_number(path: str, value: int) -> list[FieldError]:
     """The number of a port."""
-    return within(path, value, 1, 65535)
+    return validate_range(path, value, 1, 65535)
 
 
-def port(path: str, value: int | str | None) -> Errors:
+def validate_port(path: str, value: int | str | None) -> Errors:
     """A port by its number or name."""
     if isinstance(value, str):
         yield from field.invalids(path, value, names.check_port_name(value))
@@ -91,19 +91,19 @@ def port(path: str, value: int | str | None) -> Errors:
         yield from port_number(path, value or 0)
 
 
-def identity(obj: Object, path: str, *keys: str) -> Errors:
+def validate_ids(obj: Object, path: str, *keys: str) -> Errors:
     """The numbers of users and groups."""
     for key in keys:
-        yield from within(f"{path}.{key}", obj.get(key), 0, _MOST_ID)
+        yield from validate_range(f"{path}.{key}", obj.get(key), 0, _MOST_ID)
 
 
-def identities(obj: Object, path: str) -> Errors:
+def validate_group_ids(obj: Object, path: str) -> Errors:
     """The numbers of further groups."""
     for place, group in enumerate(each(obj.get("supplementalGroups") or ())):
-        yield from within(f"{path}.supplementalGroups[{place}]", group, 0, _MOST_ID)
+        yield from validate_range(f"{path}.supplementalGroups[{place}]", group, 0, _MOST_ID)
 
 
-def mode(obj: Object, path: str, key: str = "defaultMode") -> Errors:
+def validate_mode(obj: Object, path: str, key: str = "defaultMode") -> Errors:
     """Permissions of files."""
     value = obj.get(key)
     if value is not None and not 0 <= value <= _MOST_MODE:
@@ -116,16 +116,16 @@ def no_backsteps(path: str, value: str) -> Errors:
         yield field.invalid(path, value, "must not contain '..'")
 
 
-def descending(path: str, value: str) -> Errors:
+def validate_descending(path: str, value: str) -> Errors:
     """A relative path that does not lead upwards."""
     if value.startswith("/"):
         yield field.invalid(path, value, "must be a relative path")
     yield from no_backsteps(path, value)
 
 
-def unreserved(path: str, value: str) -> Errors:
+def validate_local_path(path: str, value: str) -> Errors:
     """A relative path that does not lead upwards, nor begins like one that does."""
-    yield from descending(path, value)
+    yield from validate_descending(path, value)
     if value.startswith("..") and not value.startswith("../"):
         yield field.invalid(path, value, "must not start with '..'")
 

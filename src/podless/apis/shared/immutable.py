@@ -11,18 +11,20 @@ from podless.meta.objectmeta import IMMUTABLE
 from podless.runtime.jsonobject import Object
 
 
-def kept(obj: Object, old: Object, *names: str, path: str = "", blank: Any = None) -> Iterator[FieldError]:
+def validate_immutable_fields(
+    obj: Object, old: Object, *names: str, path: str = "", blank: Any = None
+) -> Iterator[FieldError]:
     """The fields that differ. path: of the object that they are in. blank: what is shown of one that is gone."""
     for name in names:
         if obj.get(name) != old.get(name):
-            yield immutable(f"{path}.{name}" if path else name, obj.get(name, blank))
+            yield immutable_error(f"{path}.{name}" if path else name, obj.get(name, blank))
 
 
-def immutable(at: At, value: Any) -> FieldError:
+def immutable_error(at: At, value: Any) -> FieldError:
     """A field that has changed and may not."""
     return field.invalid(at, value, IMMUTABLE)
 
 
-def stays(at: At, value: Any, old: Any, shown: Any = None) -> list[FieldError]:
+def validate_immutable(at: At, value: Any, old: Any, shown: Any = None) -> list[FieldError]:
     """A value is what it was. shown: what is shown of it, where that is not the value itself."""
-    return [] if value == old else [immutable(at, value if shown is None else shown)]
+    return [] if value == old else [immutable_error(at, value if shown is None else shown)]

@@ -15,10 +15,10 @@ _NONE = "tls: failed to find any PEM data in {} input"
 _SKIPPED = "after skipping PEM blocks of the following types"
 
 
-def fault(certificate: bytes, key: bytes) -> str:
+def find_key_pair_fault(certificate: bytes, key: bytes) -> str:
     """Why the two do not fit; "" where they do. Both are PEM texts."""
     certificates, others = [], []
-    for type_, der in blocks(certificate):
+    for type_, der in read_pem_blocks(certificate):
         if type_ == "CERTIFICATE":
             certificates.append(der)
         else:
@@ -26,14 +26,14 @@ def fault(certificate: bytes, key: bytes) -> str:
     if not certificates:
         return _no_certificate(others)
     skipped = []
-    for type_, der in blocks(key):
+    for type_, der in read_pem_blocks(key):
         if type_ == _KEY or type_.endswith(f" {_KEY}"):
             return _mismatch(certificates[0], der)
         skipped.append(type_)
     return _no_key(skipped)
 
 
-def blocks(text: bytes) -> Iterator[tuple[str, bytes]]:
+def read_pem_blocks(text: bytes) -> Iterator[tuple[str, bytes]]:
     """Type and contents of the PEM blocks, line by line; what is not sound is passed over."""
     type_, body = b"", list[bytes]()
     for line in each(text.splitlines()):

@@ -17,7 +17,7 @@ RENAMED = {
 }
 
 
-def advice(label: str) -> str:
+def warn_of_label(label: str) -> str:
     """What is said of a label, "" for one that is good."""
     new = RENAMED.get(label)
     return f'deprecated since {new[1]}; use "{new[0]}" instead' if new is not None else ""
@@ -27,5 +27,5 @@ def of_terms(terms: Collection[Object], path: str, expressions: str = "matchExpr
     """Warnings of terms that select nodes. expressions: what the requirements of a term are called."""
     for place, term in enumerate(each(terms)):
         for index, one in enumerate(each(term.get(expressions) or [])):
-            if text := advice(one.get("key") or ""):
+            if text := warn_of_label(one.get("key") or ""):
                 yield f"{path}[{place}].{expressions}[{index}].key: {one['key']} is {text}"

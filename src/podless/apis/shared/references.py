@@ -30,10 +30,10 @@ def domain_path(value: str, path: str) -> list[FieldError]:
     return errors
 
 
-def local(reference: Object, path: str) -> list[FieldError]:
+def validate_local_reference(reference: Object, path: str) -> list[FieldError]:
     """A reference to an object of any kind: apiGroup, kind and name."""
     group = reference.get("apiGroup")
     errors = field.invalids(f"{path}.apiGroup", group, names.check_subdomain(group)) if group is not None else []
     for name in ("kind", "name"):
-        errors += checks.named(f"{path}.{name}", reference.get(name), names.path_segment)
+        errors += checks.validate_name(f"{path}.{name}", reference.get(name), names.path_segment)
     return errors

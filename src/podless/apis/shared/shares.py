@@ -13,11 +13,11 @@ _WHOLE = 100  # percent
 _MOST = (1 << 63) - 1
 
 
-def check(path: str, value: Any) -> list[FieldError]:
+def validate_int_or_percent(path: str, value: Any) -> list[FieldError]:
     """A number that is not negative, or a percentage."""
     if isinstance(value, str):
         return field.invalids(path, value, names.check_percent(value))
-    return checks.nonnegative(path, value)
+    return checks.validate_nonnegative(path, value)
 
 
 def at_most_all(path: str, value: Any) -> list[FieldError]:
@@ -26,7 +26,7 @@ def at_most_all(path: str, value: Any) -> list[FieldError]:
     return [field.invalid(path, value, "must not be greater than 100%")] if parts is not None and parts > _WHOLE else []
 
 
-def amount(value: Any) -> int:
+def read_int_or_percent(value: Any) -> int:
     """A number or percentage as a number; 0 for what is neither."""
     parts = _percent(value)
     if parts is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.apis.shared import template
-from podless.apis.shared.immutable import stays
+from podless.apis.shared.immutable import validate_immutable
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
@@ -22,12 +22,12 @@ class TemplateStrategy(SpecStrategy):
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Nothing is known of it yet."""
         super().prepare_create(version, obj)
-        template.trim(self.template(obj))
+        template.trim_template(self.template(obj))
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         """The status stays."""
         super().prepare_update(version, obj, old)
-        template.trim(self.template(obj), self.template(old))
+        template.trim_template(self.template(obj), self.template(old))
 
 
 class ReplicasStrategy(TemplateStrategy):
@@ -52,7 +52,7 @@ class ReplicasStrategy(TemplateStrategy):
 
     def kept(self, spec: Object, old: Object) -> list[FieldError]:
         """What of a spec may not change: the selector."""
-        return stays("spec.selector", spec.get("selector"), old.get("selector"))
+        return validate_immutable("spec.selector", spec.get("selector"), old.get("selector"))
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The spec."""
@@ -65,5 +65,5 @@ class ReplicasStrategy(TemplateStrategy):
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """What is odd about the name and the template."""
-        found = template.warnings(obj, old)
+        found = template.warn_of_object(obj, old)
         return found[len(template.name_warnings(obj)) :] if old is None and not self.named else found

@@ -21,18 +21,18 @@ _NAMED = (
 )
 
 
-def fill(template: Object) -> None:
+def default_template(template: Object) -> None:
     """Fill in what the template leaves out."""
     podspec.default_pod_template(template)
 
 
-def trim(template: Object | None, old: Object | None = None) -> None:
+def trim_template(template: Object | None, old: Object | None = None) -> None:
     """Drop what is not served. old: the template that it replaces."""
     if template is not None:
         podspec.drop_disabled(template["spec"], old["spec"] if old is not None else None)
 
 
-def check(template: Object, path: str, old: Object | None = None) -> list[FieldError]:
+def validate_template(template: Object, path: str, old: Object | None = None) -> list[FieldError]:
     """What is wrong with a template. old: the one that it replaces."""
     return podspec.validate_pod_template(template, path, old)
 
@@ -42,24 +42,24 @@ def check_marks(template: Object, path: str, old: Object | None = None) -> list[
     return podspec.validate_template_marks(template, path, old)
 
 
-def warn(template: Object, path: str) -> list[str]:
+def warn_of_template(template: Object, path: str) -> list[str]:
     """What is odd about a template."""
     return podspec.pod_template_warnings(template, path)
 
 
-def labels(template: Object) -> dict[str, str]:
+def template_labels(template: Object) -> dict[str, str]:
     """The labels of its pods."""
     found: dict[str, str] = (template.get("metadata") or {}).get("labels") or {}
     return found
 
 
-def mismatch(template: Object, path: str) -> FieldError:
+def selector_mismatch(template: Object, path: str) -> FieldError:
     """The selector does not select the pods of the template."""
     given = (template.get("metadata") or {}).get("labels")
     return field.invalid(f"{path}.metadata.labels", given, _MISMATCH)
 
 
-def parsed(selector: Object | None) -> LabelSelector | None:
+def parse_selector(selector: Object | None) -> LabelSelector | None:
     """What a selector selects; None where it is none."""
     try:
         return selectors.from_object(selector)
@@ -67,14 +67,14 @@ def parsed(selector: Object | None) -> LabelSelector | None:
         return None
 
 
-def fit(selector: LabelSelector, template: Object, path: str) -> list[FieldError]:
+def validate_selector_matches(selector: LabelSelector, template: Object, path: str) -> list[FieldError]:
     """A selector that is not empty selects the pods of the template."""
-    if selector.empty or selector.matches(labels(template)):
+    if selector.empty or selector.matches(template_labels(template)):
         return []
-    return [mismatch(template, path)]
+    return [selector_mismatch(template, path)]
 
 
-def select(spec: Object, fault: str, empty: str) -> tuple[list[FieldError], LabelSelector | None]:
+def validate_selector(spec: Object, fault: str, empty: str) -> tuple[list[FieldError], LabelSelector | None]:
     """What is wrong with the selector that a spec must have, and what it selects.
 
     fault: said of what is no selector. empty: said of one that selects everything.
@@ -85,11 +85,11 @@ def select(spec: Object, fault: str, empty: str) -> tuple[list[FieldError], Labe
     errors = labelselector.validate_selector(selector, "spec.selector")
     if not selector.get("matchLabels") and not selector.get("matchExpressions"):
         errors.append(field.invalid("spec.selector", selector, empty))
-    found = parsed(selector)
+    found = parse_selector(selector)
     return errors if found else [*errors, field.invalid("spec.selector", selector, fault)], found
 
 
-def running(template: Object, path: str, owner: str) -> list[FieldError]:
+def validate_always_running(template: Object, path: str, owner: str) -> list[FieldError]:
     """Pods that are to stay are started again and have no deadline. owner: the kind that says so."""
     spec, errors = template["spec"], []
     policy = spec.get("restartPolicy") or ""
@@ -107,17 +107,23 @@ def name_warnings(obj: Object) -> list[str]:
     return [f"{_NAMED}[{' '.join(found)}]"] if found else []
 
 
-def warnings(obj: Object, old: Object | None) -> list[str]:
+def warn_of_object(obj: Object, old: Object | None) -> list[str]:
     """What is odd about an object with a template: at first its name, then what changes with a generation."""
     given = obj["spec"].get("template")
     if old is None:
-        return [*name_warnings(obj), *(warn(given, "spec.template") if given else [])]
+        return [*name_warnings(obj), *(warn_of_template(given, "spec.template") if given else [])]
     if given is None or obj["metadata"].get("generation") == old["metadata"].get("generation"):
         return []
-    return warn(given, "spec.template")
+    return warn_of_template(given, "spec.template")
 
 
-def replicated(selector: LabelSelector, given: Object, old: Object | None, owner: str) -> list[FieldError]:
+def validate_replica_template(
+    selector: LabelSelector, given: Object, old: Object | None, owner: str
+) -> list[FieldError]:
     """What is wrong with the template of replicas. old: the spec before. owner: the kind that errors name."""
     path, before = "spec.template", old["template"] if old is not None else None
-    return [*fit(selector, given, path), *check(given, path, before), *running(given, path, owner)]
+    return [
+        *validate_selector_matches(selector, given, path),
+        *validate_template(given, path, before),
+        *validate_always_running(given, path, owner),
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from podless.apis.shared.immutable import kept, stays
+from podless.apis.shared.immutable import validate_immutable, validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
@@ -64,8 +64,8 @@ class CSIDriverStrategy(TypedStrategy):
         """As a new one; whether volumes are attached, and how long they live, stays."""
         spec, before = obj["spec"], old["spec"]
         errors = [*self.validate_create(kind, version, obj)]
-        errors += stays("spec.attachedRequired", spec.get("attachRequired"), before.get("attachRequired"))
-        return [*errors, *kept(spec, before, "volumeLifecycleModes", path="spec")]
+        errors += validate_immutable("spec.attachedRequired", spec.get("attachRequired"), before.get("attachRequired"))
+        return [*errors, *validate_immutable_fields(spec, before, "volumeLifecycleModes", path="spec")]
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """Tokens are better kept where nobody logs them."""

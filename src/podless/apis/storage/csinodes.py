@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from podless.apis.podspec import disks
 from podless.apis.shared import checks
-from podless.apis.shared.immutable import immutable
+from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
@@ -35,7 +35,7 @@ class CSINodeStrategy(TypedStrategy):
         for place, driver in enumerate(each(obj["spec"].get("drivers") or [])):
             path, name = f"spec.drivers[{place}]", driver["name"]
             errors += _driver(driver, path)
-            errors += checks.once(f"{path}.name", name, seen)
+            errors += checks.validate_unique(f"{path}.name", name, seen)
         return errors
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
@@ -47,7 +47,7 @@ class CSINodeStrategy(TypedStrategy):
         for driver in map(_fixed, each(obj["spec"].get("drivers") or [])):
             for known in each(before.get(driver["name"], ())[:1]):
                 if driver != known:
-                    errors.append(immutable("spec.drivers", gostructs.format_struct(CSI_NODE_DRIVER, driver)))
+                    errors.append(immutable_error("spec.drivers", gostructs.format_struct(CSI_NODE_DRIVER, driver)))
         return errors
 
 
@@ -63,12 +63,12 @@ def _driver(driver: Object, path: str) -> Iterator[FieldError]:
         yield field.required(f"{path}.nodeID")
     if len(node.encode()) > _ID_MOST:
         yield field.invalid(f"{path}.nodeID", node, f"must be {_ID_MOST} characters or less")
-    yield from checks.nonnegative(f"{path}.allocatable.count", (driver.get("allocatable") or {}).get("count"))
+    yield from checks.validate_nonnegative(f"{path}.allocatable.count", (driver.get("allocatable") or {}).get("count"))
     seen: set[str] = set()
     for key in each(driver.get("topologyKeys") or []):
         if not key:
             yield field.required(path)
-        yield from checks.once(path, key, seen)
+        yield from checks.validate_unique(path, key, seen)
         yield from field.invalids(path, key, names.qualified_name(key))
 
 

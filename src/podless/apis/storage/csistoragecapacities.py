@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.shared.immutable import immutable, kept
+from podless.apis.shared.immutable import immutable_error, validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
@@ -35,8 +35,8 @@ class CSIStorageCapacityStrategy(TypedStrategy):
         topology = obj.get("nodeTopology")
         errors = [*self.validate_create(kind, version, obj)]
         if topology != old.get("nodeTopology"):
-            errors.append(immutable("nodeTopology", gostructs.format_struct(LABEL_SELECTOR, topology)))
-        return [*errors, *kept(obj, old, "storageClassName")]
+            errors.append(immutable_error("nodeTopology", gostructs.format_struct(LABEL_SELECTOR, topology)))
+        return [*errors, *validate_immutable_fields(obj, old, "storageClassName")]
 
 
 STRATEGY = CSIStorageCapacityStrategy()

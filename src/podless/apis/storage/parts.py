@@ -12,7 +12,7 @@ _MOST_BYTES = 256 * 1024
 _MOST_PARAMETERS = 512
 
 
-def provisioner(name: str, path: str) -> Iterator[FieldError]:
+def validate_provisioner(name: str, path: str) -> Iterator[FieldError]:
     """Who makes volumes."""
     if not name:
         yield field.required(path)
@@ -20,17 +20,17 @@ def provisioner(name: str, path: str) -> Iterator[FieldError]:
     yield from field.invalids(path, name.lower(), names.qualified_name(name.lower()))
 
 
-def parameters(given: dict[str, str], path: str = "parameters") -> Iterator[FieldError]:
+def validate_parameters(given: dict[str, str], path: str = "parameters") -> Iterator[FieldError]:
     """What those who make volumes are told."""
     if len(given) > _MOST_PARAMETERS:
         yield field.too_long(path, _MOST_PARAMETERS)
         return
     if "" in given:
         yield field.invalid(path, "", "field can not be empty.")
-    yield from sized(given, path)
+    yield from validate_size(given, path)
 
 
-def sized(given: dict[str, str], path: str) -> Iterator[FieldError]:
+def validate_size(given: dict[str, str], path: str) -> Iterator[FieldError]:
     """A map that is not too large."""
     if sum(len(key.encode()) + len(value.encode()) for key, value in each(given).items()) > _MOST_BYTES:
         yield field.too_long(path, _MOST_BYTES)

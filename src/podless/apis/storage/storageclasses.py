@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from podless.apis.shared import checks, nodelabels
-from podless.apis.shared.immutable import kept
+from podless.apis.shared.immutable import validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.apis.storage import parts
 from podless.kinds.kind import Kind, Version
@@ -26,7 +26,10 @@ class StorageClassStrategy(TypedStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Names, parameters, modes and topologies."""
-        errors = [*parts.provisioner(obj["provisioner"], "provisioner"), *parts.parameters(obj.get("parameters") or {})]
+        errors = [
+            *parts.validate_provisioner(obj["provisioner"], "provisioner"),
+            *parts.validate_parameters(obj.get("parameters") or {}),
+        ]
         policy, mode = obj.get("reclaimPolicy"), obj.get("volumeBindingMode")
         if policy and policy not in _RECLAIMING:
             errors.append(field.not_supported("reclaimPolicy", policy, _RECLAIMING))
@@ -38,8 +41,8 @@ class StorageClassStrategy(TypedStrategy):
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """As a new one; but for what volumes may be allowed it stays as it is."""
-        errors = [*kept(obj, old, "parameters", blank={})]
-        errors += kept(obj, old, "provisioner", "reclaimPolicy", "volumeBindingMode")
+        errors = [*validate_immutable_fields(obj, old, "parameters", blank={})]
+        errors += validate_immutable_fields(obj, old, "provisioner", "reclaimPolicy", "volumeBindingMode")
         return [*errors, *self.validate_create(kind, version, obj)]
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
@@ -66,7 +69,7 @@ def _expression(one: Object, found: dict[str, frozenset[str]], path: str) -> Ite
     if not values:
         yield field.required(f"{path}.values")
     for index, value in enumerate(each(values)):
-        yield from checks.once(f"{path}.values[{index}]", value, seen)
+        yield from checks.validate_unique(f"{path}.values[{index}]", value, seen)
     key = one.get("key") or ""
     if key in found:
         yield field.duplicate(f"{path}.key", key)

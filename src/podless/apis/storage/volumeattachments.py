@@ -8,7 +8,7 @@ from typing import ClassVar
 from podless.apis.podspec import disks
 from podless.apis.shared import checks
 from podless.apis.shared.carried import keep_metadata
-from podless.apis.shared.immutable import immutable
+from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.apis.shared.volumes import spec as volumes
 from podless.apis.storage import parts
@@ -44,7 +44,7 @@ class VolumeAttachmentStrategy(StatusStrategy):
         spec, status = obj["spec"], obj["status"]
         errors = [*disks.driver_name(spec["attacher"], "spec.attacher"), *_source(spec["source"])]
         errors += field.invalids("spec.nodeName", spec["nodeName"], names.check_subdomain(spec["nodeName"]))
-        errors += parts.sized(status.get("attachmentMetadata") or {}, "status.attachmentMetadata")
+        errors += parts.validate_size(status.get("attachmentMetadata") or {}, "status.attachmentMetadata")
         for name in ("attachError", "detachError"):
             errors += _error(status.get(name) or {}, f"status.{name}")
         return errors
@@ -53,7 +53,7 @@ class VolumeAttachmentStrategy(StatusStrategy):
         """As a new one, of the same spec."""
         errors = [*self.validate_create(kind, version, obj)]
         if obj["spec"] != old["spec"]:
-            errors.append(immutable("spec", gostructs.format_struct(VOLUME_ATTACHMENT_SPEC, obj["spec"])))
+            errors.append(immutable_error("spec", gostructs.format_struct(VOLUME_ATTACHMENT_SPEC, obj["spec"])))
         return errors
 
 
@@ -64,7 +64,7 @@ def _source(source: Object) -> Iterator[FieldError]:
     elif inline is not None and name is not None:
         yield field.forbidden(path, _ONE)
     elif inline is not None:
-        yield from volumes.inline(inline, f"{path}.inlineVolumeSpec")
+        yield from volumes.validate_inline_spec(inline, f"{path}.inlineVolumeSpec")
     elif not name:
         yield field.required(f"{path}.persistentVolumeName", "must specify non empty persistentVolumeName")
     if name is not None:
@@ -74,7 +74,7 @@ def _source(source: Object) -> Iterator[FieldError]:
 def _error(error: Object, path: str) -> Iterator[FieldError]:
     if len((error.get("message") or "").encode()) > _MESSAGE_MOST:
         yield field.too_long(f"{path}.message", _SHOWN_MOST)
-    yield from checks.within(f"{path}.errorCode", error.get("errorCode"), 0, _LARGEST)
+    yield from checks.validate_range(f"{path}.errorCode", error.get("errorCode"), 0, _LARGEST)
 
 
 STRATEGY = VolumeAttachmentStrategy()

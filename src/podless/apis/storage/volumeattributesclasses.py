@@ -18,7 +18,7 @@ class VolumeAttributesClassStrategy(TypedStrategy):
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """A driver, and what it is told."""
         given = obj.get("parameters") or {}
-        errors = [*parts.provisioner(obj["driverName"], "driverName"), *parts.parameters(given)]
+        errors = [*parts.validate_provisioner(obj["driverName"], "driverName"), *parts.validate_parameters(given)]
         if not given:
             errors.append(field.required("parameters", "must contain at least one key/value pair"))
         return errors

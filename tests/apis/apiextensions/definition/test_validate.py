@@ -37,7 +37,7 @@ def crd(*versions: Object, name: str = "widgets.example.com", **spec: Any) -> Ob
         },
     }
     decoded = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, given)
-    definition.defaults(decoded)
+    definition.set_defaults(decoded)
     definition.prepare_create(decoded)
     return decoded
 
@@ -386,7 +386,7 @@ def test_a_condition_keeps_its_time_while_its_status_is_the_same() -> None:
         {"type": "B", "status": "True", "lastTransitionTime": LATER, "reason": "R", "message": "m"},
     ]
     definition.set_condition(given, "A", "True", "S", "n", LATER)
-    assert definition.condition(given, "A") == given["status"]["conditions"][0]
+    assert definition.find_condition(given, "A") == given["status"]["conditions"][0]
     assert given["status"]["conditions"][0]["lastTransitionTime"] == LATER
     assert definition.is_true(given, "A")
     assert not definition.is_true(given, "C")
@@ -430,8 +430,8 @@ def test_formats_that_nothing_checks_draw_a_warning_when_they_are_new() -> None:
         properties = {name: {"type": "string", "format": name} for name in names}
         return crd(version(schema={"openAPIV3Schema": {"type": "object", "properties": properties}}))
 
-    assert definition.warnings(formatted("date-time", "sha256")) == ['unrecognized format "sha256"']
-    assert definition.warnings(formatted("sha256", "odd"), formatted("sha256")) == ['unrecognized format "odd"']
+    assert definition.warn_of_formats(formatted("date-time", "sha256")) == ['unrecognized format "sha256"']
+    assert definition.warn_of_formats(formatted("sha256", "odd"), formatted("sha256")) == ['unrecognized format "odd"']
 
 
 def test_a_schema_that_was_found_good_is_still_refused_where_more_is_asked() -> None:

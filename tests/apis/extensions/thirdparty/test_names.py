@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.apis.extensions.thirdparty import Defined, defined, name_faults, name_of, plural_of
+from podless.apis.extensions.thirdparty import Defined, name_faults, name_of, parse_defined_name, plural_of
 
 WORDS = st.from_regex(r"[a-z][a-z0-9]{0,5}", fullmatch=True)
 KINDS = st.from_regex(r"([A-Z][a-z0-9]{0,5}){1,4}", fullmatch=True)
@@ -31,13 +31,13 @@ def documented(kind: str) -> str:
 def test_a_kind_has_one_name_which_defines_it(kind: str, group: str) -> None:
     name = name_of(kind, group)
     assert name == f"{documented(kind)}.{group}"
-    assert defined(name) == (kind, group)
+    assert parse_defined_name(name) == (kind, group)
 
 
 @given(st.lists(WORDS, min_size=1, max_size=4), GROUPS)
 def test_a_name_defines_one_kind_which_has_that_name(words: list[str], group: str) -> None:
     name = f"{'-'.join(words)}.{group}"
-    kind, found = defined(name)
+    kind, found = parse_defined_name(name)
     assert (found, kind.lower()) == (group, "".join(words))
     assert name_of(kind, group) == name
 
@@ -49,16 +49,16 @@ def test_what_is_no_kind_has_no_name(kind: str, group: str) -> None:
     except ValueError:
         return
     assert re.fullmatch(r"[A-Z][A-Za-z0-9]*", kind)
-    assert defined(name) == (kind, group)
+    assert parse_defined_name(name) == (kind, group)
 
 
 @given(st.text(alphabet="abC-.09", max_size=14))
 def test_a_name_is_sound_or_refused(name: str) -> None:
     if name_faults(name):
         with pytest.raises(ValueError, match=r".+"):
-            defined(name)
+            parse_defined_name(name)
     else:
-        assert name_of(*defined(name)) == name
+        assert name_of(*parse_defined_name(name)) == name
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,8 @@ def test_a_name_is_sound_or_refused(name: str) -> None:
     ],
 )
 def test_known_names(name: str, kind: str, group: str, plural: str) -> None:
-    assert defined(name) == Defined(kind, group)
-    assert defined(name).plural == plural_of(kind) == plural
+    assert parse_defined_name(name) == Defined(kind, group)
+    assert parse_defined_name(name).plural == plural_of(kind) == plural
     assert name_of(kind, group) == name
 
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from podless.runtime import lazy
 
 if TYPE_CHECKING:
-    from podless.apis.apiextensions.definition.advice import warnings
-    from podless.apis.apiextensions.definition.fill import defaults, prepare_create, prepare_update
+    from podless.apis.apiextensions.definition.advice import warn_of_formats
+    from podless.apis.apiextensions.definition.fill import prepare_create, prepare_update, set_defaults
     from podless.apis.apiextensions.definition.status import (
         accepted_names,
-        condition,
+        find_condition,
+        has_accepted_names,
         is_true,
-        named,
         set_approval,
         set_condition,
         set_structural,
@@ -27,26 +27,29 @@ if TYPE_CHECKING:
 else:
     __getattr__ = lazy.lazy_names(
         __name__,
-        dict.fromkeys(("defaults", "prepare_create", "prepare_update"), "fill")
-        | dict.fromkeys(("accepted_names", "condition", "is_true", "named", "set_approval", "set_condition"), "status")
+        dict.fromkeys(("set_defaults", "prepare_create", "prepare_update"), "fill")
+        | dict.fromkeys(
+            ("accepted_names", "find_condition", "is_true", "has_accepted_names", "set_approval", "set_condition"),
+            "status",
+        )
         | dict.fromkeys(("validate_create", "validate_status_update", "validate_update"), "validate")
-        | {"set_structural": "status", "warnings": "advice", "bundle_fault": "webhook"},
+        | {"set_structural": "status", "warn_of_formats": "advice", "bundle_fault": "webhook"},
     )
 
 __all__ = [
     "accepted_names",
     "bundle_fault",
-    "condition",
-    "defaults",
+    "find_condition",
+    "has_accepted_names",
     "is_true",
-    "named",
     "prepare_create",
     "prepare_update",
     "set_approval",
     "set_condition",
+    "set_defaults",
     "set_structural",
     "validate_create",
     "validate_status_update",
     "validate_update",
-    "warnings",
+    "warn_of_formats",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.apis.apiextensions.definition import versions
-from podless.apis.apiextensions.definition.shared import MOVED, Layout, same, schemas
+from podless.apis.apiextensions.definition.shared import MOVED, Layout, equal_json, list_schemas
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -41,7 +41,7 @@ def to_v1(crd: Object) -> Object:
     """A definition of v1beta1 in the words of v1; the given one is left as it is. Parts may be missing."""
     if crd.get("spec") is None:
         return crd
-    found = layout(crd["spec"])
+    found = read_layout(crd["spec"])
     spec = {name: value for name, value in found.spec.items() if name in _SPEC.ranks and name != "versions"}
     if not spec.get("preserveUnknownFields"):
         spec.pop("preserveUnknownFields", None)
@@ -72,7 +72,7 @@ def from_v1(crd: Object) -> Object:
     return {**crd, "spec": _ordered(_BETA_SPEC, spec)}
 
 
-def layout(spec: Object) -> Layout:
+def read_layout(spec: Object) -> Layout:
     """The layout of a spec of v1beta1, in the words of v1."""
     rest = {name: value for name, value in each(spec).items() if name not in MOVED.values()}
     common = {
@@ -120,7 +120,7 @@ def _ordered_version(given: Object) -> Object:
     return {name: given[name] for name in _VERSION_FIELDS if name in given}
 
 
-def defaults(crd: Object) -> None:
+def set_defaults(crd: Object) -> None:
     """Scope, names, versions, conversion, preserveUnknownFields, storedVersions, and types of embedded resources."""
     spec = crd["spec"]
     names = spec["names"]
@@ -150,7 +150,7 @@ def _type_embedded(spec: Object) -> None:
     """An embedded resource is an object; the documents of v1beta1 do not say so in the schema, later ones must."""
     from podless.schema.definition import walk_nodes
 
-    for schema in schemas(spec):
+    for schema in list_schemas(spec):
         for node in walk_nodes(schema):
             if node.get("x-kubernetes-embedded-resource") and not node.get("type"):
                 known = _ordered(JSON_SCHEMA_PROPS, node | {"type": "object"})
@@ -167,7 +167,7 @@ def check_exclusive(given: Layout) -> list[FieldError]:
             errors.append(field.forbidden(f"spec.{top}", text))
     for name, (noun, top) in _TOLD.items():
         values = [version.get(name) for version in given.versions]
-        if values and values[0] is not None and all(same(values[0], other) for other in each(values)):
+        if values and values[0] is not None and all(equal_json(values[0], other) for other in each(values)):
             text = f"per-version {noun} may not all be set to identical values (top-level {top} should be used instead)"
-            errors.append(field.invalid("spec.versions", versions.dump(given.versions), text))
+            errors.append(field.invalid("spec.versions", versions.dump_versions(given.versions), text))
     return errors

@@ -16,7 +16,7 @@ from podless.structs import gotypes
 SPEC_ORDER = ("group", "names", "scope", "versions", "conversion", "preserveUnknownFields")
 
 
-def defaults(crd: Object) -> None:
+def set_defaults(crd: Object) -> None:
     """Singular, listKind and conversion where they are missing, the webhook's port, and storedVersions."""
     spec = crd["spec"]
     names = spec["names"]
@@ -79,7 +79,7 @@ def _drop_disabled(spec: Object) -> bool:
 
 def _coerce_defaults(spec: Object) -> None:
     """Metadata in the default of an embedded resource becomes an ObjectMeta, as a real server leaves it."""
-    for schema in shared.schemas(spec):
+    for schema in shared.list_schemas(spec):
         if not plain.make_mention_search(schema, b'"default":{', b'"default":['):
             continue
         for node in walk_nodes(schema, plain.find_plain_parts(schema)):

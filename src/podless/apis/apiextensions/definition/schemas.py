@@ -75,7 +75,7 @@ def _digest(schema: Object, status: bool) -> bytes:
         return b""
 
 
-def options(layout: Layout, before: Layout | None) -> KeywordOptions:
+def keyword_options(layout: Layout, before: Layout | None) -> KeywordOptions:
     """What must not be held against an update, because the old definition has it too; and what v1beta1 allows."""
     if before is None and not layout.legacy:
         return KeywordOptions()
@@ -104,9 +104,9 @@ def _extended(layout: Layout) -> bool:
 
 def check_given(layout: Layout, before: Layout | None) -> list[FieldError]:
     """Every version needs a schema, unless one had none before: then the served ones do, if they are pruned."""
-    if shared.schema(layout.common) is not None:
+    if shared.schema_of_version(layout.common) is not None:
         return []
-    missing = [place for place, version in enumerate(layout.versions) if shared.schema(version) is None]
+    missing = [place for place, version in enumerate(layout.versions) if shared.schema_of_version(version) is None]
     if not layout.legacy and (before is None or before.whole):
         return [field.required(f"spec.versions[{place}].schema.openAPIV3Schema") for place in each(missing)]
     if layout.spec.get("preserveUnknownFields"):

@@ -44,7 +44,7 @@ class Layout:
         common = {}
         for name in MOVED:
             first, *rest = [version.get(name) for version in each(given)] or [None]
-            if first is not None and all(same(first, other) for other in each(rest)):
+            if first is not None and all(equal_json(first, other) for other in each(rest)):
                 common[name] = first
         rests = [{key: item for key, item in each(version).items() if key not in common} for version in each(given)]
         return cls(spec, common, rests)
@@ -52,12 +52,14 @@ class Layout:
     @cached_property
     def schemas(self) -> list[Object]:
         """All schemas: the one that all versions share, or those that versions have."""
-        return [found for one in each((self.common, *self.versions)) if (found := schema(one)) is not None]
+        return [found for one in each((self.common, *self.versions)) if (found := schema_of_version(one)) is not None]
 
     @cached_property
     def whole(self) -> bool:
         """Whether every version has a schema."""
-        return schema(self.common) is not None or all(schema(version) is not None for version in self.versions)
+        return schema_of_version(self.common) is not None or all(
+            schema_of_version(version) is not None for version in self.versions
+        )
 
     @cached_property
     def named(self) -> dict[str, Object]:
@@ -80,7 +82,7 @@ class Layout:
         return any("status" in (one.get("subresources") or {}) for one in each((self.common, *self.versions)))
 
 
-def same(one: Any, other: Any) -> bool:
+def equal_json(one: Any, other: Any) -> bool:
     """Equal as JSON: unlike in Python, 1 and true are two things."""
     if one is None or other is None:
         return one is other
@@ -88,13 +90,15 @@ def same(one: Any, other: Any) -> bool:
     return one is other or orjson.dumps(one, option=flags) == orjson.dumps(other, option=flags)
 
 
-def schema(version: Object) -> Object | None:
+def schema_of_version(version: Object) -> Object | None:
     """The openAPIV3Schema of a version, or of what is common to all."""
     found: Object | None = (version.get("schema") or {}).get("openAPIV3Schema")
     return found
 
 
-def schemas(spec: Object) -> list[Object]:
+def list_schemas(spec: Object) -> list[Object]:
     """The schemas of all versions, of a spec of v1 or v1beta1."""
     top = [{"schema": spec["validation"]}] if "validation" in spec else []
-    return [found for one in each((*top, *(spec.get("versions") or ()))) if (found := schema(one)) is not None]
+    return [
+        found for one in each((*top, *(spec.get("versions") or ()))) if (found := schema_of_version(one)) is not None
+    ]

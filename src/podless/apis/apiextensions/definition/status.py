@@ -29,7 +29,7 @@ _VERDICTS = {
 }
 
 
-def condition(crd: Object, kind: str) -> Object | None:
+def find_condition(crd: Object, kind: str) -> Object | None:
     """A condition of the definition, or None."""
     found: Iterable[Object] = (crd.get("status") or {}).get("conditions") or ()
     return next((item for item in found if item["type"] == kind), None)
@@ -37,14 +37,14 @@ def condition(crd: Object, kind: str) -> Object | None:
 
 def is_true(crd: Object, kind: str) -> bool:
     """Whether a condition of the definition is there and true."""
-    found = condition(crd, kind)
+    found = find_condition(crd, kind)
     return found is not None and found["status"] == "True"
 
 
 def set_condition(crd: Object, kind: str, status: str, reason: str, message: str, now: str) -> None:
     """Adds or changes a condition; its lastTransitionTime (now, as RFC 3339) changes only with its status."""
     fresh = {"type": kind, "status": status, "lastTransitionTime": now, "reason": reason, "message": message}
-    known = condition(crd, kind)
+    known = find_condition(crd, kind)
     if known is None:
         holder = crd.setdefault("status", {})
         holder["conditions"] = [*(holder.get("conditions") or []), fresh]
@@ -54,7 +54,7 @@ def set_condition(crd: Object, kind: str, status: str, reason: str, message: str
     known.update(fresh)
 
 
-def named(crd: Object) -> bool:
+def has_accepted_names(crd: Object) -> bool:
     """Whether a definition has all of its names, so that no more is to be said of them, whatever the status is."""
     return _ordered(crd["spec"]["names"]) == _ordered((crd.get("status") or {}).get("acceptedNames") or {})
 
@@ -86,14 +86,14 @@ def accepted_names(crd: Object, others: Iterable[Object]) -> tuple[Object, Objec
     return _ordered(given), dict(zip(("type", "status", "reason", "message"), ("NamesAccepted", *verdict), strict=True))
 
 
-def approval(crd: Object) -> tuple[str, str]:
+def approval_state(crd: Object) -> tuple[str, str]:
     """The state of the approval annotation ("" for a group that needs none) and what is to be said of it."""
     group: str = crd["spec"]["group"]
     if not any(group == domain or group.endswith(f".{domain}") for domain in _PROTECTED):
         return "", ""
     text = (crd["metadata"].get("annotations") or {}).get(APPROVAL, "")
     must = f"protected groups must have approval annotation {gotext.quote(APPROVAL)}"
-    state = annotated(crd)
+    state = read_approval(crd)
     said = {
         "missing": f"{must}, {_SEE}",
         "unapproved": f"not approved: {gotext.quote(text)}",
@@ -103,7 +103,7 @@ def approval(crd: Object) -> tuple[str, str]:
     return state, said[state]
 
 
-def annotated(crd: Object) -> str:
+def read_approval(crd: Object) -> str:
     """The state that the approval annotation says, in whatever group the definition is."""
     text = (crd["metadata"].get("annotations") or {}).get(APPROVAL, "")
     if not text:
@@ -115,7 +115,7 @@ def annotated(crd: Object) -> str:
 
 def set_approval(crd: Object, now: str) -> None:
     """Sets the condition that says whether a definition in a protected group is approved."""
-    state, text = approval(crd)
+    state, text = approval_state(crd)
     if state:
         set_condition(crd, "KubernetesAPIApprovalPolicyConformant", *_VERDICTS[state], text, now)
 
@@ -129,7 +129,7 @@ def set_structural(crd: Object, now: str) -> None:
     found = _unstructured(crd["spec"]) if crd["spec"].get("preserveUnknownFields") else None
     if found is not None:
         set_condition(crd, _NON_STRUCTURAL, *found, now)
-    elif condition(crd, _NON_STRUCTURAL) is not None:
+    elif find_condition(crd, _NON_STRUCTURAL) is not None:
         status["conditions"] = [item for item in each(status["conditions"]) if item["type"] != _NON_STRUCTURAL]
 
 
@@ -139,7 +139,7 @@ def _unstructured(spec: Object) -> tuple[str, str, str]:
 
     errors = [field.invalid("spec.preserveUnknownFields", True, "must be false")]
     for place, version in enumerate(each(spec["versions"])):
-        schema = shared.schema(version)
+        schema = shared.schema_of_version(version)
         if schema is None:
             continue
         trouble = unsupported_reason(schema)

@@ -18,7 +18,7 @@ from podless.apis.apiextensions.definition.columns import (
 )
 from podless.apis.apiextensions.definition.schemas import Checker
 from podless.apis.apiextensions.definition.shared import Layout
-from podless.apis.apiextensions.definition.status import APPROVAL, annotated, approval, is_true
+from podless.apis.apiextensions.definition.status import APPROVAL, approval_state, is_true, read_approval
 from podless.codec import gotext
 from podless.meta import field
 from podless.meta import names as syntax
@@ -58,7 +58,7 @@ def validate_status_update(new: Object, old: Object) -> list[FieldError]:
 
 
 def _layout(crd: Object, legacy: bool) -> Layout:
-    return beta.layout(crd["spec"]) if legacy else Layout.of(crd["spec"])
+    return beta.read_layout(crd["spec"]) if legacy else Layout.of(crd["spec"])
 
 
 def _rest(crd: Object, old: Object | None, legacy: bool) -> list[FieldError]:
@@ -81,7 +81,7 @@ def _spec(layout: Layout, before: Layout | None, rules: Expressions | None, *, a
     errors += _scope(spec["scope"])
     errors += schemas.check_given(layout, before)
     errors += schemas.check_defaults(layout, before)
-    checker = Checker(rules, schemas.options(layout, before), new=before is None)
+    checker = Checker(rules, schemas.keyword_options(layout, before), new=before is None)
     for index, version in enumerate(layout.versions):
         errors += _version(layout, before, version, checker, f"spec.versions[{index}]")
     errors += beta.check_exclusive(layout) if layout.legacy else []
@@ -118,7 +118,7 @@ def _version(layout: Layout, before: Layout | None, version: Object, checker: Ch
     errors = [field.invalid(f"{path}.name", version["name"], ",".join(found))] if found else []
     errors += _deprecation(version, f"{path}.deprecationWarning")
     status = "status" in (layout.subresources(version) or {})
-    schema = shared.schema(version)
+    schema = shared.schema_of_version(version)
     errors += checker.check(schema, f"{path}.schema.openAPIV3Schema", status=status)
     errors += check_subresources(version.get("subresources"), f"{path}.subresources")
     errors += check_columns(version.get("additionalPrinterColumns") or [], f"{path}.additionalPrinterColumns")
@@ -132,7 +132,7 @@ def _version(layout: Layout, before: Layout | None, version: Object, checker: Ch
 def _common(layout: Layout, before: Layout | None, checker: Checker) -> list[FieldError]:
     """What all versions share."""
     common = layout.common
-    schema = shared.schema(common)
+    schema = shared.schema_of_version(common)
     errors = checker.check(schema, "spec.validation.openAPIV3Schema", status=layout.any_status)
     errors += check_subresources(common.get("subresources"), "spec.subresources")
     errors += check_columns(common.get("additionalPrinterColumns") or [], "spec.additionalPrinterColumns")
@@ -161,7 +161,7 @@ def _deprecation(version: Object, path: str) -> list[FieldError]:
 
 def _storage(layout: Layout, given: Sequence[Object] | None) -> list[FieldError]:
     """Names are unique and one version is stored."""
-    shown: Any = None if given is None else versions.dump(layout.versions)
+    shown: Any = None if given is None else versions.dump_versions(layout.versions)
     if not shown and not has("ValuesAsJSON"):
         shown = Literal(f"[]apiextensions.CustomResourceDefinitionVersion{'(nil)' if shown is None else '{}'}")
     called = [version["name"] for version in layout.versions]
@@ -209,8 +209,8 @@ def _stored(stored: list[str] | None, versions: list[Object], path: str) -> list
 
 def _approval(crd: Object, old: Object | None) -> list[FieldError]:
     """Groups of the Kubernetes community need approval; what was there before is let be."""
-    state, text = approval(crd)
-    if not state or (old is not None and state == annotated(old)):  # whatever group the old one was of
+    state, text = approval_state(crd)
+    if not state or (old is not None and state == read_approval(old)):  # whatever group the old one was of
         return []
     path = f"metadata.annotations[{APPROVAL}]"
     if state == "missing":

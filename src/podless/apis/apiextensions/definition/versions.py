@@ -40,7 +40,7 @@ _VERSION = (
 )
 
 
-def dump(given: list[Object] | None) -> list[Object] | None:
+def dump_versions(given: list[Object] | None) -> list[Object] | None:
     """Versions as the internal struct prints them."""
     return None if given is None else [_version(one) for one in each(given)]
 

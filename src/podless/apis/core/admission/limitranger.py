@@ -228,7 +228,7 @@ def _sum_resources(spec: Object) -> tuple[Amounts, Amounts]:
     from podless.apis.podspec import amounts
 
     own = spec.get("resources") or {}
-    requests, limits = (amounts.total(spec, part) | (own.get(part) or {}) for part in ("requests", "limits"))
+    requests, limits = (amounts.sum_resources(spec, part) | (own.get(part) or {}) for part in ("requests", "limits"))
     return requests, limits
 
 

@@ -16,7 +16,7 @@ from podless.apis.core import usage
 from podless.apis.core.admission import is_pod
 from podless.apis.core.group import QUOTAS
 from podless.apis.core.metering import Meter
-from podless.apis.core.resourcequotas import counts, limits
+from podless.apis.core.resourcequotas import counted_names, read_limits
 from podless.apis.core.usage import Usage
 from podless.cache.watchcache import WatchCache
 from podless.codec import quantity
@@ -56,12 +56,12 @@ class ResourceQuota(Plugin):
             return False
         if subresource:
             return subresource == _RESIZE and operation == UPDATE
-        return operation == CREATE or (operation == UPDATE and usage.of(kind) is not None)
+        return operation == CREATE or (operation == UPDATE and usage.usage_function(kind) is not None)
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raises Forbidden where a quota is used up."""
         kind, namespace = attr.kind, attr.namespace
-        if _is_unmeasured(attr) or not counts(kind) or not self._quotas.count(QUOTAS.keys.scope(namespace)):
+        if _is_unmeasured(attr) or not counted_names(kind) or not self._quotas.count(QUOTAS.keys.scope(namespace)):
             return
         collection = await self._state.loaded(kind)
         book = _Booking(partial(self._charge, attr, collection), (self._quotas, collection))
@@ -72,7 +72,7 @@ class ResourceQuota(Plugin):
     def _charge(self, attr: AdmissionAttributes, collection: WatchCache) -> Sequence[Operation]:
         """Adds what is asked for to what is used. Raises Forbidden."""
         charges = []
-        measure = usage.of(attr.kind)
+        measure = usage.usage_function(attr.kind)
         new = measure(attr.obj) if measure is not None and attr.obj is not None else None
         old = measure(attr.old) if measure is not None and attr.old is not None else None
         for entry in self._quotas.under(QUOTAS.keys.scope(attr.namespace))[0]:
@@ -107,8 +107,8 @@ class ResourceQuota(Plugin):
         kind, scope = attr.kind, attr.kind.keys.scope(attr.namespace)
         requested, used = self._measure_usage(attr, collection, name, quota, new, old)
         if attr.operation == CREATE:
-            hard, measured = limits(quota), usage.names(kind, counts(kind))
-            for counted in counts(kind):
+            hard, measured = read_limits(quota), usage.measured_names(kind, counted_names(kind))
+            for counted in counted_names(kind):
                 if counted in hard and counted not in measured:
                     requested[counted], used[counted] = "1", quantity.canonical_quantity(str(collection.count(scope)))
         return requested, used
@@ -123,13 +123,13 @@ class ResourceQuota(Plugin):
         old: Usage | None,
     ) -> tuple[dict[str, str], dict[str, str]]:
         kind, hard = attr.kind, quota["spec"].get("hard") or {}
-        wanted = usage.names(kind, each(hard))
+        wanted = usage.measured_names(kind, each(hard))
         if new is None or not wanted or attr.obj is None:
             return {}, {}
-        applies = usage.scoped(quota)
+        applies = usage.scope_matcher(quota)
         if not applies(new):
             return {}, {}
-        if old is None and kind.plural == "pods" and (lacking := usage.missing(attr.obj, hard)):
+        if old is None and kind.plural == "pods" and (lacking := usage.find_unset_resources(attr.obj, hard)):
             raise _make_refusal(attr, f"failed quota: {name}: must specify {lacking}")
         before = old.amounts if old is not None and applies(old) else {}
         requested = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.apis.extensions.thirdparty.names import defined
+from podless.apis.extensions.thirdparty.names import parse_defined_name
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import VERBS, VERBS_TERMINATING, Kind, Version, sort_versions
 from podless.runtime.meter import each
@@ -22,7 +22,7 @@ def compile_third(resource: dict[str, Any], *, created: int, changed: int) -> Ki
     created, changed: the revisions of its creation and of its latest change.
     """
     metadata = resource["metadata"]
-    kind, group = what = defined(metadata["name"])
+    kind, group = what = parse_defined_name(metadata["name"])
     terminating = "deletionTimestamp" in metadata
     versions = [Version(one["name"]) for one in each(resource["versions"])]
     return Kind(

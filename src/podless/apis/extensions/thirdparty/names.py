@@ -33,7 +33,7 @@ class Defined(NamedTuple):
         return plural_of(self.kind)
 
 
-def defined(name: str) -> Defined:
+def parse_defined_name(name: str) -> Defined:
     """The kind and group that a sound name defines. Raises ValueError for any other."""
     faults = name_faults(name)
     if faults:

@@ -21,7 +21,7 @@ _NEEDS_AFFINITY = "Local volume requires node affinity"
 _NAMESPACE = "if the endpointnamespace is set, it must be a valid namespace name"
 
 
-def check(spec: Object, path: str, volume: str, *, affinity: bool) -> Errors:
+def validate_volume_source(spec: Object, path: str, volume: str, *, affinity: bool) -> Errors:
     """A volume is in one place. volume: its name. affinity: whether the spec says on which nodes."""
     given = 0
     for name, (shown, inner, rule) in _SOURCES.items():
@@ -53,7 +53,7 @@ def _local(source: Object, path: str) -> Errors:
 
 
 def _glusterfs(source: Object, path: str) -> Errors:
-    yield from checks.needed(source, path, "endpoints", "path")
+    yield from checks.require_fields(source, path, "endpoints", "path")
     if (space := source.get("endpointsNamespace")) is not None:
         yield from field.invalids(
             f"{path}.endpointsNamespace", space, names.check_label_name(space) if space else (_NAMESPACE,)
@@ -61,12 +61,12 @@ def _glusterfs(source: Object, path: str) -> Errors:
 
 
 def _cinder(source: Object, path: str) -> Errors:
-    yield from checks.needed(source, path, "volumeID")
+    yield from checks.require_fields(source, path, "volumeID")
     yield from disks.secret_ref(source, path, "namespace")
 
 
 def _azure_file(source: Object, path: str) -> Errors:
-    yield from checks.needed(source, path, "secretName", "shareName")
+    yield from checks.require_fields(source, path, "secretName", "shareName")
     if source.get("secretNamespace") == "":
         yield field.required(f"{path}.secretNamespace")
 
@@ -74,39 +74,39 @@ def _azure_file(source: Object, path: str) -> Errors:
 def _storage_os(source: Object, path: str) -> Errors:
     yield from disks.storage_os(source, path)
     if (ref := source.get("secretRef")) is not None:
-        yield from checks.needed(ref, f"{path}.secretRef", "namespace")
+        yield from checks.require_fields(ref, f"{path}.secretRef", "namespace")
 
 
 def _csi(source: Object, path: str) -> Errors:
     yield from disks.driver_name(source.get("driver", ""), f"{path}.driver")
-    yield from checks.needed(source, path, "volumeHandle")
+    yield from checks.require_fields(source, path, "volumeHandle")
     for name in _SECRETS:
         if (secret := source.get(name)) is not None:
-            yield from checks.named(f"{path}.{name}.name", secret.get("name", ""), names.check_subdomain)
-            yield from checks.named(f"{path}.{name}.namespace", secret.get("namespace", ""))
+            yield from checks.validate_name(f"{path}.{name}.name", secret.get("name", ""), names.check_subdomain)
+            yield from checks.validate_name(f"{path}.{name}.namespace", secret.get("namespace", ""))
 
 
 # source -> how errors of more than one, and those of its own, name it; in the order in which they are looked at
 _SOURCES: dict[str, tuple[str, str, Rule]] = {
     "hostPath": ("hostPath", "hostPath", volumes.host_path),
-    "gcePersistentDisk": ("gcePersistentDisk", "persistentDisk", disks.partitioned("pdName")),
-    "awsElasticBlockStore": ("awsElasticBlockStore", "awsElasticBlockStore", disks.partitioned("volumeID")),
+    "gcePersistentDisk": ("gcePersistentDisk", "persistentDisk", disks.validate_partitioned("pdName")),
+    "awsElasticBlockStore": ("awsElasticBlockStore", "awsElasticBlockStore", disks.validate_partitioned("volumeID")),
     "glusterfs": ("glusterfs", "glusterfs", _glusterfs),
-    "flocker": ("flocker", "flocker", disks.flocker),
-    "nfs": ("nfs", "nfs", disks.nfs),
-    "rbd": ("rbd", "rbd", volumes.needs("monitors", "image")),
-    "quobyte": ("quobyte", "quobyte", disks.quobyte),
-    "cephfs": ("cephFS", "cephfs", volumes.needs("monitors")),
-    "iscsi": ("iscsi", "iscsi", disks.iscsi),
+    "flocker": ("flocker", "flocker", disks.validate_flocker),
+    "nfs": ("nfs", "nfs", disks.validate_nfs),
+    "rbd": ("rbd", "rbd", volumes.require_fields("monitors", "image")),
+    "quobyte": ("quobyte", "quobyte", disks.validate_quobyte),
+    "cephfs": ("cephFS", "cephfs", volumes.require_fields("monitors")),
+    "iscsi": ("iscsi", "iscsi", disks.validate_iscsi),
     "cinder": ("cinder", "cinder", _cinder),
     "fc": ("fc", "fc", disks.fibre_channel),
-    "flexVolume": ("flexVolume", "flexVolume", disks.flex),
+    "flexVolume": ("flexVolume", "flexVolume", disks.validate_flex),
     "azureFile": ("azureFile", "azureFile", _azure_file),
-    "vsphereVolume": ("vsphereVolume", "vsphereVolume", volumes.needs("volumePath")),
-    "photonPersistentDisk": ("photonPersistentDisk", "photonPersistentDisk", volumes.needs("pdID")),
-    "portworxVolume": ("portworxVolume", "portworxVolume", volumes.needs("volumeID")),
-    "azureDisk": ("azureDisk", "azureDisk", disks.azure),
-    "scaleIO": ("scaleIO", "scaleIO", volumes.needs("gateway", "system", "volumeName")),
+    "vsphereVolume": ("vsphereVolume", "vsphereVolume", volumes.require_fields("volumePath")),
+    "photonPersistentDisk": ("photonPersistentDisk", "photonPersistentDisk", volumes.require_fields("pdID")),
+    "portworxVolume": ("portworxVolume", "portworxVolume", volumes.require_fields("volumeID")),
+    "azureDisk": ("azureDisk", "azureDisk", disks.validate_azure),
+    "scaleIO": ("scaleIO", "scaleIO", volumes.require_fields("gateway", "system", "volumeName")),
     "local": ("local", "local", _local),
     "storageos": ("storageos", "storageos", _storage_os),
     "csi": ("csi", "csi", _csi),

@@ -19,7 +19,7 @@ _RECLAIMING = ("Delete", "Recycle", "Retain")
 _INLINE = "in the context of inline volumes"
 
 
-def check(spec: Object, volume: str, path: str = "spec") -> Iterator[FieldError]:
+def validate_volume_spec(spec: Object, volume: str, path: str = "spec") -> Iterator[FieldError]:
     """All that is wrong with the spec of a volume of this name."""
     yield from _access(spec.get("accessModes") or [], f"{path}.accessModes")
     yield from _capacity(spec.get("capacity"), f"{path}.capacity")
@@ -29,7 +29,7 @@ def check(spec: Object, volume: str, path: str = "spec") -> Iterator[FieldError]
     affinity = spec.get("nodeAffinity")
     if affinity is not None:
         yield from _affinity(affinity, f"{path}.nodeAffinity")
-    yield from sources.check(spec, path, volume, affinity=affinity is not None)
+    yield from sources.validate_volume_source(spec, path, volume, affinity=affinity is not None)
     host = spec.get("hostPath")
     if host is not None and policy == "Recycle" and _root(host.get("path") or ""):
         text = "may not be 'recycle' for a hostPath mount of '/'"
@@ -40,7 +40,7 @@ def check(spec: Object, volume: str, path: str = "spec") -> Iterator[FieldError]
     yield from _attributes(spec, path)
 
 
-def inline(spec: Object, path: str) -> Iterator[FieldError]:
+def validate_inline_spec(spec: Object, path: str) -> Iterator[FieldError]:
     """What is wrong with the spec of a volume that is none of its own, but part of what attaches it."""
     for name in ("claimRef", "capacity"):
         if spec.get(name):
@@ -52,7 +52,7 @@ def inline(spec: Object, path: str) -> Iterator[FieldError]:
         yield field.forbidden(f"{path}.persistentVolumeReclaimPolicy", f"may only be Retain {_INLINE}")
     if spec.get("nodeAffinity") is not None:
         yield field.forbidden(f"{path}.nodeAffinity", f"may not be specified {_INLINE}")
-    yield from sources.check(spec, path, "", affinity=False)
+    yield from sources.validate_volume_source(spec, path, "", affinity=False)
     if spec.get("storageClassName"):
         yield field.forbidden(f"{path}.storageClassName", f"may not be specified {_INLINE}")
     if spec.get("volumeMode") not in (None, "Filesystem"):
@@ -62,7 +62,7 @@ def inline(spec: Object, path: str) -> Iterator[FieldError]:
 def _access(modes: Sequence[str], path: str) -> Iterator[FieldError]:
     if not modes:
         yield field.required(path)
-    yield from claims.access(modes, path)
+    yield from claims.validate_access_modes(modes, path)
 
 
 def _capacity(given: dict[str, str] | None, path: str) -> Iterator[FieldError]:
@@ -71,7 +71,7 @@ def _capacity(given: dict[str, str] | None, path: str) -> Iterator[FieldError]:
     if list(given or ()) != ["storage"]:
         yield field.not_supported(path, given, ["storage"])
     for name, text in each(given or {}).items():
-        yield from checks.sound(f"{path}[{name}]", text)
+        yield from checks.validate_amount(f"{path}[{name}]", text)
         if quantity.parse_quantity(text) <= 0:
             yield field.invalid(f"{path}[{name}]", text, "must be greater than zero")
 
@@ -88,7 +88,7 @@ def _attributes(spec: Object, path: str) -> Iterator[FieldError]:
     name, where = spec.get("volumeAttributesClassName"), f"{path}.volumeAttributesClassName"
     if name is None:
         return
-    yield from checks.named(where, name, names.check_subdomain, "an empty string is disallowed")
+    yield from checks.validate_name(where, name, names.check_subdomain, "an empty string is disallowed")
     if spec.get("csi") is None:
         yield field.required(f"{path}.csi", "has to be specified when using volumeAttributesClassName")
 
