@@ -62,11 +62,7 @@ def _group(name: str, version: Object, path: str) -> list[FieldError]:
     given = version.get("apiGroup")
     if not given or name_faults(name) or given == (group := parse_defined_name(name).group):
         return []
-    return [
-        field.invalid(
-            f"{path}.apiGroup", given, f"must be the group in metadata.name, {parse_defined_name(name).group}"
-        )
-    ]
+    return [field.invalid(f"{path}.apiGroup", given, f"must be the group in metadata.name, {group}")]
 
 
 STRATEGY = ThirdPartyResourceStrategy()
