@@ -260,7 +260,7 @@ async def measure(objects: int, more: int, only: str, every: bool, tries: int, w
     try:
         port = int(app.url.rpartition(":")[2])
         await fill(Wire(*await asyncio.open_connection("127.0.0.1", port)), app.token, objects, more)
-        serve.settle()
+        serve.freeze_start()
         context = multiprocessing.get_context("spawn")
         mine, theirs = context.Pipe()
         process = context.Process(target=client, args=(port, app.token, only, every, theirs))

@@ -25,7 +25,7 @@ from podless.meta import selectors
 from podless.meta.errors import Timeout
 from podless.publish import jsonpath
 from podless.publish.openapi import v2, v3
-from podless.publish.table import layout, make_row
+from podless.publish.table import make_row, table_layout
 from podless.runtime.jsonobject import Object
 from podless.schema import check, default, embedded, prune
 from podless.schema.node import Node
@@ -71,7 +71,7 @@ class Place(NamedTuple):
         return Endpoint(version=given, shapes={given: shape}.get, blank={**self.head, "metadata": {}}, custom=False)
 
     def read(self, raw: bytes, media: str = "application/json") -> Object:
-        return bodies.read(Body(self.kind, self.version, raw, media))
+        return bodies.read_body(Body(self.kind, self.version, raw, media))
 
     def stored(self, **fields: Any) -> Object:
         """An object as it is after decoding."""
@@ -277,8 +277,8 @@ WALKS: dict[str, Callable[[int], Work]] = {
     "an object to a message": unmessage,
     "floats": of(serializer.decode_json, lambda size: b"[" + b"1.0," * size + b"1.0]"),
     "repeated keys": of(serializer.decode_json, lambda size: b"[" + b'{"a":1,"a":2},' * size + b"{}]", lambda _: []),
-    "a copy": of(view.copy, data),
-    "a copy of a tree": of(view.copy, grown),
+    "a copy": of(view.copy_object, data),
+    "a copy of a tree": of(view.copy_object, grown),
     "YAML": of(serializer.encode_yaml, data),
     "containers": judged("containers"),
     "variables": judged("env"),
@@ -309,13 +309,13 @@ WALKS: dict[str, Callable[[int], Work]] = {
     "default values": of(default.fill_value, listed([]), lambda _: Node(LISTED)),
     "embedded objects": coerced,
     "a definition": declared,
-    "OpenAPI v3": published(v3.part),
+    "OpenAPI v3": published(v3.make_part),
     "OpenAPI v2": published(lambda kind, _: v2.swagger_parts(kind)),
     "a selector": of(selectors.parse_labels, lambda size: ",".join(f"k{number}" for number in range(size))),
     "a selector of an object": of(selectors.from_object, lambda size: {"matchLabels": data(size)["data"]}),
     "a column": of(jsonpath.parse_path("..a").find, grown),
     "a row": of(
-        partial(make_row, layout(SETS, SETS.versions[0])),
+        partial(make_row, table_layout(SETS, SETS.versions[0])),
         lambda size: {**SET, "spec": {"template": pod(size, "containers")}},
     ),
     "a subject": of(review._subject, lambda size: {"extra": {key: ["a"] for key in data(size)["data"]}}),

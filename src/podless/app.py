@@ -54,7 +54,7 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _PRIVATE = ("token", "kubeconfig", "ca.key", "server.key", "accounts.key")
 
 
-def port(text: str) -> int:
+def parse_port(text: str) -> int:
     """A port. Raises ValueError."""
     if not text.isascii() or not text.isdigit() or len(text) > 5 or int(text) > 65535:
         raise ValueError("a port is a number from 0 to 65535")
@@ -81,7 +81,7 @@ class Settings(ClusterSettings):
     )
     bind: str = option("--bind", "address to listen on", value="127.0.0.1", metavar="ADDRESS")
     port: int = option(
-        "--port", "port to listen on; 0 takes any free one", value=0, metavar="PORT", parse=port, default="6443"
+        "--port", "port to listen on; 0 takes any free one", value=0, metavar="PORT", parse=parse_port, default="6443"
     )
     kubeconfig: str | os.PathLike[str] | None = option(
         "--kubeconfig", "where else the administrator's kubeconfig is written", value=None, metavar="FILE", parse=Path

@@ -68,7 +68,7 @@ from podless.verbs.call import API
 STORES = ("sqlite", "etcd")
 
 
-def service(text: str) -> tuple[str, str]:
+def parse_service(text: str) -> tuple[str, str]:
     """A Service and where it is. Raises ValueError."""
     name, sign, place = text.partition("=")
     host, colon, port = place.rpartition(":")
@@ -127,7 +127,7 @@ class ClusterSettings(Authenticators):
         "or as NAME.NAMESPACE.svc in DNS",
         factory=dict,
         metavar="NAMESPACE/NAME[:PORT]=HOST:PORT",
-        parse=service,
+        parse=parse_service,
         many=dict,
     )
     runtime_config: Mapping[str, bool] = option(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.admission import calls
-from podless.admission.webhooks import refusal
+from podless.admission.webhooks import webhook_refusal
 from podless.apis.schemes import make_review_scheme
 from podless.http import status
 from podless.kinds import reviews
@@ -36,13 +36,13 @@ ANSWERS = st.fixed_dictionaries(
 def test_any_answer_is_a_verdict_or_is_refused(answer: Any, mutating: bool, old: bool, accept: str) -> None:
     scheme = make_review_scheme("admission.k8s.io")
     try:
-        review = reviews.decode(json.dumps(answer).encode(), calls.REVIEWS["v1"], "admission.k8s.io/v1", scheme)
+        review = reviews.decode_review(json.dumps(answer).encode(), calls.REVIEWS["v1"], "admission.k8s.io/v1", scheme)
         verdict = calls._old_verdict(review, mutating) if old else calls._verdict(review, "u", mutating)
     except (reviews.Undecodable, calls._Unsound):
         return
     assert mutating or not verdict.patch
     if not verdict.allowed:
-        rendered = status.render(refusal("hook.example.com", verdict.result), accept)
+        rendered = status.render_error(webhook_refusal("hook.example.com", verdict.result), accept)
         assert status.warning_headers(verdict.warnings) is not None
         assert rendered.status >= 400
         assert b"denied the request" in b"".join(rendered.chunks)

@@ -123,14 +123,14 @@ def test_a_patch_is_carried_out_and_what_it_makes_gets_defaults(world: World) ->
 def test_long_answers_are_looked_at_beside_the_event_loop(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     threads: list[str] = []
     reads: list[type] = []
-    decode = reviews.decode
+    decode = reviews.decode_review
 
     def watched(raw: bytes, *wanted: Any) -> Object:
         threads.append(threading.current_thread().name)
         reads.append(type(raw))
         return decode(raw, *wanted)
 
-    monkeypatch.setattr(reviews, "decode", watched)
+    monkeypatch.setattr(reviews, "decode_review", watched)
     sizes = {"a": 10, "b": 50_000, "c": 400_000}
 
     def answer(call: Object) -> Object:

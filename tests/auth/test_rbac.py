@@ -113,7 +113,7 @@ async def play(steps: list[Any], questions: list[Attributes]) -> None:
                 await store.commit([Operation(key, None, revisions.pop(key))])
         else:
             model[key] = document(kind, namespace, name, body)
-            stored = view.encode(kind, dict(model[key]))
+            stored = view.encode_object(kind, dict(model[key]))
             revisions[key] = await store.commit([Operation(key, stored, revisions.get(key, 0))])
         if number >= half:
             for asked in questions:
@@ -173,7 +173,7 @@ async def deciding(*objects: tuple[Kind, str, Any]) -> AsyncIterator[RBAC]:
     for kind, name, body in objects:
         space = "one" if kind.namespaced else ""
         obj = document(kind, space, name, body)
-        await store.commit([Operation(kind.key(space, name), view.encode(kind, obj), 0)])
+        await store.commit([Operation(kind.key(space, name), view.encode_object(kind, obj), 0)])
     yield authorizer
     await store.close()
 

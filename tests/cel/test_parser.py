@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from podless.cel import CompileError, compile
-from podless.cel.errors import Issue, display
+from podless.cel.errors import Issue, display_issue
 
 FIRST = (
     "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}"
@@ -114,7 +114,7 @@ def test_value(source: str, value: object) -> None:
 
 
 def test_errors_show_the_line() -> None:
-    text = display("1 +\n\té + 'a'", Issue(7, "oops"))
+    text = display_issue("1 +\n\té + 'a'", Issue(7, "oops"))
     assert text == "ERROR: <input>:2:4: oops\n |  é + 'a'\n | .．.^"
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from podless.check.catalog import Catalog, make_kind
 from podless.check.findings import Severity
-from podless.check.judge import Identity, Judge, Strictness, identify
+from podless.check.judge import Identity, Judge, Strictness, identify_object
 from podless.codec import serializer
 from podless.codec.documents import Document
 from podless.fields import jsonpatch, mergepatch
@@ -64,7 +64,7 @@ class Conversation:
         if method not in ("POST", "PUT") or not isinstance(body, dict) or "{{" in json.dumps(body):
             return None
         place = _place(step["path"], method)
-        named = identify(body, *_group_kind(body))
+        named = identify_object(body, *_group_kind(body))
         if place is None or (named.group, named.kind) in self._doubtful or not _plain(step):
             return None
         group, _, version = str(body.get("apiVersion") or "").rpartition("/")

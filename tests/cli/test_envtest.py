@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from podless.apis import features
 from podless.cli import envtest, main
-from podless.http.nonresource import version
+from podless.http.nonresource import version_info
 from podless.http.tls import Certificates
 
 
@@ -179,7 +179,7 @@ def test_they_say_a_version(assets: Path, name: str) -> None:
 
 def test_the_program_has_the_version_that_the_server_tells(assets: Path) -> None:
     done = subprocess.run([assets / "kube-apiserver", "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout.split()[-1] == version()["gitVersion"].partition("+")[0]
+    assert done.stdout.split()[-1] == version_info()["gitVersion"].partition("+")[0]
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_the_program_has_the_version_that_the_server_tells(assets: Path) -> None
     ],
 )
 def test_flags_are_those_of_serve_or_named(given: list[str], made: list[str], unknown: list[str]) -> None:
-    assert envtest.arguments(envtest.flags(given)) == (made, unknown)
+    assert envtest.serve_arguments(envtest.parse_flags(given)) == (made, unknown)
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_what_goes_wrong_is_in_the_program(tmp_path: Path, given: list[str], bak
     assert main(["envtest", str(tmp_path), *given]) == 0
     assert f" kube-apiserver{baked} " in (tmp_path / "kube-apiserver").read_text()
     assert baked not in (tmp_path / "etcd").read_text()
-    assert envtest.arguments(envtest.flags(baked.split())) == (["--memory", *baked.split()], [])
+    assert envtest.serve_arguments(envtest.parse_flags(baked.split())) == (["--memory", *baked.split()], [])
 
 
 def test_a_seed_is_drawn_once_and_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

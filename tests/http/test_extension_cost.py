@@ -268,7 +268,7 @@ def test_answers_of_webhooks(form: str) -> None:
     scheme = make_review_scheme("admission.k8s.io")
 
     def read(raw: bytes) -> None:
-        calls._verdict(reviews.decode(raw, calls.REVIEWS["v1"], "admission.k8s.io/v1", scheme), "u", True)
+        calls._verdict(reviews.decode_review(raw, calls.REVIEWS["v1"], "admission.k8s.io/v1", scheme), "u", True)
 
     assert_linear(read, ANSWERS[form], 200, (reviews.Undecodable, calls._Unsound))
 
@@ -280,7 +280,7 @@ def test_patches_of_webhooks() -> None:
         obj = named({"apiVersion": "v1", "kind": "ConfigMap", "data": dict.fromkeys(numbers(size, "d"), "v")})
         return obj, json.dumps(steps).encode()
 
-    assert_linear(lambda given: patches.patched(*given), make, 100, (APIError, patches.Unfit))
+    assert_linear(lambda given: patches.apply_json_patch(*given), make, 100, (APIError, patches.Unfit))
 
 
 PATHS = [".a", "[*]", "['a']", "..a", "[0]", "[?(@.a=='b')]", "{.a}", "[", "'", "\\.", "[1:2]", "[0,1,2]"]

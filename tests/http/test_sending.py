@@ -7,13 +7,13 @@ from email.utils import formatdate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.http.sending import DatedHeads, date
+from podless.http.sending import DatedHeads, format_date
 from podless.runtime import clock
 
 
 @given(st.integers(0, 253_402_300_799))
 def test_dates_are_those_that_another_writer_makes(second: int) -> None:
-    assert date(second) == formatdate(second, usegmt=True)
+    assert format_date(second) == formatdate(second, usegmt=True)
 
 
 def test_answers_carry_the_second_that_the_clock_shows_once_it_is_advanced() -> None:
@@ -26,4 +26,4 @@ def test_answers_carry_the_second_that_the_clock_shows_once_it_is_advanced() -> 
         before, told, after = clock.time(), lines.lines(200, b""), clock.time()
     finally:
         clock.CURRENT.reset(outside)
-    assert any(date(second).encode() in told for second in range(int(before), int(after) + 1))
+    assert any(format_date(second).encode() in told for second in range(int(before), int(after) + 1))

@@ -27,7 +27,7 @@ def failing(secret: str) -> Exception:
 
 def test_the_text_of_an_unknown_error_is_told_nobody(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG):
-        answer = status.render(failing("hunter2"))
+        answer = status.render_error(failing("hunter2"))
     document: Any = orjson.loads(b"".join(answer.chunks))
     assert (answer.status, document["message"]) == (500, "Internal error occurred: see the server's log")
     assert "hunter2" not in caplog.text

@@ -116,7 +116,7 @@ class Told:
 
 def masked(operation: int, payload: bytes, mask: bytes) -> bytes:
     """A frame as a client sends it."""
-    plain = websocket.frame(operation, payload)
+    plain = websocket.frame_message(operation, payload)
     start = len(plain) - len(payload)
     head = bytearray(plain[:start])
     head[1] |= 0x80
@@ -135,16 +135,16 @@ def test_frames_are_found_in_pieces_of_any_size(frames: list[tuple[int, bytes]],
     reader = websocket.Reader(told)
     for start in range(0, len(sent), size * 100):
         reader.feed(sent[start : start + size * 100])
-    pongs = [websocket.frame(10, payload) for operation, payload in frames if operation == 9]
-    assert told.said == [*pongs, websocket.frame(8, b"\x03\xe8")]
+    pongs = [websocket.frame_message(10, payload) for operation, payload in frames if operation == 9]
+    assert told.said == [*pongs, websocket.frame_message(8, b"\x03\xe8")]
 
 
-@pytest.mark.parametrize("data", [websocket.frame(1, b"unmasked"), masked(9, b"p" * 126, b"mask")])
+@pytest.mark.parametrize("data", [websocket.frame_message(1, b"unmasked"), masked(9, b"p" * 126, b"mask")])
 def test_a_broken_frame_ends_it(data: bytes) -> None:
     told = Told()
     reader = websocket.Reader(told)
     reader.feed(data + masked(9, b"", b"mask"))
-    assert told.said == [websocket.frame(8, b"\x03\xea")]
+    assert told.said == [websocket.frame_message(8, b"\x03\xea")]
 
 
 def test_who_says_too_much_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,4 +158,4 @@ def test_who_says_too_much_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(told.said) == 1800
     reader.feed(masked(9, b"", b"mask") * 40_000)
     assert len(told.said) < 3000
-    assert told.said[-1] == websocket.frame(8, b"\x03\xf0")
+    assert told.said[-1] == websocket.frame_message(8, b"\x03\xf0")

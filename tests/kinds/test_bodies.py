@@ -18,7 +18,7 @@ SCHEME = 'in scheme "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:5
 
 def refusal(body: Body) -> str:
     with pytest.raises(BadRequest) as caught:
-        bodies.read(body)
+        bodies.read_body(body)
     return caught.value.message
 
 
@@ -100,11 +100,11 @@ def test_a_number_that_no_float_holds_is_found_after_the_kind() -> None:
 
 def test_unknown_fields_of_custom_objects_are_named_as_they_are() -> None:
     body = custom('{"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {"a\\"b\\\\": 1}, "c\\n": 1}')
-    bodies.read(body)
+    bodies.read_body(body)
     assert body.warnings == ['unknown field "metadata.a"b\\"', 'unknown field "c\n"']
     raw = b'{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "a\\"b": 1}'
     body = Body(DEFINITIONS, DEFINITIONS.versions[0], raw)
-    bodies.read(body)
+    bodies.read_body(body)
     assert body.warnings == ['unknown field "a\\"b"']
 
 
@@ -118,7 +118,7 @@ def test_integers_are_written_without_a_point_and_an_exponent(literal: str) -> N
     )
     told = refusal(Body(DEFINITIONS, DEFINITIONS.versions[0], raw))
     assert told.endswith(f"json: cannot unmarshal number {literal} into {where}")
-    bodies.read(Body(DEFINITIONS, DEFINITIONS.versions[0], raw, "application/yaml"))
+    bodies.read_body(Body(DEFINITIONS, DEFINITIONS.versions[0], raw, "application/yaml"))
 
 
 def test_a_kind_that_is_missing_is_taken_from_the_path_where_unknown_fields_are_ignored() -> None:

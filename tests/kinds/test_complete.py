@@ -77,7 +77,7 @@ def write(kind: Kind) -> list[Any]:
         )
         told += judgement.of_new(kind, version, obj, [])
         told += judgement.of_change(kind, version, changed, obj, [], [], subresource="")
-        view.encode(kind, kind.strategy.store(kind, copy.deepcopy(obj)))
+        view.encode_object(kind, kind.strategy.store(kind, copy.deepcopy(obj)))
         for bad in BAD:
             refused = whole(bad, version.name)
             if not kind.strategy.validate_create(kind, version, refused):

@@ -85,7 +85,9 @@ def entries(of: Kind, count: int, revision: int = 5) -> list[Entry]:
     for number in range(count):
         obj = copy.deepcopy(OBJECT)
         obj["metadata"]["name"] = f"n{number}"
-        found.append(Entry(Record(of.key("default", f"n{number}"), view.encode(of, obj), revision, revision), of.keys))
+        found.append(
+            Entry(Record(of.key("default", f"n{number}"), view.encode_object(of, obj), revision, revision), of.keys)
+        )
     return found
 
 
@@ -179,8 +181,8 @@ async def test_big_lists_go_in_several_reviews() -> None:
     all_ = entries(of, 1100)
     await converter.ready(of, of.by_version["v2"], all_)
     assert [len(call["request"]["objects"]) for call in client.calls] == [500, 500, 100]
-    assert not conversion.missing(of, of.by_version["v2"], all_)
-    assert serializer.decode_json(view.body(of, of.by_version["v2"], all_[7]))["apiVersion"] == f"{GROUP}/v2"
+    assert not conversion.needs_webhook(of, of.by_version["v2"], all_)
+    assert serializer.decode_json(view.encode_body(of, of.by_version["v2"], all_[7]))["apiVersion"] == f"{GROUP}/v2"
 
 
 async def test_those_who_want_the_same_ask_once() -> None:
@@ -217,7 +219,7 @@ async def test_one_who_gives_up_does_not_stop_the_others() -> None:
     await asyncio.sleep(0)
     first.cancel()
     await second
-    assert not conversion.missing(of, version, all_)
+    assert not conversion.needs_webhook(of, version, all_)
 
 
 async def test_objects_of_a_version_that_is_gone_cannot_be_converted() -> None:
@@ -232,14 +234,14 @@ async def test_objects_of_a_version_that_is_gone_cannot_be_converted() -> None:
 def test_the_version_is_read_off_the_stored_bytes_also_where_other_fields_come_first() -> None:
     of = kind()
     for extra in ({}, {"aaa": 1}, {"Zzz": {"apiVersion": "other/v9"}}):
-        record = Record("/example.com/gadgets/default/a", view.encode(of, copy.deepcopy(OBJECT) | extra), 5, 5)
+        record = Record("/example.com/gadgets/default/a", view.encode_object(of, copy.deepcopy(OBJECT) | extra), 5, 5)
         assert view.stored_version(of, Entry(record, of.keys)) == "v1"
 
 
 async def test_code_that_cannot_wait_hears_how_the_webhook_failed() -> None:
     of, known = kind(), conversion.Known()
     with pytest.raises(conversion.Unconverted) as wanted:
-        conversion.lookup(of, known, OBJECT, f"{GROUP}/v2")
+        conversion.find_converted(of, known, OBJECT, f"{GROUP}/v2")
     await wanted.value.fetch(Converter(Fake(lambda review: b"")))
     with pytest.raises(SchemaMisfit, match=r"^conversion webhook for example\.com/v1, Kind=Gadget failed: "):
-        conversion.lookup(of, known, OBJECT, f"{GROUP}/v2")
+        conversion.find_converted(of, known, OBJECT, f"{GROUP}/v2")

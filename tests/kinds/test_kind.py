@@ -15,7 +15,7 @@ from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.kinds import view
 from podless.kinds.compile import compile_kind
-from podless.kinds.kind import Kind, Version, serving
+from podless.kinds.kind import Kind, Version, serve_versions
 from podless.runtime.jsonobject import Object
 from podless.store import Record
 from tests.apis.test_offline import definition
@@ -39,7 +39,7 @@ def kind(*names: str, unserved: tuple[str, ...] = (), **version: Any) -> Kind:
 
 
 def entry(of: Kind, obj: Object) -> Entry:
-    return Entry(Record(of.key("ns", "a"), view.encode(of, obj), 5, 5), of.keys)
+    return Entry(Record(of.key("ns", "a"), view.encode_object(of, obj), 5, 5), of.keys)
 
 
 def test_nothing_of_a_kind_can_be_changed() -> None:
@@ -49,7 +49,7 @@ def test_nothing_of_a_kind_can_be_changed() -> None:
     with pytest.raises(TypeError):
         one.by_version["v3"] = one.versions[0]  # type: ignore[index]
     assert (list(one.by_version), [version.name for version in one.versions]) == (["v1", "v2"], ["v1"])
-    assert list(serving(kind("v1", "v2"), {"v2"}).by_version) == ["v2", "v1"]
+    assert list(serve_versions(kind("v1", "v2"), {"v2"}).by_version) == ["v2", "v1"]
 
 
 def test_what_is_made_of_a_kind_is_made_once() -> None:
@@ -66,7 +66,7 @@ def test_defaults_of_the_storage_version_are_shown_and_not_stored_with_another_v
     of = kind("v1", "v2")
     stored = of.strategy.store(of, {"apiVersion": "example.com/v2", "kind": "Gadget", "metadata": {}, "spec": {}})
     assert stored["spec"] == {}
-    shown = serializer.decode_json(view.body(of, of.by_version["v1"], entry(of, stored)))
+    shown = serializer.decode_json(view.encode_body(of, of.by_version["v1"], entry(of, stored)))
     assert shown["spec"] == {"color": "red"}
     assert not of.settled
     assert kind("v1").settled
@@ -96,4 +96,4 @@ def test_a_default_of_the_status_is_shown_and_not_stored() -> None:
     of = kind("v1", subresources={"status": {}}, status={"type": "object", "default": {}})
     obj = of.strategy.store(of, {"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {}, "spec": {}})
     assert "status" not in obj
-    assert serializer.decode_json(view.body(of, of.versions[0], entry(of, obj)))["status"] == {}
+    assert serializer.decode_json(view.encode_body(of, of.versions[0], entry(of, obj)))["status"] == {}

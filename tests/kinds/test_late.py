@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from podless.apis.catalog import OPTIONAL
-from podless.kinds.kind import Version, serving
+from podless.kinds.kind import Version, serve_versions
 from podless.kinds.late import NOT_YET, LateKind
 
 LOADED = """
@@ -53,7 +53,7 @@ def test_all_have_their_rules_and_fields(kind: LateKind) -> None:
 
 def test_a_kind_with_fewer_versions_is_as_late() -> None:
     whole = next(kind for kind in OPTIONAL if len(kind.versions) > 1)
-    left = serving(whole, {"v2"})
+    left = serve_versions(whole, {"v2"})
     assert isinstance(left, LateKind)
     assert [version.name for version in left.versions] == ["v2"]
     assert left.struct_of(Version("v2")) is whole.struct_of(Version("v2"))

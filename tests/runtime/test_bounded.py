@@ -9,7 +9,7 @@ import pytest
 
 import podless
 from podless.http.info import request_info
-from podless.http.negotiate import choose
+from podless.http.negotiate import choose_form
 from podless.http.target import parse_query
 from podless.meta.selectors import parse_fields, parse_labels
 from podless.runtime.bounded import LONGEST, Weighted, bounded_cache, caches
@@ -38,7 +38,7 @@ def test_nothing_long_that_a_client_sends_stays() -> None:
         assert first == second
         assert (first is second) == (len(text) <= LONGEST)
     assert request_info("GET", long, "") == request_info("GET", long, "")
-    assert choose(f"application/json;a={long}", frozenset(), ("application/json",)) is not None
+    assert choose_form(f"application/json;a={long}", frozenset(), ("application/json",)) is not None
 
 
 def test_arguments_by_name_and_bytes_are_bounded_too() -> None:

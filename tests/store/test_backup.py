@@ -84,7 +84,7 @@ async def test_a_backup_is_of_one_moment() -> None:
     while after:
         more, after = await backup.read_page(store, revision, after)
         lines += more
-    found = {one.key: one.stored for one in backup.records(lines.splitlines())}
+    found = {one.key: one.stored for one in backup.read_records(lines.splitlines())}
     assert found == before
     await store.close()
 
@@ -101,7 +101,7 @@ async def test_a_page_of_large_objects_is_a_few_megabytes() -> None:
         pages.append(lines)
     assert len(pages) >= 5
     assert max(map(len, pages)) < 3 << 20
-    assert len([*backup.records(b"".join(pages).splitlines())]) == 40
+    assert len([*backup.read_records(b"".join(pages).splitlines())]) == 40
     await store.close()
 
 

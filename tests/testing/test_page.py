@@ -14,7 +14,7 @@ import pytest
 from podless import Server
 from podless.cli import main
 from podless.http.faults import InjectedFault
-from podless.http.faults.fault import TERMS, camel
+from podless.http.faults.fault import TERMS, field_name
 from podless.testing.manifests import read_manifests
 from tests.conftest import Client, definition
 
@@ -85,7 +85,7 @@ def test_what_a_server_does_is_there() -> None:
 
 
 def test_every_field_of_a_fault_is_told_of() -> None:
-    assert {camel(name) for name in named("Faults")} == set(TERMS)
+    assert {field_name(name) for name in named("Faults")} == set(TERMS)
 
 
 def updates(server: Server) -> list[int]:

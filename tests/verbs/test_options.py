@@ -83,7 +83,7 @@ def test_a_policy_can_be_wrong_in_two_ways() -> None:
 @pytest.mark.parametrize(("value", "why"), [("", "invalid syntax"), ("x", "invalid syntax"), (DIGITS, "value out of ")])
 def test_numbers_are_numbers(name: str, value: str, why: str) -> None:
     with pytest.raises(BadRequest, match=f"strconv.ParseInt: parsing .*: {why}"):
-        options.listing(call({name: value}))
+        options.list_options(call({name: value}))
 
 
 def test_a_grace_period_is_a_number() -> None:
@@ -112,21 +112,21 @@ def test_no_number_is_too_long_to_be_refused(client: Client) -> None:
 )
 def test_mistakes_are_told_in_one_order(query: dict[str, str | list[str]], refusal: str) -> None:
     with pytest.raises(APIError, match=refusal):
-        options.listing(call(query))
+        options.list_options(call(query))
 
 
 @pytest.mark.parametrize("revision", ["", "0"])
 def test_a_watch_from_nowhere_begins_with_the_state(revision: str) -> None:
-    asked = options.listing(call({"watch": "1", "resourceVersion": revision}))
+    asked = options.list_options(call({"watch": "1", "resourceVersion": revision}))
     assert (asked.initial, asked.match) == (True, "NotOlderThan")
-    assert options.listing(call({"watch": "1", "resourceVersion": "5"})).initial is None
+    assert options.list_options(call({"watch": "1", "resourceVersion": "5"})).initial is None
 
 
 def test_objects_in_no_namespace_can_be_selected_by_it() -> None:
     for kind in (CONFIG_MAPS, EVENTS):
-        assert options.listing(call({"fieldSelector": "metadata.namespace=x"}, kind=kind)).fields.requirements
+        assert options.list_options(call({"fieldSelector": "metadata.namespace=x"}, kind=kind)).fields.requirements
     with pytest.raises(BadRequest, match=r"field label not supported: metadata.namespace"):
-        options.listing(call({"fieldSelector": "metadata.namespace=x"}, kind=NAMESPACES))
+        options.list_options(call({"fieldSelector": "metadata.namespace=x"}, kind=NAMESPACES))
 
 
 def test_preconditions_in_the_query_hold_for_objects_and_collections(client: Client) -> None:

@@ -40,7 +40,7 @@ class Watcher:
         self.state: dict[str, int] = {}
         self.told: list[int] = []
         self.collection = api.collection(CONFIG_MAPS)
-        self.watch = Watch(api, call, options.listing(call), self.collection)
+        self.watch = Watch(api, call, options.list_options(call), self.collection)
 
     async def begin(self, state: dict[str, int]) -> None:
         """state: what the client has listed before."""

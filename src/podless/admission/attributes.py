@@ -34,7 +34,7 @@ class AllocationConflict(Exception):
     """Another writer took what was allocated to an object: allocate again."""
 
 
-def both(one: Along | None, other: Along | None) -> Along | None:
+def join_along(one: Along | None, other: Along | None) -> Along | None:
     """What two of them want to be committed with a write."""
     if one is None or other is None:
         return one or other

@@ -52,7 +52,9 @@ class Verdict:
     annotations: dict[str, str] = field(default_factory=dict)
 
 
-async def call(client: WebhookClient, webhook: Mapping[str, Any], subject: Subject, version: Version) -> Verdict:
+async def call_webhook(
+    client: WebhookClient, webhook: Mapping[str, Any], subject: Subject, version: Version
+) -> Verdict:
     """Ask a webhook about a write, whose object it sees in a version.
 
     webhook: as in a configuration, with its defaults. Raises CallFailed, ConversionFailed where the object cannot be
@@ -81,7 +83,7 @@ async def call(client: WebhookClient, webhook: Mapping[str, Any], subject: Subje
 def _judge(raw: bytes, *, uid: str, mutating: bool, version: str) -> Verdict:
     """What an answer says. Raises CallFailed."""
     try:
-        answer = reviews.decode(raw, REVIEWS[version], f"{_GROUP}/{version}", make_review_scheme(_GROUP))
+        answer = reviews.decode_review(raw, REVIEWS[version], f"{_GROUP}/{version}", make_review_scheme(_GROUP))
         return _verdict(answer, uid, mutating) if version == "v1" else _old_verdict(answer, mutating)
     except reviews.Undecodable as error:
         raise CallFailed(f"failed to call webhook: {error}") from None

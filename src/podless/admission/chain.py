@@ -73,7 +73,7 @@ class Admission:
             self._validating[custom] = [plugin for plugin in asked if type(plugin).validates is not Plugin.validates]
 
 
-async def mutate(plugins: Sequence[Plugin], attr: AdmissionAttributes) -> None:
+async def run_mutating(plugins: Sequence[Plugin], attr: AdmissionAttributes) -> None:
     """Have all plugins change the object; once more where one of them asks for it. Raises what refuses the write."""
     for plugin in plugins:
         await plugin.mutate(attr)
@@ -83,13 +83,13 @@ async def mutate(plugins: Sequence[Plugin], attr: AdmissionAttributes) -> None:
             await plugin.mutate(attr)
 
 
-async def allocate(plugins: Sequence[Plugin], attr: AdmissionAttributes) -> None:
+async def run_allocating(plugins: Sequence[Plugin], attr: AdmissionAttributes) -> None:
     """Have all plugins complete the object. Raises what refuses the write."""
     for plugin in plugins:
         await plugin.allocate(attr)
 
 
-async def validate(plugins: Sequence[Plugin], attr: AdmissionAttributes) -> None:
+async def run_validating(plugins: Sequence[Plugin], attr: AdmissionAttributes) -> None:
     """Have all plugins look at the object. Raises what refuses the write."""
     for plugin in plugins:
         await plugin.validate(attr)

@@ -52,10 +52,10 @@ class Conditions:
             return True
         if not self._strict:
             return False
-        raise ConditionFailed(aggregate(errors))
+        raise ConditionFailed(aggregate_errors(errors))
 
 
-def aggregate(errors: Sequence[str]) -> str:
+def aggregate_errors(errors: Sequence[str]) -> str:
     """Several errors as one text, equal ones once."""
     texts = list(dict.fromkeys(errors))
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"

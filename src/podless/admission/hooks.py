@@ -146,7 +146,7 @@ class Hooks(Generic[P]):
             wanted = binding.spec.get("paramRef")
             if kind is None or wanted is None:
                 return [Invocation(policy, binding, version, None)]
-            found = await params.collect(self._state, kind, wanted, subject.attr.namespace)
+            found = await params.find_params(self._state, kind, wanted, subject.attr.namespace)
         except (APIError, Unconfigured) as error:
             return [Fault(policy, binding, f"failed to configure binding: {_text(error)}", True)]
         return [Invocation(policy, binding, version, each) for each in found]

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.refusals import internal
+from podless.admission.refusals import internal_error
 from podless.admission.subject import Subject
 from podless.kinds.kind import Kind, Version
 from podless.meta import selectors
@@ -33,7 +33,7 @@ _REVIEWS = frozenset(
 )
 
 
-def exempt(kind: Kind) -> bool:
+def is_exempt(kind: Kind) -> bool:
     """Whether admission goes by these objects itself: no webhook is asked, so that a bad one can be taken away."""
     return kind.group == _OWN
 
@@ -153,7 +153,7 @@ class Matching:
         if version is None or not self._selected(attr) or not await self._in_namespace(subject):
             return None
         if self._fault:
-            raise internal(self._fault)
+            raise internal_error(self._fault)
         return version
 
     def _match(self, rules: Sequence[Rule], attr: AdmissionAttributes) -> Version | None:

@@ -13,7 +13,7 @@ from podless.admission.attributes import DELETE, AdmissionAttributes
 from podless.admission.conditions import ConditionFailed
 from podless.admission.hooks import Fault, Hooks, Invocation, Policy
 from podless.admission.plugin import Plugin
-from podless.admission.refusals import forbidden, internal
+from podless.admission.refusals import forbid_write, internal_error
 from podless.admission.reinvocation import Reinvocation
 from podless.admission.subject import Subject
 from podless.apis.admissionregistration.group import MUTATING_BINDINGS, MUTATING_POLICIES
@@ -96,7 +96,7 @@ def _refusal(attr: AdmissionAttributes, faults: list[Fault]) -> Exception:
         if fault.binding is not None:
             named = f"'{fault.policy.name}' with binding '{fault.binding.name}'"
         texts.append(f"policy {named} denied request: {fault.why}")
-    refusal = forbidden(attr, "", causes=[{"message": text} for text in texts])
+    refusal = forbid_write(attr, "", causes=[{"message": text} for text in texts])
     refusal.message = texts[0]
     if not faults[0].unconfigured:
         refusal.reason = "Invalid"
@@ -167,9 +167,9 @@ async def _change(
         if attr.subresource == "scale" and attr.kind.custom:
             return "request to convert CR to an invalid group/version: autoscaling/v1"
         if changed is not obj:
-            await patches.settle(attr, found.version, changed, subject.converter, strict=mutation.patch)
+            await patches.settle_object(attr, found.version, changed, subject.converter, strict=mutation.patch)
     except patches.Foreign as foreign:
-        raise internal(f"failed to convert object: {foreign}") from None
+        raise internal_error(f"failed to convert object: {foreign}") from None
     except (
         policies.ExpressionFailure,
         policies.OutOfBudget,
@@ -188,7 +188,7 @@ def _patched(obj: Object, operations: list[Object]) -> Object:
         for operation in operations
     ]
     try:
-        return patches.patched(obj, serializer.encode_json(named))
+        return patches.apply_json_patch(obj, serializer.encode_json(named))
     except jsonpatch.Rejected as rejected:
         if rejected.untrue:
             return obj
@@ -197,6 +197,6 @@ def _patched(obj: Object, operations: list[Object]) -> Object:
 
 def _merged(attr: AdmissionAttributes, found: Invocation[MutatingPolicy], obj: Object, made: Object) -> Object:
     try:
-        return patches.merged(attr.kind_in(found.version), found.version, attr.subresource, obj, made)
+        return patches.apply_configuration(attr.kind_in(found.version), found.version, attr.subresource, obj, made)
     except patches.Unfit as error:
         raise patches.Unfit(f"error applying patch: {error}") from None

@@ -29,7 +29,9 @@ def find_kind(state: State, wanted: Mapping[str, str]) -> tuple[Kind, Version]:
     raise Unconfigured(f"failed to find resource referenced by paramKind: '{named}'")
 
 
-async def collect(state: State, found: tuple[Kind, Version], wanted: Mapping[str, Any], namespace: str) -> list[Object]:
+async def find_params(
+    state: State, found: tuple[Kind, Version], wanted: Mapping[str, Any], namespace: str
+) -> list[Object]:
     """The parameters that a paramRef names or selects. namespace: of the request. Raises Unconfigured.
 
     None where there are none and that is allowed.
@@ -55,4 +57,4 @@ async def collect(state: State, found: tuple[Kind, Version], wanted: Mapping[str
         await state.converter.ready(kind, version, entries)
     except conversion.ConversionFailed as failed:
         raise Unconfigured(f"failed to convert object version: {failed}") from None
-    return [view.load(kind, version, entry) for entry in entries]
+    return [view.load_object(kind, version, entry) for entry in entries]

@@ -9,7 +9,7 @@ from typing import Any
 
 from podless import schema
 from podless.admission.attributes import AdmissionAttributes
-from podless.admission.refusals import internal
+from podless.admission.refusals import internal_error
 from podless.codec import gotext, serializer
 from podless.fields import combine, jsonpatch
 from podless.fields.check import check_value
@@ -34,7 +34,7 @@ class Foreign(Exception):
     """What a change makes is an object of another kind, or of another version."""
 
 
-def patched(obj: Object, raw: bytes) -> Object:
+def apply_json_patch(obj: Object, raw: bytes) -> Object:
     """The object after a JSON patch; itself where a test in it does not hold. Raises Unfit; jsonpatch.Rejected too."""
     try:
         found = jsonpatch.apply_json_patch(obj, raw, checked=False)
@@ -43,13 +43,13 @@ def patched(obj: Object, raw: bytes) -> Object:
     except APIError as error:
         raise Unfit(error.message) from None
     try:
-        typemeta.interpret(found)
+        typemeta.read_type_meta(found)
     except ValueError as error:
         raise Unfit(str(error)) from None
     return found or {}
 
 
-def merged(kind: Kind, version: Version, subresource: str, obj: Object, applied: Object) -> Object:
+def apply_configuration(kind: Kind, version: Version, subresource: str, obj: Object, applied: Object) -> Object:
     """The object with another merged into it as server-side apply does, but without owners. Raises Unfit."""
     if kind.custom and obj["kind"] != kind.kind:  # of another kind, or a scale
         gone = f"no corresponding type for {obj['apiVersion']}, Kind={obj['kind']}"
@@ -113,7 +113,7 @@ def _check_type(kind: Kind, version: Version, obj: Object) -> None:
     obj["kind"], obj["apiVersion"] = kind.kind, expected
 
 
-async def settle(
+async def settle_object(
     attr: AdmissionAttributes,
     version: Version,
     obj: Object,
@@ -146,10 +146,10 @@ async def settle(
         read = kind.strategy.admitted
         obj = await converter.client.beside(size, read, kind, version, obj, unknown)
     except (structs.DecodeError, schema.Malformed) as error:
-        raise internal(str(error)) if strict else Unfit(str(error)) from None
+        raise internal_error(str(error)) if strict else Unfit(str(error)) from None
     if strict and unknown and not kind.custom:
         fields = (f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown))
-        raise internal(f"strict decoding error: {', '.join(fields)}")
+        raise internal_error(f"strict decoding error: {', '.join(fields)}")
     if attr.converted and not written:
         try:
             obj = await converter.convert(attr.kind, obj, attr.version.name)

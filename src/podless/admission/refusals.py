@@ -10,12 +10,12 @@ from podless.meta.errors import APIError, Forbidden
 CODES = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413, "Invalid": 422}
 
 
-def forbidden(attr: AdmissionAttributes, why: str, **more: Any) -> Forbidden:
+def forbid_write(attr: AdmissionAttributes, why: str, **more: Any) -> Forbidden:
     """403 about the object of a write."""
     return Forbidden(attr.kind.plural, attr.kind.group, name_of(attr), why, **more)
 
 
-def internal(why: str) -> APIError:
+def internal_error(why: str) -> APIError:
     """500 for what is no fault of the client's."""
     return APIError(f"Internal error occurred: {why}", {"causes": [{"message": why}]})
 

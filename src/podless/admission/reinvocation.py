@@ -43,7 +43,7 @@ class Reinvocation:
 
     def end(self, attr: AdmissionAttributes) -> None:
         """The plugin is done for this round."""
-        self._last = view.copy(attr.obj) if self._earlier and attr.obj is not None else None
+        self._last = view.copy_object(attr.obj) if self._earlier and attr.obj is not None else None
 
     def _require(self) -> None:
         self._again |= self._earlier

@@ -13,7 +13,7 @@ from podless.admission.attributes import AdmissionAttributes
 from podless.admission.conditions import ConditionFailed
 from podless.admission.hooks import Fault, Hook, Hooks, Invocation, Policy
 from podless.admission.plugin import Plugin
-from podless.admission.refusals import CODES, forbidden
+from podless.admission.refusals import CODES, forbid_write
 from podless.admission.subject import Subject
 from podless.apis.admissionregistration.group import VALIDATING_BINDINGS, VALIDATING_POLICIES
 from podless.auth.authorizer import Authorizer
@@ -130,7 +130,7 @@ class _Run:
             return
         bound = f" with binding '{found.binding.name}'" if found.binding is not None else ""
         message = f"ValidatingAdmissionPolicy '{found.policy.name}'{bound} denied request: {failure.message}"
-        self.denied = forbidden(self.attr, message, causes=[{"message": message}])
+        self.denied = forbid_write(self.attr, message, causes=[{"message": message}])
         self.denied.reason = failure.reason
         self.denied.code = CODES.get(failure.reason, 422)
 

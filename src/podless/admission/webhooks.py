@@ -12,12 +12,12 @@ from typing import Any
 
 from podless.admission import patches
 from podless.admission.attributes import AdmissionAttributes
-from podless.admission.calls import CallFailed, Verdict, call
+from podless.admission.calls import CallFailed, Verdict, call_webhook
 from podless.admission.conditions import ConditionFailed, Conditions
 from podless.admission.lister import Lister
-from podless.admission.matching import Concerned, Matching, exempt
+from podless.admission.matching import Concerned, Matching, is_exempt
 from podless.admission.plugin import Plugin
-from podless.admission.refusals import Told, internal
+from podless.admission.refusals import Told, internal_error
 from podless.admission.reinvocation import Reinvocation
 from podless.admission.subject import Subject
 from podless.apis.admissionregistration.group import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
@@ -62,7 +62,7 @@ class _Webhooks(Plugin):
         self._client = state.remote
         self._source: Lister[list[Webhook]] = Lister(state.cache, kind, _read)
         self._seen = -1
-        self._webhooks: Concerned[Webhook] = Concerned(_covers, exempt)
+        self._webhooks: Concerned[Webhook] = Concerned(_covers, is_exempt)
 
     async def start(self) -> None:
         """Read the configurations."""
@@ -90,7 +90,7 @@ class _Webhooks(Plugin):
         except ConditionFailed as failed:
             raise Forbidden(attr.kind.plural, attr.kind.group, attr.name, str(failed)) from None
         except ConversionFailed as failed:
-            raise internal(str(failed)) from None
+            raise internal_error(str(failed)) from None
         return version if met else None
 
     async def _ask(self, webhook: Webhook, subject: Subject, version: Version) -> Verdict:
@@ -99,14 +99,14 @@ class _Webhooks(Plugin):
         if attr.dry_run and webhook.given.get("sideEffects") not in _HARMLESS:
             raise BadRequest(f"admission webhook {gotext.quote(webhook.name)} does not support dry run")
         try:
-            verdict = await call(self._client, webhook.given, subject, version)
+            verdict = await call_webhook(self._client, webhook.given, subject, version)
         except ConversionFailed as failed:
-            raise internal(str(failed)) from None
+            raise internal_error(str(failed)) from None
         for key, value in verdict.annotations.items():
             attr.annotations[f"{webhook.name}/{key}"] = value
         attr.warnings += verdict.warnings
         if not verdict.allowed:
-            raise refusal(webhook.name, verdict.result)
+            raise webhook_refusal(webhook.name, verdict.result)
         return verdict
 
 
@@ -119,7 +119,7 @@ def _read(configuration: Object) -> list[Webhook]:
     return [Webhook(name, place, given) for place, given in enumerate(configuration.get("webhooks") or ())]
 
 
-def refusal(name: str, given: Mapping[str, Any] | None) -> Told:
+def webhook_refusal(name: str, given: Mapping[str, Any] | None) -> Told:
     """What a client hears whom a webhook refuses: the webhook's Status, with a failure's code and our words before."""
     result = {"code": 400, **(given or {})}
     result["code"] = max(result["code"], 400) if result["code"] < 1000 else 500
@@ -129,7 +129,7 @@ def refusal(name: str, given: Mapping[str, Any] | None) -> Told:
 
 
 def _failed(webhook: Webhook, why: object) -> APIError:
-    return internal(f"failed calling webhook {gotext.quote(webhook.name)}: {why}")
+    return internal_error(f"failed calling webhook {gotext.quote(webhook.name)}: {why}")
 
 
 class ValidatingAdmissionWebhook(_Webhooks):
@@ -230,17 +230,17 @@ class MutatingAdmissionWebhook(_Webhooks):
         if obj is None:
             name = gotext.quote(webhook.name)
             why = f"admission webhook {name} attempted to modify the object, which is not supported for this operation"
-            raise internal(why)
+            raise internal_error(why)
         if verdict.patch_type != "JSONPatch":
             raise CallFailed(f"unsupported patch type {gotext.quote(verdict.patch_type)}")
         before = attr.obj
         try:
-            made = await self._client.beside(size, patches.patched, obj, verdict.patch)
-            await patches.settle(attr, version, made, subject.converter, size=size)
+            made = await self._client.beside(size, patches.apply_json_patch, obj, verdict.patch)
+            await patches.settle_object(attr, version, made, subject.converter, size=size)
         except jsonpatch.Rejected as rejected:
-            raise internal(rejected.why) from None
+            raise internal_error(rejected.why) from None
         except patches.Unfit as unfit:
-            raise internal(str(unfit)) from None
+            raise internal_error(str(unfit)) from None
         except patches.Foreign as foreign:
             raise Internal(str(foreign)) from None
         return attr.obj != before

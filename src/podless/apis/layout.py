@@ -23,7 +23,7 @@ def key_layout(root: str) -> KeyLayout:
         if kind is None or kind.struct is None:
             return None
         try:
-            return view.encode(kind, _stored(kind, _read(kind, value)))
+            return view.encode_object(kind, _stored(kind, _read(kind, value)))
         except (ProtobufError, ValueError, LookupError, TypeError, AttributeError):
             return None
 

@@ -71,7 +71,7 @@ def check_create(kind: Kind, version: Version, raw: bytes, content_type: str = "
     """What a create of one object would say. raw: JSON or YAML, as content_type tells."""
     body = Body(kind, version, raw, content_type)
     try:
-        obj = bodies.read(body)
+        obj = bodies.read_body(body)
     except BadRequest as refused:
         return Checked(None, refused.message, body.warnings, (), ())
     metadata = obj["metadata"]
@@ -104,7 +104,7 @@ def check_update(
     """What an update of one object would say. old: the object before, as `check` gives it, of any of the versions."""
     body = Body(kind, version, raw, content_type)
     try:
-        obj = bodies.read(body)
+        obj = bodies.read_body(body)
     except BadRequest as refused:
         return Checked(None, refused.message, body.warnings, (), ())
     old = kind.strategy.convert(kind, version, old)
@@ -131,7 +131,7 @@ def check_update(
 def read_accepted(kind: Kind, version: Version, raw: bytes) -> Object | None:
     """An object as it was accepted once, with its defaults; None where the text is none of the kind."""
     try:
-        return bodies.read(Body(kind, version, raw))
+        return bodies.read_body(Body(kind, version, raw))
     except BadRequest:
         return None
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from podless.apis.catalog import GROUPS, OPTIONAL
-from podless.kinds.kind import Kind, serving
+from podless.kinds.kind import Kind, serve_versions
 from podless.kinds.late import of_release
 from podless.runtime.option import StartError
 from podless.runtime.release import NEWEST, Release
@@ -97,7 +97,7 @@ def serve_kinds(
         if not names:
             continue
         if len(names) < len(kind.versions):  # the same for all servers, with what was made of it
-            kind = kind.made(("serving", *sorted(names)), partial(serving, kind, names))
+            kind = kind.made(("serving", *sorted(names)), partial(serve_versions, kind, names))
         yield kind.made(("release", release), partial(of_release, kind, release)) if release.without else kind
 
 

@@ -19,7 +19,7 @@ class BadAccess(StartError, ValueError):
 ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512")
 
 
-def claim(text: str) -> tuple[str, str]:
+def parse_claim(text: str) -> tuple[str, str]:
     """A claim and its value. Raises ValueError."""
     name, sign, value = text.partition("=")
     if not name or not sign:
@@ -56,7 +56,7 @@ class OIDC:
         "a claim that tokens must have (repeatable)",
         factory=dict,
         metavar="CLAIM=VALUE",
-        parse=claim,
+        parse=parse_claim,
         many=dict,
     )
     algorithms: tuple[str, ...] = option(

@@ -62,7 +62,7 @@ class BoundObject(NamedTuple):
     def alive(self, collection: WatchCache, namespace: str) -> bool:
         """Whether it is still there: the same one, and not about to go."""
         entry = collection.get(collection.keys.key(namespace, self.name))
-        return entry is not None and identity(entry) == self.uid
+        return entry is not None and account_uid(entry) == self.uid
 
     def runs(self, collection: WatchCache, namespace: str) -> bool:
         """Whether a Pod or Node is still there: the same one, and not over its deletion time for a minute."""
@@ -83,7 +83,7 @@ def _lifetime(entry: Entry) -> tuple[str, float | None]:
     return known
 
 
-def identity(entry: Entry) -> str:
+def account_uid(entry: Entry) -> str:
     """The object's uid, found once; "" for one that is being deleted."""
     known: str | None = entry.forms.get("identity")
     if known is None:

@@ -90,7 +90,7 @@ class RBAC:
         for collection in self._bindings:
             await collection.load()
             for entry in collection.under(collection.prefix)[0]:
-                self._add(parse(entry))
+                self._add(parse_binding(entry))
             collection.add_event_handler(self._follow)
 
     def _forget(self, events: Sequence[Event]) -> None:
@@ -113,9 +113,9 @@ class RBAC:
         self._forget(events)
         for event in events:
             if event.before is not None:
-                self._remove(parse(event.before))
+                self._remove(parse_binding(event.before))
             if event.after is not None:
-                self._add(parse(event.after))
+                self._add(parse_binding(event.after))
 
     def _add(self, binding: RoleBinding) -> None:
         held = self._held.setdefault(binding.namespace, {})
@@ -276,7 +276,7 @@ def _collection(cache: Cache, kind: Kind) -> WatchCache:
     return cache.collection(kind.keys)
 
 
-def parse(entry: Entry) -> RoleBinding:
+def parse_binding(entry: Entry) -> RoleBinding:
     """A stored binding."""
     obj = entry.decode()
     subjects: dict[Subject, int] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.cel import values
-from podless.cel.bounds import stepwise
+from podless.cel.bounds import charge_each
 from podless.cel.compare import equal
 from podless.cel.errors import EvaluationError, no_overload
 from podless.cel.values import LISTS, Message, Optional, TypeValue, Uint
@@ -15,7 +15,7 @@ def within(item: Any, place: Any) -> bool:
     """item in place: an item of a list, a key of a map."""
     kind = place.__class__
     if kind in LISTS:
-        return any(equal(item, each) for each in stepwise(place))
+        return any(equal(item, each) for each in charge_each(place))
     if kind is dict:
         return _hashable(item) and item in place
     raise no_overload()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from podless.cel.bounds import bounded_list, check_size, stepwise
+from podless.cel.bounds import bounded_list, charge_each, check_size
 from podless.cel.errors import EvaluationError, no_overload
 from podless.cel.identity import key_of, keys_of
 from podless.cel.values import (
@@ -68,16 +68,16 @@ def _lists(one: list[Any], other: list[Any]) -> list[Any]:
 def _sets(one: list[Any], other: list[Any]) -> SetList:
     """What is in the one, and what is in the other only, each in its order."""
     bounded_list(len(one) + len(other))
-    seen = {key_of(item) for item in stepwise(one)}
-    return SetList([*one, *{key_of(item): item for item in stepwise(other) if key_of(item) not in seen}.values()])
+    seen = {key_of(item) for item in charge_each(one)}
+    return SetList([*one, *{key_of(item): item for item in charge_each(other) if key_of(item) not in seen}.values()])
 
 
 def _maps(one: MapList, other: list[Any]) -> MapList:
     """The items of the one, replaced by those of the other with the same keys, then the other's own."""
     bounded_list(len(one) + len(other))
-    places = {keys_of(item, one.keys): place for place, item in enumerate(stepwise(one))}
+    places = {keys_of(item, one.keys): place for place, item in enumerate(charge_each(one))}
     out = list(one)
-    for item in stepwise(other):
+    for item in charge_each(other):
         place = places.get(keys_of(item, one.keys))
         if place is None:
             places[keys_of(item, one.keys)] = len(out)

@@ -41,7 +41,7 @@ def afford_work(work: int) -> None:
         raise CostExceeded
 
 
-def stepwise(items: Collection[T]) -> Iterable[T]:
+def charge_each(items: Collection[T]) -> Iterable[T]:
     """Items to be gone through; many of them charge the meter on the way."""
     return items if len(items) <= _PART else _charged(items)
 

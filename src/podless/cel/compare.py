@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from podless.cel.bounds import afford_work, stepwise
+from podless.cel.bounds import afford_work, charge_each
 from podless.cel.errors import EvaluationError, no_overload
 from podless.cel.identity import key_of, keys_of
 from podless.cel.values import LISTS, NUMBERS, Duration, MapList, Optional, SetList, Timestamp
@@ -71,27 +71,27 @@ def equal(one: Any, other: Any, seen: list[int] | None = None) -> bool:
 def _same_lists(one: Any, other: Any, seen: list[int]) -> bool:
     if other.__class__ is dict or len(one) != len(other):
         return False
-    return all(equal(left, right, seen) for left, right in zip(stepwise(one), other, strict=True))
+    return all(equal(left, right, seen) for left, right in zip(charge_each(one), other, strict=True))
 
 
 def _same_dicts(one: Any, other: Any, seen: list[int]) -> bool:
     if other.__class__ is not dict or len(one) != len(other):
         return False
-    return all(key in other and equal(item, other[key], seen) for key, item in stepwise(one.items()))
+    return all(key in other and equal(item, other[key], seen) for key, item in charge_each(one.items()))
 
 
 def _same_sets(one: Any, other: Any, seen: list[int]) -> bool:
     if other.__class__ is dict or len(one) != len(other):
         return False
-    return {key_of(item) for item in stepwise(one)} == {key_of(item) for item in stepwise(other)}
+    return {key_of(item) for item in charge_each(one)} == {key_of(item) for item in charge_each(other)}
 
 
 def _same_maps(one: Any, other: Any, seen: list[int]) -> bool:
     if other.__class__ is dict or len(one) != len(other):
         return False
-    known = {keys_of(item, one.keys): item for item in stepwise(one)}
+    known = {keys_of(item, one.keys): item for item in charge_each(one)}
     found = set()
-    for item in stepwise(other):
+    for item in charge_each(other):
         key = keys_of(item, one.keys)
         if key not in known or not equal(known[key], item, seen):
             return False

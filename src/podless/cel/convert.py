@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.cel import gotimes, pairs
-from podless.cel.bounds import stepwise
+from podless.cel.bounds import charge_each
 from podless.cel.declared import Decl
 from podless.cel.errors import EvaluationError
 from podless.cel.escape import escape_name
@@ -49,7 +49,7 @@ def _list(decl: Decl, value: Any) -> Any:
     assert items is not None
     if not isinstance(value, list):
         raise EvaluationError("invalid data, expected an array for the provided schema with type=array")
-    out = value if items.plain else [convert(items, item) for item in stepwise(value)]
+    out = value if items.plain else [convert_value(items, item) for item in charge_each(value)]
     kind = decl.schema.get("x-kubernetes-list-type")
     if kind == "set":
         return SetList(out)
@@ -64,7 +64,7 @@ def _map(decl: Decl, value: Any) -> Any:
     assert items is not None
     if not isinstance(value, dict):
         raise EvaluationError("invalid data, expected a map for the provided schema with type=object")
-    return value if items.plain else {key: convert(items, item) for key, item in stepwise(value.items())}
+    return value if items.plain else {key: convert_value(items, item) for key, item in charge_each(value.items())}
 
 
 def _object(decl: Decl, value: Any) -> Any:
@@ -73,14 +73,14 @@ def _object(decl: Decl, value: Any) -> Any:
     if decl.plain:
         return value
     out = {}
-    for real, item in stepwise(value.items()):
+    for real, item in charge_each(value.items()):
         if item is None:  # it is not there, but counts where objects are compared
             out[f" {real}"] = Unknown(None)
             continue
         name = escape_name(real)
         part = decl.field(name) if name is not None else None
         if name is not None and part is not None:
-            out[name] = convert(part, item)
+            out[name] = convert_value(part, item)
         else:
             out[f" {real}"] = Unknown(item)  # a name that no expression can have; equality looks at it
     return out
@@ -189,7 +189,7 @@ def _not_base64(text: str, at: int) -> EvaluationError:
     return EvaluationError(f"Invalid byte formatted string {text}: illegal base64 data at input byte {at}")
 
 
-def convert(declared: Decl, value: Any) -> Any:
+def convert_value(declared: Decl, value: Any) -> Any:
     """A JSON value as a value of the language. Raises EvaluationError for what is not of the type."""
     if value is None:
         if declared.nullable:
@@ -198,7 +198,7 @@ def convert(declared: Decl, value: Any) -> Any:
     return _CONVERT[declared.kind](declared, value)
 
 
-def holder(declared: Decl, value: Any) -> Any:
+def convert_container(declared: Decl, value: Any) -> Any:
     """A list or a map as it is. Raises EvaluationError for what is neither."""
     wanted = list if declared.kind == "list" else dict
     if value is None or isinstance(value, wanted):

@@ -49,7 +49,7 @@ class Function:
     feature: str = ""
 
 
-def function(
+def declare_function(
     name: str, doc: str, examples: Iterable[str], *overloads: Overload, cost: Cost | None = None, feature: str = ""
 ) -> Function:
     """Declare a function."""

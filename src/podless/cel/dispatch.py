@@ -27,7 +27,7 @@ _KINDS = {
 }
 
 
-def fits(value: Any, wanted: Type) -> bool:
+def fits_type(value: Any, wanted: Type) -> bool:
     """Whether a value is of a type; of lists and maps, the first item is looked at, as in the original."""
     if wanted.kind in ("dyn", "param"):
         return True
@@ -35,12 +35,12 @@ def fits(value: Any, wanted: Type) -> bool:
     if name != _KINDS.get(wanted.kind, wanted.name):
         return False
     if wanted.kind == "list" and value:
-        return fits(value[0], wanted.params[0])
+        return fits_type(value[0], wanted.params[0])
     if wanted.kind == "map" and value:
         key = next(iter(value))
-        return fits(key, wanted.params[0]) and fits(value[key], wanted.params[1])
+        return fits_type(key, wanted.params[0]) and fits_type(value[key], wanted.params[1])
     if wanted.name == "optional_type" and value.present:
-        return fits(value.value, wanted.params[0])
+        return fits_type(value.value, wanted.params[0])
     return True
 
 
@@ -88,7 +88,7 @@ def guard_overloads(function: str, overloads: list[Overload]) -> Callable[..., A
 
     def call(*args: Any) -> Any:
         for wanted, run in forms:
-            if run is not None and all(map(fits, args, wanted)):
+            if run is not None and all(map(fits_type, args, wanted)):
                 return run(*args)
         raise _unfit(function, args)
 

@@ -17,7 +17,7 @@ class Issue:
     message: str
 
 
-def place(source: str, offset: int) -> tuple[int, int]:
+def locate_offset(source: str, offset: int) -> tuple[int, int]:
     """Line (from 1) and column (from 0) of an offset; -1 and -1 for no place."""
     if offset < 0:
         return -1, -1
@@ -25,9 +25,9 @@ def place(source: str, offset: int) -> tuple[int, int]:
     return line + 1, offset - (source.rfind("\n", 0, offset) + 1)
 
 
-def display(source: str, issue: Issue) -> str:
+def display_issue(source: str, issue: Issue) -> str:
     """An issue as cel-go prints it: place, message, the line, and a mark under the place."""
-    line, column = place(source, issue.offset) if source else (1, -1)
+    line, column = locate_offset(source, issue.offset) if source else (1, -1)
     text = f"ERROR: <input>:{line}:{column + 1}: {issue.message}"
     if line < 1 or column < 0:
         return text
@@ -50,8 +50,8 @@ class CompileError(CelError):
 
     def __init__(self, source: str, issues: Iterable[Issue]) -> None:
         everything = list(issues)
-        kept = sorted(everything[:_MOST], key=lambda issue: place(source, issue.offset))
-        texts = [display(source, issue) for issue in kept]
+        kept = sorted(everything[:_MOST], key=lambda issue: locate_offset(source, issue.offset))
+        texts = [display_issue(source, issue) for issue in kept]
         if len(everything) > _MOST:
             texts.append(f"{len(everything) - _MOST} more errors were truncated")
         super().__init__("\n".join(texts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.cel.bounds import stepwise
+from podless.cel.bounds import charge_each
 from podless.cel.values import LISTS, NUMBERS
 
 
@@ -12,9 +12,9 @@ def key_of(item: Any) -> Any:
     """A value as a dict can have it for a key: by type and content."""
     kind = item.__class__
     if kind is dict:
-        return ("map", frozenset((name, key_of(part)) for name, part in stepwise(item.items())))
+        return ("map", frozenset((name, key_of(part)) for name, part in charge_each(item.items())))
     if kind in LISTS:
-        return ("list", tuple(map(key_of, stepwise(item))))
+        return ("list", tuple(map(key_of, charge_each(item))))
     return ("number", item) if kind in NUMBERS else (kind, item)
 
 

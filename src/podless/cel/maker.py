@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from podless.cel.convert import convert, holder
+from podless.cel.convert import convert_container, convert_value
 from podless.cel.declared import Decl
 from podless.cel.decls import Declarations, Overload
 from podless.cel.dispatch import guard_overloads
@@ -55,7 +55,7 @@ class Maker(Pass[Value]):
         decl = value.decl
         if decl is None or decl.plain:
             return value.code
-        return f"{self.writer.constant(partial(convert, decl))}({value.code})"
+        return f"{self.writer.constant(partial(convert_value, decl))}({value.code})"
 
     def leaf(self, code: str, decl: Decl) -> Value:
         """A part of JSON; scalars become values at once, lists and maps stay as they are."""
@@ -65,7 +65,7 @@ class Maker(Pass[Value]):
             return Value(code, decl.type)
         if decl.kind == "double" and not self.exact and not decl.nullable:
             return Value(f"float({code})", decl.type)
-        return Value(f"{self.writer.constant(partial(convert, decl))}({code})", decl.type)
+        return Value(f"{self.writer.constant(partial(convert_value, decl))}({code})", decl.type)
 
     def steady(self, node: Expr) -> str:
         """A value that can be named more than once, and keeps its place among its neighbours."""
@@ -88,12 +88,14 @@ class Maker(Pass[Value]):
         if item.decl.kind in ("list", "map", "object"):
             if not self.exact:
                 return item
-            return Value(f"{self.writer.constant(partial(holder, item.decl))}({item.code})", item.kind, item.decl)
+            return Value(
+                f"{self.writer.constant(partial(convert_container, item.decl))}({item.code})", item.kind, item.decl
+            )
         if item.decl.plain and not self.exact:
             return Value(item.code, item.kind)
         if item.decl.kind == "double" and not self.exact and not item.decl.nullable:
             return Value(f"float({item.code})", item.kind)
-        return Value(f"{self.writer.constant(partial(convert, item.decl))}({item.code})", item.kind)
+        return Value(f"{self.writer.constant(partial(convert_value, item.decl))}({item.code})", item.kind)
 
     def generic(self, node: CallExpr) -> Value:
         """A call of the function itself, its arguments looked at first where their types are not known."""

@@ -59,13 +59,13 @@ class Program:
         try:
             result = quick(*values, limit)
         except CostExceeded:
-            raise exceeded(limit + 1) from None
+            raise cost_exceeded(limit + 1) from None
         except Timeout:
             raise
         except Exception:
             return self._again(*values, limit)
         if result[1] > limit:
-            raise exceeded(result[1])
+            raise cost_exceeded(result[1])
         return result
 
     def exactly(self, *values: Any, limit: int = LIMIT) -> tuple[Any, int]:
@@ -83,11 +83,11 @@ class Program:
         except RecursionError:
             raise EvaluationError("the value nests too deep") from None
         except MemoryError:
-            raise exceeded(values[-1] + 1) from None
+            raise cost_exceeded(values[-1] + 1) from None
         except Exception:
             raise NoOverload from None
         if result[1] > values[-1]:
-            raise exceeded(result[1])
+            raise cost_exceeded(result[1])
         return result
 
     def _make(self, exact: bool) -> _Run:
@@ -126,7 +126,7 @@ class Program:
         validate.check_constants(self._tree, self._declarations)
 
 
-def exceeded(spent: int) -> CostExceeded:
+def cost_exceeded(spent: int) -> CostExceeded:
     """The error of an evaluation that cost too much."""
     error = CostExceeded()
     error.cost = spent

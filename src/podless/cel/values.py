@@ -197,6 +197,6 @@ LISTS = (list, SetList, MapList, Joined, Strings)
 _SIZED = frozenset((str, bytes, dict, *LISTS))
 
 
-def conversion(value: Any, target: str) -> EvaluationError:
+def conversion_error(value: Any, target: str) -> EvaluationError:
     """The error of a value that cannot be converted."""
     return EvaluationError(f"type conversion error from '{name_of(value)}' to '{target}'")

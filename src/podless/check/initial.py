@@ -67,7 +67,7 @@ class _Version:
     def tests(self) -> Iterator[Object]:
         """The smallest object, then what is refused."""
         head = {"apiVersion": self.kind.api_version(self.version.name), "kind": self.kind.kind}
-        small = {**head, "metadata": {"name": "example"}, **(value(self.schema) or {})}
+        small = {**head, "metadata": {"name": "example"}, **(smallest_value(self.schema) or {})}
         small["metadata"] = {"name": "example"}
         if self.errors(small):
             self.untested.append(f"the smallest object could not be made{self.mark}: {'; '.join(self.errors(small))}")
@@ -132,7 +132,7 @@ class _Version:
                     yield old, changed
 
 
-def value(schema: Schema, level: int = 0) -> Any:
+def smallest_value(schema: Schema, level: int = 0) -> Any:
     """The smallest value of a schema; None where it is free."""
     if "default" in schema:
         return copy.deepcopy(schema["default"])
@@ -144,13 +144,13 @@ def value(schema: Schema, level: int = 0) -> Any:
     if kind == "object":
         properties = schema.get("properties") or {}
         names = [name for name in schema.get("required") or () if level < _DEEPEST]
-        made = {name: value(properties.get(name) or {}, level + 1) for name in names}
+        made = {name: smallest_value(properties.get(name) or {}, level + 1) for name in names}
         for place in range(len(made), schema.get("minProperties") or 0):
             extra = schema.get("additionalProperties")
-            made[f"key{place}"] = value(extra if isinstance(extra, dict) else {}, level + 1)
+            made[f"key{place}"] = smallest_value(extra if isinstance(extra, dict) else {}, level + 1)
         return made
     if kind == "array":
-        return [value(schema.get("items") or {}, level + 1) for _ in range(schema.get("minItems") or 0)]
+        return [smallest_value(schema.get("items") or {}, level + 1) for _ in range(schema.get("minItems") or 0)]
     if kind in ("integer", "number"):
         return _number(schema)
     return {"boolean": False, "string": _text(schema)}.get(kind or "")
@@ -196,7 +196,7 @@ def _broken(schema: Schema, small: Object) -> Iterator[tuple[str, field.Path, Ob
 
 def _wrong(node: Schema) -> Iterator[tuple[str, Any]]:
     """Values that a node does not take, each with what is said of the field."""
-    kind, good = node.get("type"), value(node)
+    kind, good = node.get("type"), smallest_value(node)
     if kind == "string":
         yield "is a text", 1
         if node.get("enum"):
@@ -225,7 +225,7 @@ def _wrong(node: Schema) -> Iterator[tuple[str, Any]]:
 
 
 def _wrong_list(node: Schema) -> Iterator[tuple[str, Any]]:
-    item = value(node.get("items") or {}, 1)
+    item = smallest_value(node.get("items") or {}, 1)
     yield "is a list", "a"
     if node.get("minItems"):
         yield f"has at least {node['minItems']} items", [item] * (node["minItems"] - 1)
@@ -262,7 +262,7 @@ def _with(small: Object, schema: Schema, path: field.Path, wanted: Any = ...) ->
         if place == len(path) - 1 and wanted is not ...:
             holder[step] = wanted
         elif not isinstance(holder.get(step), dict | list) or place == len(path) - 1:
-            holder.setdefault(step, value(node))
+            holder.setdefault(step, smallest_value(node))
         holder = holder[step]
         if not isinstance(holder, dict):
             break
@@ -317,9 +317,12 @@ def _near(node: Schema) -> list[Any]:
     if kind == "boolean":
         return [True, False]
     if kind == "array":
-        item = value(node.get("items") or {}, 1)
+        item = smallest_value(node.get("items") or {}, 1)
         return [[], [item], [item, copy.deepcopy(item)], *([one] for one in _near(node.get("items") or {})[:5])]
     if kind == "object":
-        whole = value(node) or {}
-        return [whole, *({**whole, name: value(part)} for name, part in (node.get("properties") or {}).items())]
+        whole = smallest_value(node) or {}
+        return [
+            whole,
+            *({**whole, name: smallest_value(part)} for name, part in (node.get("properties") or {}).items()),
+        ]
     return [_text(node), "", *_TEXTS] if kind == "string" else [1, "a"]

@@ -181,7 +181,7 @@ class Judge:
             found.error(named, part.at, (), "Unreadable")
             return
         group, version, name = named
-        found.about = str(identity := identify(part.value, group, name))
+        found.about = str(identity := identify_object(part.value, group, name))
         known = self._find(found.outcome, group, version, name)
         if known is None:
             self._unknown(part, found, group, name, gvk.GroupVersion(group, version))
@@ -302,7 +302,7 @@ def index_objects(document: Document) -> Iterator[tuple[Identity, bytes]]:
     for part in split_parts(value, floats):
         named = _named(part.value)
         if not isinstance(named, str):
-            yield identify(part.value, named[0], named[2]), serializer.encode_json(part.value)
+            yield identify_object(part.value, named[0], named[2]), serializer.encode_json(part.value)
 
 
 def _ask(notes: Notes, struct: Struct, text: bytes) -> None:
@@ -318,7 +318,7 @@ def _defines(value: Any) -> bool:
     return not isinstance(named, str) and (named[0], named[2]) == DEFINITION
 
 
-def identify(value: Any, group: str, kind: str) -> Identity:
+def identify_object(value: Any, group: str, kind: str) -> Identity:
     """Which object a value is, by its metadata; "" for what is not there or no text."""
     metadata = value.get("metadata")
     given = [metadata.get(name) if isinstance(metadata, dict) else "" for name in ("namespace", "name", "generateName")]
@@ -329,7 +329,7 @@ def identify(value: Any, group: str, kind: str) -> Identity:
 def _named(value: Any) -> tuple[str, str, str] | str:
     """The group, version and kind of an object, or what is wrong with them."""
     try:
-        api_version, kind = typemeta.interpret(value)
+        api_version, kind = typemeta.read_type_meta(value)
     except ValueError as error:
         return str(error)
     missing = "apiVersion" if not api_version else "kind" if not kind else ""

@@ -153,7 +153,7 @@ def _known() -> dict[str, argparse.Action]:
     return {flag[2:]: action for action in parser._actions for flag in action.option_strings if flag[:2] == "--"}
 
 
-def flags(given: Sequence[str]) -> dict[str, list[str]]:
+def parse_flags(given: Sequence[str]) -> dict[str, list[str]]:
     """Flags as Go programs take them, each with its values: --name=value, --name value, and -name."""
     found: dict[str, list[str]] = {}
     rest = list(given)
@@ -165,7 +165,7 @@ def flags(given: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
-def arguments(given: dict[str, list[str]]) -> tuple[list[str], list[str]]:
+def serve_arguments(given: dict[str, list[str]]) -> tuple[list[str], list[str]]:
     """The arguments of `podless serve` that flags of kube-apiserver come to, and the flags that it knows nothing of."""
     known = _known()
     made, unknown = ["--memory"], []
@@ -193,11 +193,11 @@ def _mode(value: str) -> str:
     return "RBAC" if "RBAC" in value.split(",") else value
 
 
-def serve(given: Sequence[str]) -> int:
+def serve_apiserver(given: Sequence[str]) -> int:
     """Be kube-apiserver."""
     from podless.cli import main
 
-    made, unknown = arguments(flags(given))
+    made, unknown = serve_arguments(parse_flags(given))
     _refuse(unknown)
     return main(["serve", *made])
 
@@ -223,9 +223,9 @@ class _Health(BaseHTTPRequestHandler):
         pass
 
 
-def store(given: Sequence[str]) -> int:
+def serve_etcd(given: Sequence[str]) -> int:
     """Be etcd, as far as somebody asks whether it is well. Ends with the first signal."""
-    chosen = flags(given)
+    chosen = parse_flags(given)
     _refuse([f"--{name}" for name in chosen if name not in _KEPT])
     address = urlsplit(chosen.get("listen-client-urls", ["http://127.0.0.1:2379"])[-1].split(",")[0])
     with ThreadingHTTPServer((address.hostname or "127.0.0.1", address.port or 2379), _Health) as server:
@@ -235,4 +235,4 @@ def store(given: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit({ETCD: store, SERVER: serve}[sys.argv[1]](sys.argv[2:]))
+    sys.exit({ETCD: serve_etcd, SERVER: serve_apiserver}[sys.argv[1]](sys.argv[2:]))

@@ -66,7 +66,7 @@ def _days(text: str) -> int:
 def run(options: argparse.Namespace) -> int:
     """Print it. Returns 1, with one line on standard error, where it cannot be made."""
     try:
-        text = make(options)
+        text = build_kubeconfig(options)
     except (Unusable, BadCertificate, BadKubeconfig, RemoteError) as error:
         print(f"podless: {error}", file=sys.stderr)
         return 1
@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def make(options: argparse.Namespace) -> bytes:
+def build_kubeconfig(options: argparse.Namespace) -> bytes:
     """The kubeconfig. Raises Unusable, BadCertificate, BadKubeconfig, RemoteError, OSError."""
     known = options.data / "kubeconfig"
     try:

@@ -158,7 +158,7 @@ def _value(given: Any, told: Option) -> Any:
 # documentation
 
 
-def table() -> str:
+def option_table() -> str:
     """The options as the README shows them."""
     return _HEAD + "".join(_rows(Settings))
 
@@ -194,15 +194,15 @@ def _right(default: Any, told: Option) -> str:
     return about if told.many is not None or shown in (MISSING, None, "", False) else f"{about}; `{shown}` by default"
 
 
-def documented(readme: str) -> str:
+def update_readme(readme: str) -> str:
     """A README with the table that the declaration gives. Raises ValueError for one without a place for it."""
     before, begin, rest = readme.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise ValueError("the README has no place for the options")
-    return f"{before}{begin}\n{table()}\n{end}{after}"
+    return f"{before}{begin}\n{option_table()}\n{end}{after}"
 
 
 if __name__ == "__main__":
     place = Path(sys.argv[1])
-    place.write_text(documented(place.read_text()))
+    place.write_text(update_readme(place.read_text()))

@@ -95,7 +95,7 @@ def _raise_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def settle() -> None:
+def freeze_start() -> None:
     """What the start made lives as long as the server: the collector, which rests until then, never looks at it."""
     gc.freeze()
     # the second generation is looked through in one go, 0.25 us an object: what comes together for it is kept small
@@ -113,7 +113,7 @@ async def _serve(settings: Settings) -> None:
     app = App(settings)
     await app.start()
     loop.add_signal_handler(signal.SIGHUP, _reopen, app)
-    settle()
+    freeze_start()
     print(f"podless serves {app.url}", flush=True)
     print(f"export KUBECONFIG={app.kubeconfig}", flush=True)
     if app.chaos is not None:

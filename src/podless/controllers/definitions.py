@@ -19,7 +19,7 @@ from podless.controllers.controller import Controller
 from podless.controllers.naming import SELF, Naming
 from podless.controllers.serving import Serving
 from podless.controllers.write import amend_object, empty_kind, report_status
-from podless.kinds.compile import condition
+from podless.kinds.compile import has_condition
 from podless.kinds.kind import Kind
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
@@ -105,7 +105,7 @@ class Definitions(Controller):
             definition = made if made is not None and fits else entry.decode()
             if not entry.terminating:
                 # a new one that was made with its names is established
-                ready = fits and condition(definition, "Established")
+                ready = fits and has_condition(definition, "Established")
                 known = definition if ready else await self._naming.accept(key, definition)
                 entry = self._collection.get(key)
                 if entry is None:
@@ -145,5 +145,5 @@ def _release(obj: Object) -> Object | None:
     if not held:
         return None
     metadata["finalizers"] = held
-    rules.set_condition(obj, "Terminating", *(_COMPLETED if condition(obj, "Established") else _NEVER), clock.now())
+    rules.set_condition(obj, "Terminating", *(_COMPLETED if has_condition(obj, "Established") else _NEVER), clock.now())
     return obj

@@ -175,7 +175,7 @@ class Leader:
         spec |= {"holderIdentity": holder, "leaseDurationSeconds": round(LASTS), "renewTime": now}
         if take:
             spec |= {"acquireTime": now, "leaseTransitions": spec.get("leaseTransitions", -1) + 1}
-        stored = view.encode(self._kind, obj)
+        stored = view.encode_object(self._kind, obj)
         operations = [Operation(self._key, stored, entry.revision if entry is not None else 0)]
         if take:
             known = [one.revision for one in (await self._api.store.range(_FENCE))[0] if one.key == _FENCE]

@@ -15,7 +15,7 @@ from podless.apis.apiextensions import definition as rules
 from podless.cache.events import Event
 from podless.cache.watchcache import WatchCache
 from podless.controllers.write import report_status, with_status
-from podless.kinds.compile import condition
+from podless.kinds.compile import has_condition
 from podless.kinds.kind import Kind
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
@@ -58,7 +58,7 @@ class Naming:
     def unnamed(self, key: str) -> list[str]:
         """The definitions of the key's group that lack a name, which may be free now."""
         entries = filter(None, map(self._collection.get, self._group(key)))
-        return [entry.key for entry in entries if not condition(entry.decode(), "NamesAccepted")]
+        return [entry.key for entry in entries if not has_condition(entry.decode(), "NamesAccepted")]
 
     def given(self, key: str, names: Object) -> None:
         """The names of a definition, as they were read elsewhere."""
@@ -80,7 +80,7 @@ class Naming:
 
         write = partial(report_status, self._api, self._kind, key, hooks=False)
         known = await write(name, SELF, definition, along=claim.along)
-        if known is not None and not condition(known, "Established"):
+        if known is not None and not has_condition(known, "Established"):
             owned = not definition["status"].get("conditions")  # the fields of both conditions, since just now
             known = await write(_establish, "" if owned else SELF, known)
         return known
@@ -90,7 +90,7 @@ class Naming:
         claim.read()
         claim.made = True
         named = with_status(self._kind, definition, partial(self._name, key), SELF)
-        if not condition(named, "NamesAccepted"):
+        if not has_condition(named, "NamesAccepted"):
             return None
         made = with_status(self._kind, named, _establish, "")
         behind = [Operation(key, storage.encode_stored(self._kind, obj), FOLLOWING) for obj in (named, made)]
@@ -116,7 +116,7 @@ class Naming:
             accepted, verdict = rules.accepted_names(obj, self._others(key))
             obj.setdefault("status", {})["acceptedNames"] = accepted
             rules.set_condition(obj, verdict["type"], verdict["status"], verdict["reason"], verdict["message"], now)
-            if not condition(obj, "Established"):
+            if not has_condition(obj, "Established"):
                 stage = _INSTALLING if verdict["status"] == "True" else _NOT_ACCEPTED
                 rules.set_condition(obj, "Established", *stage, now)
         rules.set_approval(obj, now)
@@ -156,7 +156,7 @@ def _group_of(key: str) -> str:
 
 
 def _establish(obj: Object) -> Object:
-    if not condition(obj, "NamesAccepted"):
+    if not has_condition(obj, "NamesAccepted"):
         return obj
     if rules.bundle_fault(obj["spec"].get("conversion")):
         rules.set_condition(obj, "Established", *_BAD_BUNDLE, clock.now())

@@ -7,8 +7,8 @@ from functools import partial
 
 from podless.apis.extensions.thirdparty.compile import ThirdPartyStrategy
 from podless.cache.entry import Entry
-from podless.kinds.compile import compile_kind, condition
-from podless.kinds.kind import Kind, same
+from podless.kinds.compile import compile_kind, has_condition
+from podless.kinds.kind import Kind, is_same_kind
 from podless.runtime.jsonobject import Object
 from podless.store import keys
 from podless.verbs.call import API
@@ -47,13 +47,13 @@ class Serving:
         compiled = partial(compile_kind, definition, entry.body, changed=entry.revision)
         kind = compiled(created=created)
         served = self._api.registry.get(kind.group, kind.plural)
-        if condition(definition, "Established"):
+        if has_condition(definition, "Established"):
             if served is None or served.uid != kind.uid:
                 since = await self._inherit(kind)
                 if since:
                     self._inherited[entry.key] = since
                     kind = compiled(created=since)
-            if served is None or not same(served, kind):  # labels and conditions change nothing for its objects
+            if served is None or not is_same_kind(served, kind):  # labels and conditions change nothing for its objects
                 self._api.registry.put(kind)
         elif served is None or served.uid == kind.uid:
             self._api.registry.wait(kind)

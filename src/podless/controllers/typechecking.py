@@ -67,7 +67,7 @@ class TypeChecking(Controller):
 
     async def _warnings(self, spec: Object) -> list[Object]:
         """What is wrong with the expressions, by field."""
-        kinds = matched(self.api.registry, (spec.get("matchConstraints") or {}).get("resourceRules") or ())
+        kinds = match_kinds(self.api.registry, (spec.get("matchConstraints") or {}).get("resourceRules") or ())
         checks = [(named, _environment(spec, self.api.registry, *kinds[named])) for named in sorted(kinds)]
         found = []
         async for part in self.api.pace.slices(SERVER.name, list(_expressions(spec)) if checks else []):
@@ -92,7 +92,7 @@ def _expressions(spec: Object) -> Iterator[tuple[str, str]]:
             yield f"{path}.messageExpression", validation["messageExpression"]
 
 
-def matched(registry: Registry, rules: Iterable[Mapping[str, Any]]) -> dict[Named, tuple[Kind, Version]]:
+def match_kinds(registry: Registry, rules: Iterable[Mapping[str, Any]]) -> dict[Named, tuple[Kind, Version]]:
     """The kinds that rules name, as far as they name them without wildcards."""
     found: dict[Named, tuple[Kind, Version]] = {}
     for rule in rules:

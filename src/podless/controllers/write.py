@@ -59,7 +59,7 @@ async def make_object(api: API, kind: Kind, obj: Object, manager: str = "", *, c
             return
         whole = await _whole(api, kind, obj, manager)
         if constant and constant == clock.now():  # all times in the object are this one
-            known[key] = Constant(view.encode(kind, whole), whole["metadata"]["uid"].encode(), constant.encode())
+            known[key] = Constant(view.encode_object(kind, whole), whole["metadata"]["uid"].encode(), constant.encode())
         await storage.store_new(api, kind, key, whole)
 
 
@@ -91,7 +91,7 @@ async def amend_object(
     async def attempt(entry: Entry | None) -> Next | Action:
         if entry is None:
             return Action.KEEP
-        changed = change(view.load(kind, own_version(kind, entry), entry))
+        changed = change(view.load_object(kind, own_version(kind, entry), entry))
         return Next(changed) if changed is not None else Action.DELETE
 
     await storage.update_stored(api, kind, key, attempt, hooks=hooks)
@@ -132,7 +132,7 @@ async def report_status(
             return Action.KEEP
         old = known
         if old is None or old["metadata"]["resourceVersion"] != str(entry.revision):
-            old = view.load(kind, version, entry)
+            old = view.load_object(kind, version, entry)
         obj = with_status(kind, old, change, manager)
         return Next(obj, along)
 
@@ -159,7 +159,7 @@ def with_status(kind: Kind, old: Object, change: Change, manager: str) -> Object
 
     All but metadata and status is shared with what was there.
     """
-    obj = change({**old, "metadata": dict(old["metadata"]), "status": view.copy(old.get("status") or {})})
+    obj = change({**old, "metadata": dict(old["metadata"]), "status": view.copy_object(old.get("status") or {})})
     if manager:
         fieldmanager.fields_of_noted(kind, old, obj, manager, "status")
     return obj

@@ -24,7 +24,7 @@ def check_value(value: Any, shape: Shape, *, repeats: bool = False) -> None:
     """Raises SchemaMisfit for a value that is not of the shape. repeats: items of sets and maps may be there twice."""
     if (repeats and shape.decoded) or _plain(value, shape, repeats):
         return
-    found = faults(value, shape, repeats)
+    found = find_faults(value, shape, repeats)
     if not found:
         return
     texts = [f"{path}: {text}" if path else text for path, text in found]
@@ -96,7 +96,7 @@ def _known(value: list[Any], form: ListShape, repeats: bool) -> bool:
     return repeats or len(set(names)) == len(names)
 
 
-def faults(value: Any, shape: Shape, repeats: bool) -> list[Fault]:
+def find_faults(value: Any, shape: Shape, repeats: bool) -> list[Fault]:
     """What is wrong, with paths."""
     kind = type(value)
     if kind is dict and shape.map is not None:
@@ -132,7 +132,7 @@ def _map(value: dict[str, Any], form: MapShape, repeats: bool) -> list[Fault]:
             break
         if type(item) in shape.types:
             continue
-        inside = faults(item, shape, repeats)
+        inside = find_faults(item, shape, repeats)
         if inside:
             found += ((f".{name[2:]}{path}", text) for path, text in inside)
     return found
@@ -155,6 +155,6 @@ def _list(value: list[Any], form: ListShape, repeats: bool) -> list[Fault]:
             seen.add(name)
         if type(item) in shape.types:
             continue
-        inside = faults(item, shape, repeats)
+        inside = find_faults(item, shape, repeats)
         found += ((f"{elements.format_element_path((name,))}{path}", text) for path, text in inside)
     return found

@@ -187,7 +187,7 @@ def _reset(entries: Any) -> bool:
     return entries is not None and (not entries or entries == [{}])
 
 
-def current(place: Endpoint, old: Object | None, given: Any) -> tuple[Owners, Times]:
+def current_owners(place: Endpoint, old: Object | None, given: Any) -> tuple[Owners, Times]:
     """The owners before an update: those that the client sends, else (or where they are not sound) those there are."""
     if old is None and given is None:
         return {}, {}
@@ -218,7 +218,7 @@ def update_managed_fields(
     """
     given = new["metadata"].pop("managedFields", None)
     settled = settled and old is not None and (given is None or given == old["metadata"].get("managedFields"))
-    owners, times = current(place, old, given)
+    owners, times = current_owners(place, old, given)
     if not owners and old is not None:
         return []  # an object whose fields nobody manages stays so until somebody applies
     try:

@@ -93,7 +93,7 @@ def _joined(one: Fields, other: Fields) -> Fields:
     return unite_sets(one, other) if other else is_marked(one)
 
 
-def joined(nodes: list[Fields]) -> Fields:
+def join_fields(nodes: list[Fields]) -> Fields:
     """What is in any of several nodes, each of which is looked at once."""
     if len(nodes) == 1:
         return nodes[0]
@@ -103,14 +103,14 @@ def joined(nodes: list[Fields]) -> Fields:
         for name, inner in each(node).items():
             if name != SELF:
                 below.setdefault(name, []).append(inner)
-    made = {name: joined(inner) for name, inner in below.items()}
+    made = {name: join_fields(inner) for name, inner in below.items()}
     return _node(any(map(is_member, nodes)), made) or LEAF
 
 
 def unite_all(several: list[Fields]) -> Fields:
     """What is in any of several sets."""
     several = [fields for fields in several if fields]
-    return joined(several) if several else {}
+    return join_fields(several) if several else {}
 
 
 def intersect_sets(one: Fields, other: Fields) -> Fields:
@@ -208,7 +208,7 @@ def _parsed(raw: Any) -> tuple[Fields, bool]:
         node = _node(is_member, inner)
         if node is not None:
             found.setdefault(name, []).append(node)
-    return {name: joined(nodes) for name, nodes in found.items()}, said or not found
+    return {name: join_fields(nodes) for name, nodes in found.items()}, said or not found
 
 
 def order_set(fields: Fields) -> Fields:

@@ -138,7 +138,9 @@ class APIHandler:
         collection = self._api.collection(call.kind)
         if verb == "get" and collection.loaded and call.kind.strategy.revisioned:
             outcome: Outcome = get_object(self._api, call, collection)
-            if call.kind.webhook is not None and conversion.missing(call.kind, call.version, outcome_entries(outcome)):
+            if call.kind.webhook is not None and conversion.needs_webhook(
+                call.kind, call.version, outcome_entries(outcome)
+            ):
                 return self._read_later(request, call, verb, form)
             if is_quick(call, outcome, form):
                 return shrink_answer(request, render_response(call, outcome, form, self._rows))
@@ -166,7 +168,7 @@ class APIHandler:
         if entry is None:
             answer = await run(render_response, call, outcome, form, self._rows)
         else:
-            with view.resting(entry):
+            with view.pause_collector(entry):
                 answer = await run(render_response, call, outcome, form, self._rows)
         return await compress_answer(request, answer)
 

@@ -17,7 +17,7 @@ _LEVEL = 1
 _GZIP = 16 + zlib.MAX_WBITS
 
 
-def accepts(request: Request) -> bool:
+def accepts_gzip(request: Request) -> bool:
     """Whether the client takes gzip; a real server does not look at what it prefers."""
     given = request.headers.get("accept-encoding", "")
     return "gzip" in given and any(part.strip() == "gzip" for part in given.split(","))
@@ -27,14 +27,14 @@ def shrink_answer(
     request: Request, answer: Response, threshold: int = THRESHOLD
 ) -> Answer | Coroutine[Any, Any, Answer]:
     """The answer, or what gives it compressed where it is big and the client takes that."""
-    if 0 <= answer.size <= threshold or not accepts(request):
+    if 0 <= answer.size <= threshold or not accepts_gzip(request):
         return answer
     return compress_answer(request, answer, threshold)
 
 
 async def compress_answer(request: Request, answer: Response, threshold: int = THRESHOLD) -> Response:
     """The answer, compressed where it is big and the client takes that."""
-    if 0 <= answer.size <= threshold or not accepts(request):
+    if 0 <= answer.size <= threshold or not accepts_gzip(request):
         return answer
     headers = [*answer.headers, ("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")]
     chunks = answer.chunks

@@ -32,7 +32,7 @@ def with_request_deadline(handler: Handler) -> Handler:
         if "timeout" not in request.query_text or request.info.long_running:
             return handler(request)
         given = request.query.get("timeout", [""])[0]
-        seconds = duration(given) if given else 0.0
+        seconds = parse_duration(given) if given else 0.0
         if not 0 < seconds < _MOST:
             return handler(request)
         until = time.monotonic() + seconds
@@ -69,7 +69,7 @@ def too_late() -> Response:
     return Response(504, [orjson.dumps(body, option=orjson.OPT_APPEND_NEWLINE)], TEXT)
 
 
-def duration(text: str) -> float:
+def parse_duration(text: str) -> float:
     """Seconds of a duration as Go writes it, such as 1h30m. Raises BadRequest."""
     if len(text) > _LONGEST:
         raise _invalid(f"time: invalid duration {gotext.quote(text)}")

@@ -53,7 +53,7 @@ def list_metadata(page: Many) -> Object:
 def list_pieces(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Pieces:
     """The list in its form. kept: rows that were shown before. include: what comes with a table's rows."""
     if form.target == "Table":
-        head, tail = table.frame_table(table.layout(call.kind, call.version), list_metadata(page), form.version)
+        head, tail = table.frame_table(table.table_layout(call.kind, call.version), list_metadata(page), form.version)
 
         def items() -> Iterator[bytes]:
             return table_rows(call, page, form, kept, include)
@@ -79,13 +79,13 @@ def list_pieces(call: Call, page: Many, form: AnswerForm, kept: Rows, include: s
 
 
 def _partial(call: Call, entry: Entry, form: AnswerForm) -> bytes:
-    with view.resting(entry):
-        return serializer.encode_json(table.make_partial(view.inner(call.kind, call.version, entry), form.version))
+    with view.pause_collector(entry):
+        return serializer.encode_json(table.make_partial(view.load_inner(call.kind, call.version, entry), form.version))
 
 
 def _item(call: Call, entry: Entry) -> bytes:
-    with view.resting(entry):
-        return view.item(call.kind, call.version, entry)
+    with view.pause_collector(entry):
+        return view.encode_item(call.kind, call.version, entry)
 
 
 def table_rows(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Iterator[bytes]:
@@ -116,29 +116,29 @@ def sort_key(call: Call, order: Callable[[Object], Any], entry: Entry) -> Any:
     known = ("order", call.kind.group, call.version.name, call.kind.changed)
     found = entry.forms.get(known)
     if found is None:
-        found = entry.forms[known] = order(view.inner(call.kind, call.version, entry))
+        found = entry.forms[known] = order(view.load_inner(call.kind, call.version, entry))
     return found
 
 
 def _made(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Iterator[tuple[table.Row, int]]:
     """Rows, each with the bytes that it takes, about; making one counts for some more."""
     kind, version = call.kind, call.version
-    layout = table.layout(kind, version)
+    layout = table.table_layout(kind, version)
     shape = (layout, kind.changed, include, form.version)
     order = layout.order
     for entry in page.entries if order is None else sorted(page.entries, key=partial(sort_key, call, order)):
         if include == "Object":
-            with view.resting(entry):
-                body = view.body(kind, version, entry)
-                row = table.make_row(layout, view.inner(kind, version, entry), include, form.version, body)
+            with view.pause_collector(entry):
+                body = view.encode_body(kind, version, entry)
+                row = table.make_row(layout, view.load_inner(kind, version, entry), include, form.version, body)
             yield row, 2 * len(body) + _MADE
             continue
         known = kept.find(entry.key, (entry.revision, shape))
         if known is not None:
             yield known.row, known.long
             continue
-        with view.resting(entry):
-            row = table.make_row(layout, view.inner(kind, version, entry), include, form.version)
+        with view.pause_collector(entry):
+            row = table.make_row(layout, view.load_inner(kind, version, entry), include, form.version)
         yield row, kept.keep(entry.key, (entry.revision, shape), row).long + len(entry.body) + _MADE
 
 

@@ -80,7 +80,7 @@ def _offered(
 
 
 @bounded_cache(1024)
-def choose(
+def choose_form(
     accept: str, allowed: frozenset[tuple[str, str, str]], offered: tuple[str, ...], *, builtin: bool = False
 ) -> AnswerForm | None:
     """The form that an Accept header asks for, or None where nothing offered will do.
@@ -103,7 +103,7 @@ def of_resource(accept: str, *, builtin: bool = False, many: bool = False, table
     """
     if accept == JSON:
         return PLAIN
-    form = choose(accept, _RESOURCE if tables else _UNTABLED, OFFERED, builtin=builtin)
+    form = choose_form(accept, _RESOURCE if tables else _UNTABLED, OFFERED, builtin=builtin)
     if builtin:
         of_route(accept, OFFERED, STREAMS if many else ())
     if form is None:
@@ -139,9 +139,9 @@ def of_discovery(accept: str, *, aggregated: bool) -> AnswerForm:
     Raises NotAcceptable.
     """
     known = _AGGREGATED if has("AggregatedDiscoveryRemoveBetaType") else _AGGREGATED_BETA
-    form = choose(accept, known, OFFERED) if aggregated and accept.strip() else None
+    form = choose_form(accept, known, OFFERED) if aggregated and accept.strip() else None
     if form is None:
-        form = choose(accept, _PLAIN, OFFERED, builtin=True)
+        form = choose_form(accept, _PLAIN, OFFERED, builtin=True)
     if form is None:
         raise NotAcceptable(_refusal(OFFERED))
     return form
@@ -160,7 +160,7 @@ def for_people(query: Mapping[str, Sequence[str]], agent: str) -> bool:
 
 def of_error(accept: str) -> AnswerForm:
     """The form of an error: YAML or protobuf for those who ask for it, else JSON."""
-    form = choose(accept, _PLAIN, OFFERED, builtin=True)
+    form = choose_form(accept, _PLAIN, OFFERED, builtin=True)
     return AnswerForm(form.media if form is not None else JSON)
 
 

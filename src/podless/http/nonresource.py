@@ -35,7 +35,7 @@ _SHORT = 1 << 14  # bytes of JSON that become YAML in one go
 _NO_METHOD = "the server does not allow this method on the requested resource"
 
 
-def version(release: Facts = RELEASE) -> dict[str, str]:
+def version_info(release: Facts = RELEASE) -> dict[str, str]:
     """The answer of /version; clients choose the behaviour of the release that it names."""
     emulated = {
         "emulationMajor": "1",
@@ -145,7 +145,7 @@ class NonResource:
         if request.method != "GET":
             raise MethodNotAllowed(_NO_METHOD)
         negotiate.of_route(accept, (negotiate.JSON,))
-        return Response(200, [encode_pretty(version(self._release))], JSON)
+        return Response(200, [encode_pretty(version_info(self._release))], JSON)
 
     def _paths(self) -> list[str]:
         paths = ["/api", "/api/v1", "/apis", "/apis/", "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/"]

@@ -45,7 +45,7 @@ def render_response(call: Call, outcome: Outcome, form: AnswerForm, kept: Rows) 
     Raises NotAcceptable or BadRequest for forms that do not fit it.
     """
     if form is PLAIN and isinstance(outcome, Single) and outcome.entry is not None:  # what is asked for most
-        return Response(outcome.code, (view.body(call.kind, call.version, outcome.entry), b"\n"))
+        return Response(outcome.code, (view.encode_body(call.kind, call.version, outcome.entry), b"\n"))
     if form.media == PROTOBUF:
         answer = Response(getattr(outcome, "code", 200), _protobuf(call, outcome, form), form.media.encode())
         if isinstance(outcome, Many):  # messages are kept with the objects
@@ -88,7 +88,7 @@ def is_quick(call: Call, outcome: Outcome, form: AnswerForm) -> bool:
         return True
     if len(entry.body) <= _SHORT:
         return form is PLAIN or form.target != "Table" or not call.kind.custom  # whose columns may cost anything
-    return form is PLAIN and view.known(call.kind, call.version, entry) is not None
+    return form is PLAIN and view.known_body(call.kind, call.version, entry) is not None
 
 
 async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm) -> None:
@@ -98,7 +98,7 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
     kind, version = call.kind, call.version
     struct = kind.struct_of(version) if form.media == PROTOBUF and not form.target else None
     binary = struct is not None or form.media == PROTOBUF
-    left = outcome.entries if binary else view.indirect(kind, version, outcome.entries)
+    left = outcome.entries if binary else view.find_indirect(kind, version, outcome.entries)
 
     def make(some: Sequence[Entry]) -> None:
         for entry in some:
@@ -107,11 +107,11 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
             elif binary:
                 _partial_message(call, form, entry)
             else:
-                view.body(kind, version, entry)
+                view.encode_body(kind, version, entry)
 
     async for some in api.pace.slices(call.user.name, left):
         await api.off_loop.slices.run(make, some)
-    order = table.layout(kind, version).order if form.target == "Table" else None
+    order = table.table_layout(kind, version).order if form.target == "Table" else None
     if order is not None:
         look = order  # for mypy: what it is within a function
 
@@ -126,7 +126,7 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
 def lay_out(call: Call, form: AnswerForm) -> None:
     """Make the columns of a table that is to be rendered off the loop. On the loop."""
     if form.target == "Table":
-        table.layout(call.kind, call.version)
+        table.table_layout(call.kind, call.version)
 
 
 _DOCUMENTS = {"Status": STATUS, "Scale": SCALE}
@@ -166,8 +166,8 @@ def _message(call: Call, struct: Struct, entry: Entry) -> bytes:
     form = ("protobuf", call.kind.group, call.version.name, call.kind.changed)
 
     def make() -> bytes:
-        with view.resting(entry):
-            return protobuf.encode_message(struct, view.load(call.kind, call.version, entry))
+        with view.pause_collector(entry):
+            return protobuf.encode_message(struct, view.load_object(call.kind, call.version, entry))
 
     return remember_value(entry.forms, form, make)
 
@@ -177,7 +177,7 @@ def _partial_message(call: Call, form: AnswerForm, entry: Entry) -> bytes:
     kind, version = call.kind, call.version
 
     def make() -> bytes:
-        shown = table.make_partial(view.inner(kind, version, entry), form.version)
+        shown = table.make_partial(view.load_inner(kind, version, entry), form.version)
         return protobuf.encode_message(PARTIAL_OBJECT_METADATA, shown)
 
     return remember_value(
@@ -215,12 +215,12 @@ def _go_type(group: str, kind: str) -> str:
 
 def _single(call: Call, outcome: Single, form: AnswerForm) -> list[bytes]:
     if not form.target and outcome.entry is not None:
-        return [view.body(call.kind, call.version, outcome.entry)]
+        return [view.encode_body(call.kind, call.version, outcome.entry)]
     if outcome.entry is not None:
-        load = view.inner if form.target else view.load
+        load = view.load_inner if form.target else view.load_object
         obj = load(call.kind, call.version, outcome.entry)
     else:
-        obj = view.unstored(call.kind, call.version, outcome.obj or {})
+        obj = view.show_unstored(call.kind, call.version, outcome.obj or {})
     if not form.target:
         return [serializer.encode_json(obj) if call.kind.strategy.ordered else serializer.encode_sorted(obj)]
     if form.target == "PartialObjectMetadataList":
@@ -234,7 +234,7 @@ def _single(call: Call, outcome: Single, form: AnswerForm) -> list[bytes]:
     revision = {"resourceVersion": obj["metadata"].get("resourceVersion", "")}
     shown = _transform(call, [obj], revision, form)
     if included_part(call) == "Object" and outcome.entry is not None:
-        shown["rows"][0]["object"] = view.load(call.kind, call.version, outcome.entry)
+        shown["rows"][0]["object"] = view.load_object(call.kind, call.version, outcome.entry)
     return [serializer.encode_json(shown)]
 
 
@@ -259,11 +259,11 @@ def _many(call: Call, page: Many, form: AnswerForm, kept: Rows) -> list[bytes] |
         return [serializer.encode_json(_partials(call, page, form))]
     kind, version = call.kind, call.version
     api_version = kind.api_version(version.name)
-    items = view.bodies(kind, version, page.entries)
+    items = view.encode_bodies(kind, version, page.entries)
     if kind.strategy.ordered:
         meta = serializer.encode_json(lists.list_metadata(page))
         head = f'{{"kind":"{kind.list_kind}","apiVersion":"{api_version}","metadata":'.encode()
-        return Listing(b'%b%b,"items":[' % (head, meta), items, b"]}\n", view.lead(kind, version))
+        return Listing(b'%b%b,"items":[' % (head, meta), items, b"]}\n", view.type_prefix(kind, version))
     meta = serializer.encode_sorted({"continue": ""} | lists.list_metadata(page))
     head = f'{{"apiVersion":"{api_version}","items":['.encode()
     return Listing(head, items, b'],"kind":"%b","metadata":%b}\n' % (kind.list_kind.encode(), meta))
@@ -277,7 +277,7 @@ def encode_pretty(obj: Any) -> bytes:
 def _partials(call: Call, page: Many, form: AnswerForm) -> Object:
     """The metadata of a list's objects. Raises NotAcceptable where that of a single one was asked for."""
     _refuse_partial(call, form)
-    loaded = (view.inner(call.kind, call.version, entry) for entry in page.entries)
+    loaded = (view.load_inner(call.kind, call.version, entry) for entry in page.entries)
     return {
         "kind": "PartialObjectMetadataList",
         "apiVersion": f"meta.k8s.io/{form.version}",
@@ -290,7 +290,7 @@ def _table(call: Call, page: Many, form: AnswerForm, kept: Rows) -> Listing:
     """A list as a Table."""
     rows = list(lists.table_rows(call, page, form, kept, included_part(call)))
     head, tail = table.frame_table(
-        table.layout(call.kind, call.version), lists.list_metadata(page), form.version, bare=not rows
+        table.table_layout(call.kind, call.version), lists.list_metadata(page), form.version, bare=not rows
     )
     return Listing(head, rows, tail + b"\n")
 
@@ -304,5 +304,5 @@ def included_part(call: Call) -> str:
 def _transform(call: Call, objects: list[Object], meta: Object, form: AnswerForm, *, scale: bool = False) -> Object:
     if scale and form.target == "PartialObjectMetadata":
         return table.make_partial(objects[0], form.version)
-    layout = table.SCALE if scale else table.layout(call.kind, call.version)
+    layout = table.SCALE if scale else table.table_layout(call.kind, call.version)
     return table.make_table(layout, objects, meta, included_part(call), form.version)

@@ -44,7 +44,7 @@ class DatedHeads:
         if found is None:
             line = _LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
             kind = b"Content-Type: %b\r\n" % media if media else b""
-            shown = date(self._second).encode()
+            shown = format_date(self._second).encode()
             found = b"%b%b%b%bDate: %b\r\n" % (line, kind, _PRIVATE, flow, shown)
             self._lines[status, media, flow] = found
         return found
@@ -69,7 +69,7 @@ class DatedHeads:
         return b"".join((lines, *more, end, b"\r\n"))
 
 
-def date(second: int) -> str:
+def format_date(second: int) -> str:
     """A second since 1970 in the form of RFC 9110, section 5.6.7, in the words of no locale."""
     year, month, day, hour, minute, late, weekday, *_ = time.gmtime(second)
     return f"{_DAYS[weekday]}, {day:02} {_MONTHS[month - 1]} {year:04} {hour:02}:{minute:02}:{late:02} GMT"
@@ -93,7 +93,7 @@ class Nowhere(asyncio.Transport):
         """There is no buffer."""
 
 
-def chunk(piece: bytes | memoryview) -> bytes:
+def frame_chunk(piece: bytes | memoryview) -> bytes:
     """A piece of a body whose length nobody knows."""
     return b"".join((b"%x\r\n" % len(piece), piece, b"\r\n"))
 
@@ -106,7 +106,7 @@ class Framing(NamedTuple):
 
 
 PLAIN = Framing(lambda piece: piece, b"")
-CHUNKED = Framing(chunk, b"0\r\n\r\n")
+CHUNKED = Framing(frame_chunk, b"0\r\n\r\n")
 
 
 def slice_chunks(chunks: Iterable[bytes]) -> Iterator[bytes | memoryview]:

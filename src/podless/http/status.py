@@ -33,7 +33,7 @@ _REASONS = {
 }
 
 
-def document(obj: Any, code: int, accept: str = "", headers: list[tuple[str, str]] | None = None) -> Response:
+def status_response(obj: Any, code: int, accept: str = "", headers: list[tuple[str, str]] | None = None) -> Response:
     """A Status, as YAML or protobuf for those who ask for it."""
     media = negotiate.of_error(accept).media
     if media == negotiate.YAML:
@@ -70,7 +70,7 @@ def with_status(handler: Handler) -> Handler:
 
 def _render(error: Exception, request: Request) -> Response:
     """The answer to a request that failed, indented for people."""
-    answer = render(error, request.headers.get("accept", ""))
+    answer = render_error(error, request.headers.get("accept", ""))
     if answer.media != JSON or not negotiate.for_people(request.query, request.headers.get("user-agent", "")):
         return answer
     from podless.http.render import encode_pretty
@@ -102,7 +102,7 @@ def _warn(request: Request, answer: Answer) -> Answer:
     return answer
 
 
-def render(error: Exception, accept: str = "") -> Response:
+def render_error(error: Exception, accept: str = "") -> Response:
     """The answer to a request that failed."""
     if isinstance(error, Plain):
         return Response(error.code, [error.message.encode()], TEXT, [("X-Content-Type-Options", "nosniff")])
@@ -111,21 +111,21 @@ def render(error: Exception, accept: str = "") -> Response:
         details = error.details or {}
         if "retryAfterSeconds" in details:
             headers = [("Retry-After", str(details["retryAfterSeconds"]))]
-        return document(error.status(), error.code, accept, headers)
+        return status_response(error.status(), error.code, accept, headers)
     if isinstance(error, NoRoom):
-        return document(InsufficientStorage(str(error)).status(), InsufficientStorage.code, accept)
+        return status_response(InsufficientStorage(str(error)).status(), InsufficientStorage.code, accept)
     if isinstance(error, (Full, Oversized)):  # a real server passes on what etcd says, without a reason
-        return document(Internal(str(error)).status(), 500, accept)
+        return status_response(Internal(str(error)).status(), 500, accept)
     if isinstance(error, Unreachable):
         known = Timeout(str(error)) if isinstance(error, Overdue) else Unavailable(str(error))
-        return document(known.status(), known.code, accept, [("Retry-After", "1")])
+        return status_response(known.status(), known.code, accept, [("Retry-After", "1")])
     if isinstance(error, StoreError):
         log.error("%s", error)
         failure = APIError(f"Internal error occurred: {error}", {"causes": [{"message": str(error)}]})
-        return document(failure.status(), 500, accept)
+        return status_response(failure.status(), 500, accept)
     log.error("a request failed: %s", trace_error(error))
     unknown = APIError("Internal error occurred: see the server's log")
-    return document(unknown.status(), 500, accept)
+    return status_response(unknown.status(), 500, accept)
 
 
 def trace_error(error: BaseException) -> str:
@@ -143,7 +143,7 @@ def refuse_bytes(code: int, text: str) -> Response:
     """The answer to bytes that never became a request."""
     error = APIError(text)
     error.code, error.reason = code, _REASONS.get(code, "BadRequest")
-    return document(error.status(), code)
+    return status_response(error.status(), code)
 
 
 _WARNINGS_MOST = 4096  # characters of all warnings; where there are more, each is cut

@@ -157,7 +157,7 @@ class WatchStream:
         return _event("BOOKMARK", obj, call.kind.struct_of(call.version), self._form)
 
     def _layout(self) -> table.TableLayout:
-        return table.layout(self._call.kind, self._call.version)
+        return table.table_layout(self._call.kind, self._call.version)
 
     def _send(self, seen: Sequence[Seen]) -> bool:
         try:
@@ -196,7 +196,7 @@ class WatchStream:
         key = (item.type, kind.group, version.name, kind.changed, "row", self._form.version, self._include)
         row = item.event.rows.get(key) if item.event is not None else None
         if row is None:
-            obj = view.inner(kind, version, item.entry)
+            obj = view.load_inner(kind, version, item.entry)
             row = table.make_row(self._layout(), obj, self._include, self._form.version)
             if item.event is not None:
                 item.event.rows[key] = row
@@ -218,11 +218,11 @@ def _line(type_: bytes, obj: bytes) -> bytes:
 
 def _plain(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> bytes:
     if item.event is None:
-        return _line(item.type.encode(), view.body(kind, version, item.entry))
+        return _line(item.type.encode(), view.encode_body(kind, version, item.entry))
     key = (item.type, kind.group, version.name, kind.changed)
     line = item.event.frames.get(key)
     if line is None:
-        line = item.event.frames[key] = _line(item.type.encode(), view.body(kind, version, item.entry))
+        line = item.event.frames[key] = _line(item.type.encode(), view.encode_body(kind, version, item.entry))
     return line
 
 
@@ -230,7 +230,7 @@ def _partial(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> byte
     key = (item.type, kind.group, version.name, kind.changed, "partial", form.version)
     line = item.event.frames.get(key) if item.event is not None else None
     if line is None:
-        obj = table.make_partial(view.inner(kind, version, item.entry), form.version)
+        obj = table.make_partial(view.load_inner(kind, version, item.entry), form.version)
         line = _line(item.type.encode(), serializer.encode_json(obj))
         if item.event is not None:
             item.event.frames[key] = line
@@ -241,7 +241,7 @@ def _protobuf(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> byt
     key = (item.type, kind.group, version.name, kind.changed, form)
     frame = item.event.frames.get(key) if item.event is not None else None
     if frame is None:
-        load = view.inner if form.target else view.load
+        load = view.load_inner if form.target else view.load_object
         obj = load(kind, version, item.entry)
         shown = table.make_partial(obj, form.version) if form.target else obj
         frame = _event(item.type, shown, kind.struct_of(version), form)

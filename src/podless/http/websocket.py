@@ -55,7 +55,7 @@ def accept_head(headers: Mapping[str, str]) -> bytes:
     )
 
 
-def frame(operation: int, payload: bytes | memoryview) -> bytes:
+def frame_message(operation: int, payload: bytes | memoryview) -> bytes:
     """A message in one frame, as a server sends it."""
     size = len(payload)
     if size <= _MOST:
@@ -68,14 +68,14 @@ def frame(operation: int, payload: bytes | memoryview) -> bytes:
 
 
 def _lines(piece: bytes | memoryview) -> bytes:
-    return b"".join([frame(_TEXT, line) for line in bytes(piece).splitlines(keepends=True)])
+    return b"".join([frame_message(_TEXT, line) for line in bytes(piece).splitlines(keepends=True)])
 
 
 def _counted(piece: bytes | memoryview) -> bytes:
-    return b"".join([frame(_BINARY, event[_LENGTH:]) for event in protobuf.split_frames(memoryview(piece))])
+    return b"".join([frame_message(_BINARY, event[_LENGTH:]) for event in protobuf.split_frames(memoryview(piece))])
 
 
-_END = frame(_CLOSE, _NORMAL.to_bytes(2, "big"))
+_END = frame_message(_CLOSE, _NORMAL.to_bytes(2, "big"))
 LINES = Framing(_lines, _END)  # of events in JSON
 COUNTED = Framing(_counted, _END)  # of events in protobuf
 
@@ -142,7 +142,7 @@ class Reader:
         masked = head[1] >> 7
         broken = not masked or (self._operation & _CONTROL and size > _MOST)
         if broken or self._is_noisy():
-            talker.closed(frame(_CLOSE, (_BROKEN if broken else _NOISY).to_bytes(2, "big")))
+            talker.closed(frame_message(_CLOSE, (_BROKEN if broken else _NOISY).to_bytes(2, "big")))
             self._talker = None
             return
         self._mask = bytes(head[-4:])
@@ -164,7 +164,7 @@ class Reader:
     def _ended(self, talker: Talker) -> None:
         kept, self._kept = self._kept, bytearray()
         if self._operation == _PING:
-            talker.pong(frame(_PONG, bytes(byte ^ self._mask[place % 4] for place, byte in enumerate(kept))))
+            talker.pong(frame_message(_PONG, bytes(byte ^ self._mask[place % 4] for place, byte in enumerate(kept))))
         elif self._operation == _CLOSE:
             talker.closed(_END)
             self._talker = None

@@ -43,7 +43,7 @@ class Body:
         return self.kind.api_version(self.version.name)
 
 
-def read(body: Body) -> Object:
+def read_body(body: Body) -> Object:
     """The object in the body: of the right kind and version, with its defaults and nothing that its kind does not know.
 
     Unknown and repeated fields are refused, warned of or dropped in silence. Raises BadRequest.
@@ -81,7 +81,7 @@ def read(body: Body) -> Object:
     return obj
 
 
-def untold(kind: Kind, paths: Iterable[str]) -> list[str]:
+def name_unknown(kind: Kind, paths: Iterable[str]) -> list[str]:
     """What is said of fields that a kind does not have: those of custom objects are named as they are."""
     show = '"{}"'.format if kind.custom else gotext.quote
     return [f"unknown field {show(path)}" for path in paths]
@@ -107,7 +107,7 @@ def _note(body: Body, kind: str, version: str, repeated: Sequence[str], unknown:
     """Refuse or warn of what is too much in an object. Raises BadRequest."""
     if not repeated and not unknown:
         return
-    findings = list(dict.fromkeys([*repeated, *untold(body.kind, unknown)]))
+    findings = list(dict.fromkeys([*repeated, *name_unknown(body.kind, unknown)]))
     if body.validation == "Strict" and findings:
         raise BadRequest(f"{_cannot(body, kind, version)}: strict decoding error: {serializer.strict_text(findings)}")
     if body.validation != "Ignore":
@@ -130,7 +130,7 @@ def _parse(body: Body, yaml: bool, repeated: list[str] | None) -> Any:
 
 
 def _unreadable(body: Body, error: serializer.JSONError) -> BadRequest:
-    return BadRequest(f"{_unrecognized(body)}: {typemeta.unreadable(error)} {_snippet(body)}")
+    return BadRequest(f"{_unrecognized(body)}: {typemeta.unreadable_error(error)} {_snippet(body)}")
 
 
 def _out_of_range(body: Body, error: jsontext.OutOfRange) -> BadRequest | None:
@@ -181,7 +181,7 @@ def _cannot(body: Body, kind: str, version: str | None = None) -> str:
 def _kind(body: Body, raw: Any) -> str:
     """The kind that the body says it is of. A null behind another value counts where the object is read, not here."""
     try:
-        kind = typemeta.interpret(raw).kind
+        kind = typemeta.read_type_meta(raw).kind
     except ValueError as error:
         raise BadRequest(f"{_unrecognized(body)}: {error} {_snippet(body)}") from None
     if kind:

@@ -10,7 +10,7 @@ from podless.kinds.kind import VERBS, VERBS_TERMINATING, Column, Kind, Scale, Ve
 from podless.kinds.version import Given
 
 
-def condition(definition: dict[str, Any], name: str) -> bool:
+def has_condition(definition: dict[str, Any], name: str) -> bool:
     """Whether a condition of the definition is true."""
     conditions = definition.get("status", {}).get("conditions") or []
     return any(entry["type"] == name and entry["status"] == "True" for entry in conditions)
@@ -28,7 +28,7 @@ def compile_kind(definition: dict[str, Any], stored: bytes, *, created: int = 0,
     accepted = accepted if accepted.get("kind") else names
     every = [(_version(version, stored), bool(version.get("served"))) for version in spec["versions"]]
     storage = next(version["name"] for version in spec["versions"] if version.get("storage"))
-    terminating = condition(definition, "Terminating")
+    terminating = has_condition(definition, "Terminating")
     conversion = spec.get("conversion") or {}
     return Kind(
         group=spec["group"],

@@ -162,7 +162,7 @@ class Converter:
         converted = await self.ask(kind, objects, version.name, size)
         bodies = await self.client.beside(size, _forms, kind, version, converted)
         for entry, body in zip(batch, bodies, strict=True):
-            view.put(kind, version, entry, body)
+            view.put_body(kind, version, entry, body)
 
     async def ask(self, kind: Kind, objects: Sequence[Object], wanted: str, size: int = 0) -> list[Object]:
         """These objects, which share one version, in the version `wanted`, from the kind's webhook.
@@ -225,7 +225,7 @@ def _prune(kind: Kind, version: str, obj: Object) -> None:
 
 def _converted(kind: Kind, version: Version, obj: Object) -> Object:
     """A copy of an object in another version, of a kind that needs no webhook for that."""
-    converted = kind.strategy.convert(kind, version, view.copy(obj))
+    converted = kind.strategy.convert(kind, version, view.copy_object(obj))
     _prune(kind, version.name, converted)
     return converted
 
@@ -247,7 +247,7 @@ def _sent(obj: Object) -> Object:
 def _answered(answer: bytes, uid: str, version: str, scheme: Scheme) -> list[Any]:
     """The converted objects of a review. Raises _Unsound."""
     try:
-        review = reviews.decode(answer, _REVIEWS[version], f"{_GROUP}/{version}", scheme)
+        review = reviews.decode_review(answer, _REVIEWS[version], f"{_GROUP}/{version}", scheme)
     except reviews.Undecodable as error:
         raise _Unsound(str(error)) from None
     given = f"{review.get('apiVersion') or '/'}, Kind={review.get('kind') or ''}"
@@ -339,13 +339,13 @@ def _go_type(value: Any) -> str:
 # entries in other versions
 
 
-def missing(kind: Kind, version: Version, entries: Sequence[Entry]) -> bool:
+def needs_webhook(kind: Kind, version: Version, entries: Sequence[Entry]) -> bool:
     """Whether the webhook must be asked before these can be shown in a version."""
     return kind.webhook is not None and any(_unknown(kind, version, entry) for entry in entries)
 
 
 def _unknown(kind: Kind, version: Version, entry: Entry) -> bool:
-    return view.known(kind, version, entry) is None and view.stored_version(kind, entry) != version.name
+    return view.known_body(kind, version, entry) is None and view.stored_version(kind, entry) != version.name
 
 
 # conversions that code which cannot wait asks for
@@ -371,7 +371,7 @@ class Unconverted(Exception):
         self._known[serializer.encode_sorted(self._obj), self._wanted] = answer
 
 
-def lookup(kind: Kind, known: Known, obj: Object, api_version: str) -> Object:
+def find_converted(kind: Kind, known: Known, obj: Object, api_version: str) -> Object:
     """An object in another apiVersion. known: what has been fetched.
 
     Raises Unconverted where that is not in it, and SchemaMisfit where the webhook failed.

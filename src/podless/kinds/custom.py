@@ -175,15 +175,15 @@ class CustomStrategy(Strategy[Kind]):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """What the schema says of a new object."""
-        return self.schema(version).validate(obj, None, scaling.validate(obj, version.scale))
+        return self.schema(version).validate(obj, None, scaling.validate_scale(obj, version.scale))
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What the schema says of a changed object; what was wrong before and is unchanged may stay."""
-        return self.schema(version).validate(obj, old, scaling.validate(obj, version.scale))
+        return self.schema(version).validate(obj, old, scaling.validate_scale(obj, version.scale))
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """What the schema says of the status."""
-        return self.schema(version).status(obj, old, scaling.validate(obj, version.scale, wanted=False))
+        return self.schema(version).status(obj, old, scaling.validate_scale(obj, version.scale, wanted=False))
 
     def trim(self, version: Version, obj: Object) -> None:
         """Fields that the schema does not know, nulls that it does not allow, malformed metadata inside."""

@@ -22,7 +22,17 @@ if TYPE_CHECKING:
     from podless.store.keys import Keys
     from podless.structs.structs import Struct
 
-__all__ = ["VERBS", "VERBS_TERMINATING", "Column", "Kind", "Scale", "Subresource", "Version", "same", "serving"]
+__all__ = [
+    "VERBS",
+    "VERBS_TERMINATING",
+    "Column",
+    "Kind",
+    "Scale",
+    "Subresource",
+    "Version",
+    "is_same_kind",
+    "serve_versions",
+]
 
 T = TypeVar("T")
 
@@ -234,7 +244,7 @@ class Kind:
         return self.keys.key
 
 
-def same(one: Kind, other: Kind) -> bool:
+def is_same_kind(one: Kind, other: Kind) -> bool:
     """Whether two kinds come of one state of a definition, as far as it says how its objects are served."""
     return all(getattr(one, name) == getattr(other, name) for name in _SERVED)
 
@@ -242,7 +252,7 @@ def same(one: Kind, other: Kind) -> bool:
 _SERVED = ("uid", "generation", "created", "kind", "singular", "list_kind", "short_names", "categories", "terminating")
 
 
-def serving(kind: Kind, names: Container[str]) -> Kind:
+def serve_versions(kind: Kind, names: Container[str]) -> Kind:
     """The kind with only those of its versions served; the others stay known."""
     chosen = tuple(version for version in kind.versions if version.name in names)
     rest = tuple(version for version in kind.by_version.values() if version not in chosen)

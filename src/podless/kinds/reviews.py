@@ -22,7 +22,7 @@ class Undecodable(Exception):
     """An answer is no review that was asked for; the text says why."""
 
 
-def decode(raw: bytes, struct: Struct, api_version: str, scheme: Scheme) -> Object:
+def decode_review(raw: bytes, struct: Struct, api_version: str, scheme: Scheme) -> Object:
     """The review in an answer in JSON or YAML, which need not say that it is one.
 
     struct: its fields. api_version: of the question. scheme: what the client of the webhook knows. Raises Undecodable.
@@ -37,11 +37,11 @@ def decode(raw: bytes, struct: Struct, api_version: str, scheme: Scheme) -> Obje
             raise Undecodable(f"an answer that is no JSON object is read up to {_YAML_MOST} bytes")
         else:
             value = serializer.decode_yaml(raw)
-        given = typemeta.interpret(value)
+        given = typemeta.read_type_meta(value)
     except serializer.YAMLError as error:
         raise Undecodable(error.message) from None
     except serializer.JSONError as error:
-        raise Undecodable(str(typemeta.unreadable(error))) from None
+        raise Undecodable(str(typemeta.unreadable_error(error))) from None
     except ValueError as error:
         raise Undecodable(str(error)) from None
     kind, version = given.kind or struct.name, given.api_version or api_version

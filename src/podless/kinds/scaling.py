@@ -24,7 +24,7 @@ _GO_TYPES = {
 }
 
 
-def validate(obj: dict[str, Any], scale: Scale | None, *, wanted: bool = True) -> list[FieldError]:
+def validate_scale(obj: dict[str, Any], scale: Scale | None, *, wanted: bool = True) -> list[FieldError]:
     """Replicas are integers from 0 to 2147483647, the selector is a string; what is not there is not checked.
 
     wanted: whether the replicas that are wanted are looked at, which a write of the status leaves alone.
@@ -35,7 +35,7 @@ def validate(obj: dict[str, Any], scale: Scale | None, *, wanted: bool = True) -
     errors += _replicas(obj, scale.status_replicas_path)
     path = scale.label_selector_path
     if path:
-        value, fault = get(obj, path)
+        value, fault = get_path(obj, path)
         if not fault and value is not NOTHING and not isinstance(value, str):
             fault = f"{gotext.format_plain(value)} is of the type {_go_type(value)}, expected string"
         if fault:
@@ -44,7 +44,7 @@ def validate(obj: dict[str, Any], scale: Scale | None, *, wanted: bool = True) -
 
 
 def _replicas(obj: dict[str, Any], path: str) -> list[FieldError]:
-    value, fault = get(obj, path)
+    value, fault = get_path(obj, path)
     if not fault and value is not NOTHING and type(value) is not int:
         fault = f"{gotext.format_plain(value)} is of the type {_go_type(value)}, expected int64"
     if fault:
@@ -62,7 +62,7 @@ def _go_type(value: Any) -> str:
     return _GO_TYPES.get(type(value), "int64")
 
 
-def get(obj: dict[str, Any], path: str) -> tuple[Any, str]:
+def get_path(obj: dict[str, Any], path: str) -> tuple[Any, str]:
     """What is at a path such as .spec.replicas, NOTHING where nothing is; and why it cannot be reached, or ""."""
     value: Any = obj
     for name in filter(None, path.split(".")):

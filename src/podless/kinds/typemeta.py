@@ -21,23 +21,25 @@ class TypeMeta(NamedTuple):
     kind: str
 
 
-def interpret(value: Any) -> TypeMeta:
+def read_type_meta(value: Any) -> TypeMeta:
     """What decoded JSON says it is. Raises ValueError with Go's text."""
     if value is None:
         return TypeMeta("", "")
     if not isinstance(value, dict):
-        raise unreadable(f"json: cannot unmarshal {gotypes.JSON_NAMES[type(value)]} into Go value of type {_STRUCT}")
+        raise unreadable_error(
+            f"json: cannot unmarshal {gotypes.JSON_NAMES[type(value)]} into Go value of type {_STRUCT}"
+        )
     kind, api_version = value.get("kind") or "", value.get("apiVersion") or ""
     if type(kind) is not str or type(api_version) is not str or not (kind and api_version):
         for name in ("kind", "apiVersion"):
             if not isinstance(value.get(name, ""), _TEXT):
                 found = gotypes.JSON_NAMES[type(value[name])]
-                raise unreadable(f"json: cannot unmarshal {found} into Go struct field .{name} of type string")
+                raise unreadable_error(f"json: cannot unmarshal {found} into Go struct field .{name} of type string")
     if api_version.count("/") > 1:
         raise ValueError(f"unexpected GroupVersion string: {api_version}")
     return TypeMeta(api_version, kind)
 
 
-def unreadable(why: object) -> ValueError:
+def unreadable_error(why: object) -> ValueError:
     """The error for a body that is no JSON, or none of an object."""
     return ValueError(f"couldn't get version/kind; json parse error: {why}")

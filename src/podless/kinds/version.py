@@ -83,7 +83,7 @@ class Version:
         return self.source() if callable(self.source) else self.source
 
 
-def read(versions: Iterable[Version]) -> list[Version]:
+def read_schemas(versions: Iterable[Version]) -> list[Version]:
     """The same versions with their schemas read, where they are of one definition all at once."""
     known: dict[int, dict[str, dict[str, Any] | None]] = {}
     found: list[Version] = []

@@ -32,7 +32,7 @@ _AWAKE = nullcontext()
 _REVISION, _BODY = attrgetter("revision"), attrgetter("body")
 
 
-def encode(kind: Kind, obj: Object) -> Stored:
+def encode_object(kind: Kind, obj: Object) -> Stored:
     """The object as it is stored."""
     metadata = obj["metadata"]
     metadata.pop("selfLink", None)  # a dry run shows it
@@ -40,7 +40,7 @@ def encode(kind: Kind, obj: Object) -> Stored:
     metadata["resourceVersion"] = _MARK
     if kind.strategy.ordered:
         obj["metadata"] = _ordered(metadata)
-        body = serializer.encode_json(arranged(kind, obj))
+        body = serializer.encode_json(arrange_object(kind, obj))
     else:
         body = serializer.encode_sorted(obj)
     if kept is None:
@@ -51,14 +51,14 @@ def encode(kind: Kind, obj: Object) -> Stored:
     return Stored(body[:offset] + body[offset + len(_MARK_BYTES) :], offset)
 
 
-def arranged(kind: Kind, obj: Object) -> Object:
+def arrange_object(kind: Kind, obj: Object) -> Object:
     """The object in the field order of its structs, where the rules of its kind may have left another one."""
     if not kind.strategy.rearranged or kind.struct is None:
         return obj
     return structs.arrange_fields(kind.struct, obj)
 
 
-def unstored(kind: Kind, version: Version, obj: Object) -> Object:
+def show_unstored(kind: Kind, version: Version, obj: Object) -> Object:
     """An object that is not stored (after a dry run, or when it is gone), its fields in the order of one that is."""
     metadata = obj.get("metadata")
     if metadata is None or not kind.strategy.ordered:
@@ -76,12 +76,12 @@ def _ordered(metadata: Object) -> Object:
     return {name: metadata[name] for name in _FIELDS if name in metadata}
 
 
-def direct(kind: Kind, version: Version, entry: Entry) -> bool:
+def is_direct(kind: Kind, version: Version, entry: Entry) -> bool:
     """Whether the stored bytes are what this version shows: written as this version under the kind as it stands."""
     return version.name == kind.storage_version and entry.revision > kind.changed and kind.settled
 
 
-def indirect(kind: Kind, version: Version, entries: Sequence[Entry]) -> Sequence[Entry]:
+def find_indirect(kind: Kind, version: Version, entries: Sequence[Entry]) -> Sequence[Entry]:
     """Those of which that does not hold. Long lists, most of which have none, are not looked through in Python."""
     if version.name != kind.storage_version or not kind.settled:
         return entries
@@ -101,22 +101,22 @@ def stored_version(kind: Kind, entry: Entry) -> str:
     return api_version.rpartition("/")[2]
 
 
-def known(kind: Kind, version: Version, entry: Entry) -> bytes | None:
+def known_body(kind: Kind, version: Version, entry: Entry) -> bytes | None:
     """The object's JSON in one version, where it is there already."""
-    if direct(kind, version, entry):
+    if is_direct(kind, version, entry):
         return entry.body
     found: bytes | None = entry.forms.get((kind.group, version.name, kind.changed))
     return found
 
 
-def keep(kind: Kind, version: Version, entry: Entry, obj: Object) -> bytes:
+def keep_body(kind: Kind, version: Version, entry: Entry, obj: Object) -> bytes:
     """Keep what an entry is in one version until its definition changes; off the loop it is not kept.
 
     Returns its JSON.
     """
     made = encode_form(kind, obj)
     charge(len(made) // _DECODED)
-    return made if is_off_loop() else put(kind, version, entry, made)
+    return made if is_off_loop() else put_body(kind, version, entry, made)
 
 
 def encode_form(kind: Kind, obj: Object) -> bytes:
@@ -124,7 +124,7 @@ def encode_form(kind: Kind, obj: Object) -> bytes:
     return serializer.fit_bytes(serializer.encode_json(obj) if kind.strategy.ordered else serializer.encode_sorted(obj))
 
 
-def put(kind: Kind, version: Version, entry: Entry, made: bytes) -> bytes:
+def put_body(kind: Kind, version: Version, entry: Entry, made: bytes) -> bytes:
     """Keep the JSON of an entry in one version until its definition changes. On the loop. Returns it."""
     if made == entry.body:
         made = entry.body  # most changes of a definition leave an object as it was: then it is in memory once
@@ -134,24 +134,24 @@ def put(kind: Kind, version: Version, entry: Entry, made: bytes) -> bytes:
     return made
 
 
-def carry(kind: Kind, version: Version, entry: Entry, later: Entry) -> None:
+def carry_bodies(kind: Kind, version: Version, entry: Entry, later: Entry) -> None:
     """Where only a webhook can convert: what is known of an entry holds for the same state at another revision."""
-    if not direct(kind, version, later) and (found := known(kind, version, entry)) is not None:
+    if not is_direct(kind, version, later) and (found := known_body(kind, version, entry)) is not None:
         obj = serializer.decode_json(found)
         obj["metadata"]["resourceVersion"] = str(later.revision)
-        keep(kind, version, later, obj)
+        keep_body(kind, version, later, obj)
 
 
-def body(kind: Kind, version: Version, entry: Entry) -> bytes:
+def encode_body(kind: Kind, version: Version, entry: Entry) -> bytes:
     """The object's JSON in one version. Converted at most once for each state, version and change of the kind.
 
     Raises Internal where a webhook would have to be asked (conversion.ready does so).
     """
-    found = known(kind, version, entry)
+    found = known_body(kind, version, entry)
     if found is not None:
         return found
-    with resting(entry):
-        return keep(kind, version, entry, _read(kind, version, entry))
+    with pause_collector(entry):
+        return keep_body(kind, version, entry, _read(kind, version, entry))
 
 
 def _read(kind: Kind, version: Version, entry: Entry) -> Object:
@@ -160,9 +160,9 @@ def _read(kind: Kind, version: Version, entry: Entry) -> Object:
     return kind.strategy.read(kind, version, entry.decode())
 
 
-def load(kind: Kind, version: Version, entry: Entry) -> Object:
+def load_object(kind: Kind, version: Version, entry: Entry) -> Object:
     """The object in one version, decoded: a fresh copy, for those who change it or look inside. Raises as `body`."""
-    found = known(kind, version, entry)
+    found = known_body(kind, version, entry)
     if found is None:
         return _read(kind, version, entry)
     charge(len(found) // _DECODED)
@@ -170,13 +170,13 @@ def load(kind: Kind, version: Version, entry: Entry) -> Object:
     return loaded
 
 
-def inner(kind: Kind, version: Version, entry: Entry) -> Object:
+def load_inner(kind: Kind, version: Version, entry: Entry) -> Object:
     """The object that tables and bare metadata are made of, decoded: of built-in kinds it is that of the stored
     version, whichever one was asked for. Raises as `body`.
     """
     if kind.custom:
-        return load(kind, version, entry)
-    obj = load(kind, kind.by_version.get(kind.storage_version, version), entry)
+        return load_object(kind, version, entry)
+    obj = load_object(kind, kind.by_version.get(kind.storage_version, version), entry)
     return _without(obj, kind.strategy.outer) if kind.strategy.outer else obj
 
 
@@ -187,14 +187,14 @@ def _without(obj: Object, annotations: Sequence[str]) -> Object:
     return {**obj, "metadata": {**obj["metadata"], "annotations": kept}}
 
 
-def lead(kind: Kind, version: Version) -> bytes:
+def type_prefix(kind: Kind, version: Version) -> bytes:
     """How objects of a built-in kind begin, and items of a list do not, for the list itself says so."""
     if not kind.strategy.ordered:
         return b""
     return f'{{"kind":"{kind.kind}","apiVersion":"{kind.api_version(version.name)}",'.encode()
 
 
-def resting(entry: Entry) -> AbstractContextManager[None]:
+def pause_collector(entry: Entry) -> AbstractContextManager[None]:
     """What is to be around work on an entry, from decoding it until all of that is gone.
 
     The collector, which would look through a long object several times, rests.
@@ -202,20 +202,20 @@ def resting(entry: Entry) -> AbstractContextManager[None]:
     return pause_gc() if len(entry.body) >= _LONG else _AWAKE
 
 
-def item(kind: Kind, version: Version, entry: Entry) -> bytes:
+def encode_item(kind: Kind, version: Version, entry: Entry) -> bytes:
     """The object as an item of a list."""
-    whole, head = body(kind, version, entry), lead(kind, version)
+    whole, head = encode_body(kind, version, entry), type_prefix(kind, version)
     return b"{" + whole[len(head) :] if head and whole.startswith(head) else whole
 
 
-def bodies(kind: Kind, version: Version, entries: Sequence[Entry]) -> list[bytes]:
+def encode_bodies(kind: Kind, version: Version, entries: Sequence[Entry]) -> list[bytes]:
     """As `body`, of many."""
-    if indirect(kind, version, entries):
-        return [body(kind, version, entry) for entry in entries]
+    if find_indirect(kind, version, entries):
+        return [encode_body(kind, version, entry) for entry in entries]
     return list(map(_BODY, entries))
 
 
-def copy(obj: Object) -> Object:
+def copy_object(obj: Object) -> Object:
     """Return a deep copy of decoded JSON."""
     copied: Object = serializer.copy_value(obj)
     return copied

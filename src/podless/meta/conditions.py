@@ -35,7 +35,7 @@ def validate_conditions(conditions: list[dict[str, Any]], path: str) -> list[Fie
 
 def _condition(condition: dict[str, Any], kind: str, path: str) -> list[FieldError]:
     status, reason = condition.get("status") or "", condition.get("reason") or ""
-    found = field.invalids(f"{path}.type", kind, names.qualified_name(kind))
+    found = field.invalid_details(f"{path}.type", kind, names.qualified_name(kind))
     found += field.one_of(f"{path}.status", status, _STATUSES)
     generation = condition.get("observedGeneration") or 0
     if generation < 0:

@@ -169,7 +169,7 @@ def invalid(path: At, value: Any, detail: str) -> FieldError:
     return FieldError("FieldValueInvalid", path, value, detail)
 
 
-def invalids(path: At, value: Any, details: Iterable[str]) -> list[FieldError]:
+def invalid_details(path: At, value: Any, details: Iterable[str]) -> list[FieldError]:
     """One error for each text that is said of a value."""
     return [invalid(path, value, detail) for detail in details]
 

@@ -19,8 +19,8 @@ def validate_selector(selector: dict[str, Any], path: str) -> list[FieldError]:
     found: list[FieldError] = []
     where = f"{path}.matchLabels"
     for key, value in each(by_name(selector.get("matchLabels") or {})).items():
-        found += field.invalids(where, key, names.qualified_name(key))
-        found += field.invalids(where, value, names.label_value(value))
+        found += field.invalid_details(where, key, names.qualified_name(key))
+        found += field.invalid_details(where, value, names.label_value(value))
     for index, requirement in enumerate(each(selector.get("matchExpressions") or [])):
         found += requirement_errors(requirement, f"{path}.matchExpressions[{index}]")
     return found
@@ -30,9 +30,9 @@ def requirement_errors(requirement: dict[str, Any], path: str, *, any_operator: 
     """What is wrong with one requirement. any_operator: whether an operator may be one that nobody knows."""
     found = operator_errors(requirement, path, any_operator=any_operator)
     key = requirement.get("key", "")
-    found += field.invalids(f"{path}.key", key, names.qualified_name(key))
+    found += field.invalid_details(f"{path}.key", key, names.qualified_name(key))
     for index, value in enumerate(each(requirement.get("values") or [])):
-        found += field.invalids(f"{path}.values[{index}]", value, names.label_value(value))
+        found += field.invalid_details(f"{path}.values[{index}]", value, names.label_value(value))
     return found
 
 

@@ -94,11 +94,11 @@ def validate_metadata(
     errors: list[FieldError] = []
     prefix, name = meta.get("generateName"), meta.get("name")
     if prefix and (texts := name_check(prefix, True)):
-        errors += field.invalids(f"{path}.generateName", prefix, texts)
+        errors += field.invalid_details(f"{path}.generateName", prefix, texts)
     if not name:
         errors.append(field.required(f"{path}.name", "name or generateName is required"))
     elif texts := name_check(name, False):
-        errors += field.invalids(f"{path}.name", name, texts)
+        errors += field.invalid_details(f"{path}.name", name, texts)
     errors += _namespace(meta.get("namespace", ""), namespaced, f"{path}.namespace")
     if meta.get("generation", 0) < 0:
         errors.append(field.invalid(f"{path}.generation", meta["generation"], NONNEGATIVE))
@@ -145,9 +145,9 @@ def check_labels(items: dict[str, str], path: str) -> list[FieldError]:
         charge(len(items))
     for key, value in items.items():
         if texts := _key(key):
-            errors += field.invalids(path, key, texts)
+            errors += field.invalid_details(path, key, texts)
         if faults := names.label_value(value):
-            errors += field.invalids(path, value, faults)
+            errors += field.invalid_details(path, value, faults)
     return errors
 
 
@@ -160,7 +160,7 @@ def check_annotations(items: dict[str, str], path: str) -> list[FieldError]:
     for key, value in items.items():
         size += len(key.encode()) + len(value.encode())
         if texts := _key(key.lower()):
-            errors += field.invalids(path, key, texts)
+            errors += field.invalid_details(path, key, texts)
     if size > MOST_ANNOTATIONS:
         errors.append(field.too_long(path, MOST_ANNOTATIONS))
     return errors
@@ -299,7 +299,7 @@ def _namespace(namespace: str, namespaced: bool, path: str) -> list[FieldError]:
     if not namespace:
         return [field.required(path)]
     texts = names.check_label_name(namespace)
-    return field.invalids(path, namespace, texts) if texts else []
+    return field.invalid_details(path, namespace, texts) if texts else []
 
 
 def _owner(reference: dict[str, Any], path: str) -> list[FieldError]:

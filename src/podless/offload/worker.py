@@ -22,7 +22,7 @@ _NICE = 5  # where there are fewer processors than work, the server goes first
 YAML, JSON, APPLIED = b"y", b"j", b"a"
 
 
-def outcome(kind: bytes, raw: bytes) -> Any:
+def decode_text(kind: bytes, raw: bytes) -> Any:
     """What codec/serializer.py reads in a text, or the error that it raises; of JSON also pairs where keys repeat."""
     if kind == JSON:
         read = serializer.ParsedJSON.of(raw).outcome
@@ -39,7 +39,7 @@ def main() -> None:
     while head := given.read(HEAD.size):
         kind, seconds, size = HEAD.unpack(head)
         signal.setitimer(signal.ITIMER_PROF, seconds)
-        _tell(told, outcome(kind, given.read(size)))
+        _tell(told, decode_text(kind, given.read(size)))
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 

@@ -73,10 +73,10 @@ def _given(node: Node) -> tuple[Any, int]:
         value = copy_value(value)
         prune.prune_value(value, node, embedded=node.embedded)
         embedded.coerce_embedded(value, node, drop=True)
-    return value, measure(value)
+    return value, measure_value(value)
 
 
-def measure(value: Any) -> int:
+def measure_value(value: Any) -> int:
     """The bytes of a value as JSON, about: texts count by their characters."""
     if isinstance(value, str):
         return len(value) + _PUNCTUATION

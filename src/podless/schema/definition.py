@@ -62,13 +62,13 @@ def structural(
             errors += found
             compiled = None if found else rules
     errors += keywords.validate_keywords(schema, path, options, compiled, skip)
-    if options.patterns and (cost := price(schema)) > MOST:
+    if options.patterns and (cost := compile_cost(schema)) > MOST:
         text = f"patterns are too large together: {cost / 1e6:.0f} ms to compile them are more than {MOST / 1e6:.0f} ms"
         errors.append(field.invalid(path, "", text))
     return errors or late
 
 
-def price(schema: dict[str, Any]) -> float:
+def compile_cost(schema: dict[str, Any]) -> float:
     """Nanoseconds that compiling all patterns of a schema takes, about: what an object of the kind may cost at first.
 
     A pattern that no one could compile counts for nothing: it is refused for that.
@@ -145,7 +145,7 @@ def tolerated(old: Iterable[dict[str, Any]]) -> KeywordOptions:
         ),
         atomic_sets=not any(keywords.loose_set(part, "") for part in each(parts)),
         map_keys=not any(keywords.check_stable(part, "") for part in each(parts)),
-        patterns=all(price(schema) <= MOST for schema in each(olds)),
+        patterns=all(compile_cost(schema) <= MOST for schema in each(olds)),
     )
 
 

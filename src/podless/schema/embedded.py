@@ -132,7 +132,7 @@ def _resource(value: dict[str, Any], path: Path) -> list[FieldError]:
         elif key == "apiVersion" and item.count("/") > 1:
             errors.append(field.invalid(at, item, f"unexpected GroupVersion string: {item}"))
         elif key == "kind":
-            errors += field.invalids(at, item, _kind(item))
+            errors += field.invalid_details(at, item, _kind(item))
     return errors
 
 

@@ -71,7 +71,7 @@ def given_fields(schema: dict[str, Any]) -> list[tuple[str, Any]]:
     return [(name, value) for name, value, empty in values if value is not None and (empty is None or value != empty)]
 
 
-def rule(item: dict[str, Any]) -> dict[str, Any]:
+def internal_rule(item: dict[str, Any]) -> dict[str, Any]:
     """The internal form of one of x-kubernetes-validations."""
     return {name: empty if item.get(keyword) is None else item[keyword] for name, keyword, empty in RULE}
 
@@ -97,7 +97,7 @@ def _value(keyword: str, value: Any, empty: Any) -> Any:
     if keyword == "externalDocs":
         return {"Description": value.get("description") or "", "URL": value.get("url") or ""}
     if keyword == "x-kubernetes-validations":
-        return [rule(item) for item in each(value)]
+        return [internal_rule(item) for item in each(value)]
     return value
 
 

@@ -73,7 +73,7 @@ def format_number(value: float) -> str:
     return gotext.format_float(value)
 
 
-def same(value: Any, allowed: Any) -> bool:
+def equals_entry(value: Any, allowed: Any) -> bool:
     """Whether a value equals an enum entry after Go's conversion to the entry's type."""
     if isinstance(allowed, bool) or isinstance(value, bool):
         return value is allowed

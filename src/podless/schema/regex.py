@@ -40,7 +40,7 @@ _KEPT = 96 << 20  # bytes of all patterns of the process that are compiled
 _kept = Weighted("podless.schema.regex.make_matcher", _LADDER[0][1] * 2 // 3, _KEPT)
 
 
-def compile(pattern: str) -> Any:
+def compile_pattern(pattern: str) -> Any:
     """The compiled pattern, or None if it is none."""
     try:
         return _compile(pattern, price_regex(pattern))[0]

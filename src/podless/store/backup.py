@@ -33,7 +33,7 @@ def backup_head(revision: int) -> bytes:
     return orjson.dumps({"backup": "podless", "format": FORMAT, "revision": revision}) + b"\n"
 
 
-def line(record: Record) -> bytes:
+def encode_line(record: Record) -> bytes:
     """A record's line."""
     key, (data, offset), revision, created = record
     told: dict[str, Any] = {"key": key, "revision": revision, "created": created, "offset": offset}
@@ -70,7 +70,7 @@ async def read_page(store: Store, revision: int, after: str) -> tuple[bytes, str
     read, size, most = 0, 0, _FEW
     while True:
         records, after = await store.page(revision, after, most)
-        found += [line(record) for record in records if record.key != RESTORING]
+        found += [encode_line(record) for record in records if record.key != RESTORING]
         read += most
         size = sum(map(len, found))
         most = min(_PAGE - read, (_BYTES - size) * read // max(size, 1))
@@ -110,7 +110,7 @@ def _revision(text: bytes) -> int:
     raise BadBackup(why)
 
 
-def records(lines: Iterable[bytes]) -> Iterator[Operation]:
+def read_records(lines: Iterable[bytes]) -> Iterator[Operation]:
     """What a backup's lines write, head and foot left out; `expect` is 0."""
     for one in lines:
         told = orjson.loads(one)
@@ -147,7 +147,7 @@ async def restore_backup(store: Store, revision: int, lines: Iterable[bytes], sa
     await mark_restoring(store)
     await store.advance(max(revision, await store.current()), lambda now: say(f"revision {now} of {revision}"))
     present, done = await _present(store), 0
-    for batch in _batches(records(lines)):
+    for batch in _batches(read_records(lines)):
         await _write(store, [one._replace(expect=present.pop(one.key, 0)) for one in batch])
         done += len(batch)
         say(f"{done} records are written")

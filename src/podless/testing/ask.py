@@ -25,7 +25,7 @@ def path_of(api_version: str, plural: str, namespace: str = "", name: str = "", 
     return "/" + "/".join(quote(part) for part in parts)
 
 
-def made(app: App, method: str, path: str, body: Any, media: str, query: dict[str, str]) -> Request:
+def make_request(app: App, method: str, path: str, body: Any, media: str, query: dict[str, str]) -> Request:
     """A request of the administrator."""
     target = f"{path}?{urlencode(query)}" if query else path
     headers = {"authorization": f"Bearer {app.token}", "accept": "application/json", "user-agent": AGENT}
@@ -42,7 +42,7 @@ async def ask_app(
 ) -> Object:
     """The document that answers a request. Raises Refused."""
     assert app.handler is not None
-    request = made(app, method, path, body, media, query)
+    request = make_request(app, method, path, body, media, query)
     answer = await settle_answer(app.handler(request))
     assert isinstance(answer, Response)
     if request.settle is not None:
@@ -65,7 +65,7 @@ class Lines:
     async def of(cls, app: App, path: str, **query: str) -> Lines:
         """Begin to watch. Raises Refused."""
         assert app.handler is not None
-        request = made(app, "GET", path, None, "", {"watch": "true", **query})
+        request = make_request(app, "GET", path, None, "", {"watch": "true", **query})
         answer = await settle_answer(app.handler(request))
         if not isinstance(answer, Stream):
             raise make_refusal(answer.status, serializer.decode_json(b"".join(answer.chunks)))

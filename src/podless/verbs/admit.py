@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from podless.admission import CONNECT, CREATE, DELETE, UPDATE, AdmissionAttributes, chain
-from podless.admission.attributes import both
+from podless.admission.attributes import join_along
 from podless.fields import managers
 from podless.runtime.jsonobject import Object
 from podless.verbs.call import API, Call
@@ -30,7 +30,7 @@ def allocates_resources(api: API, write: Write) -> bool:
     return bool(api.admission.allocating(_operation(write), write.call.kind, write.call.subresource))
 
 
-def validates(api: API, write: Write) -> bool:
+def is_validated(api: API, write: Write) -> bool:
     """Whether admission looks at the object once it obeys all rules of its kind."""
     return bool(api.admission.validating(_operation(write), write.call.kind, write.call.subresource))
 
@@ -46,7 +46,7 @@ async def mutate_object(api: API, write: Write, obj: Object, old: Object | None)
         return obj
     before = (obj.get("metadata") or {}).get("managedFields")
     attr = _attributes(write, obj, old)
-    await api.off_loop.slices.drive(chain.mutate(plugins, attr))
+    await api.off_loop.slices.drive(chain.run_mutating(plugins, attr))
     assert attr.obj is not None
     write.added = attr.size
     if attr.obj is not obj:
@@ -62,7 +62,7 @@ async def _allocate(api: API, write: Write) -> None:
     """Complete the object right before it is checked."""
     attr = _attributes(write, write.obj, write.old)
     plugins = api.admission.allocating(attr.operation, attr.kind, attr.subresource)
-    await api.off_loop.slices.drive(chain.allocate(plugins, attr))
+    await api.off_loop.slices.drive(chain.run_allocating(plugins, attr))
     write.refused, write.along = attr.refused, attr.along
 
 
@@ -73,14 +73,14 @@ async def _validate(api: API, write: Write) -> None:
         obj, old = write.shown(obj), write.shown(old) if old is not None else None
     attr = _attributes(write, obj, old)
     plugins = api.admission.validating(attr.operation, attr.kind, attr.subresource)
-    await api.off_loop.slices.drive(chain.validate(plugins, attr))
-    write.along = both(attr.along, write.along)
+    await api.off_loop.slices.drive(chain.run_validating(plugins, attr))
+    write.along = join_along(attr.along, write.along)
 
 
 # the three phases of a write; each raises what refuses it
 MUTATE: Final = Wait[Write](_mutate, mutates_object)
 ALLOCATE: Final = Wait[Write](_allocate, allocates_resources)
-VALIDATE: Final = Wait[Write](_validate, validates)
+VALIDATE: Final = Wait[Write](_validate, is_validated)
 
 
 async def admit_delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> None:
@@ -95,8 +95,8 @@ async def admit_delete(api: API, call: Call, chosen: DeleteOptions, old: Object)
         DELETE, call.kind, call.version, call.subresource, namespace, call.name, None, old, options, chosen.dry_run,
         call.user, call.warnings, call.annotations,
     )  # fmt: skip
-    await api.off_loop.slices.drive(chain.mutate(mutating, attr))
-    await api.off_loop.slices.drive(chain.validate(validating, attr))
+    await api.off_loop.slices.drive(chain.run_mutating(mutating, attr))
+    await api.off_loop.slices.drive(chain.run_validating(validating, attr))
 
 
 async def admit_connect(api: API, call: Call, asked: Object) -> Object:
@@ -112,8 +112,8 @@ async def admit_connect(api: API, call: Call, asked: Object) -> Object:
         CONNECT, call.kind, call.version, call.subresource, call.namespace, call.name, asked, None, None, False,
         call.user, call.warnings, call.annotations,
     )  # fmt: skip
-    await api.off_loop.slices.drive(chain.mutate(mutating, attr))
-    await api.off_loop.slices.drive(chain.validate(validating, attr))
+    await api.off_loop.slices.drive(chain.run_mutating(mutating, attr))
+    await api.off_loop.slices.drive(chain.run_validating(validating, attr))
     assert attr.obj is not None
     return attr.obj
 

@@ -98,15 +98,15 @@ def read_applied(write: ApplyWrite) -> None:
     write.nulls = serializer.has_nulls(write.body)
 
 
-def merge(write: ApplyWrite) -> None:
+def merge_applied(write: ApplyWrite) -> None:
     """Merge what is applied into the object as it is now. Raises BadRequest, ApplyConflict, Internal, Unconverted."""
     live = load_object(write)
-    _fit(write, merged(write, live), live)
+    _fit(write, merge_into(write, live), live)
 
 
 def merge_new(write: ApplyWrite) -> None:
     """Make a new object of what is applied. Raises BadRequest, Internal, and Conflict for one that names a uid."""
-    made, kind = merged(write, None), write.call.kind
+    made, kind = merge_into(write, None), write.call.kind
     if made["metadata"].get("uid"):
         why = f"uid mismatch: the provided object specified uid {made['metadata']['uid']}, and no existing object was"
         raise Conflict(kind.plural, kind.group, write.call.name, f"{why} found")
@@ -121,7 +121,7 @@ def check_type(write: ApplyWrite) -> None:
         raise BadRequest(f"invalid object type: {group}/{version}, Kind={given[1]}")
 
 
-def merged(write: ApplyWrite, live: Object | None) -> Object:
+def merge_into(write: ApplyWrite, live: Object | None) -> Object:
     """The live object (None for none) with the applied one merged into it, and its managedFields.
 
     Raises BadRequest, ApplyConflict, Internal or Unconverted.
@@ -138,7 +138,7 @@ def merged(write: ApplyWrite, live: Object | None) -> Object:
     if chosen.validation != "Ignore":
         call.warnings += write.repeated
     entries = obj["metadata"].pop("managedFields", [])
-    obj = view.copy(obj)  # the parts that it shares with what was given must stay as they are
+    obj = view.copy_object(obj)  # the parts that it shares with what was given must stay as they are
     managers.put_managed_fields(obj["metadata"], entries)
     return obj
 
@@ -247,7 +247,7 @@ def check_revision(write: ApplyWrite) -> None:
 
 
 READ: Final = Stages[ApplyWrite](PARSE, read_applied)
-APPLY: Final = change_stages(merge, admit.MUTATE)
+APPLY: Final = change_stages(merge_applied, admit.MUTATE)
 NEW: Final = (
     merge_new,
     refuse_while_terminating,
@@ -290,7 +290,7 @@ async def apply_scale(
     if written.entry is None:
         return AnswerDocument(shown(written.obj or {}))
     await api.converter.ready(call.kind, call.version, [written.entry])
-    return AnswerDocument(shown(view.load(call.kind, call.version, written.entry)))
+    return AnswerDocument(shown(view.load_object(call.kind, call.version, written.entry)))
 
 
 def merge_scale(write: ApplyScaleWrite) -> None:
@@ -305,7 +305,7 @@ def merge_scale(write: ApplyScaleWrite) -> None:
         raise Internal(f"failed to create manager for existing fields: {why}")
     write.scale = write.shown(old)
     managers.put_managed_fields(write.scale["metadata"], entries)
-    write.applied = merged(write, write.scale)
+    write.applied = merge_into(write, write.scale)
 
 
 async def _mutate_scale(api: API, write: ApplyScaleWrite) -> None:

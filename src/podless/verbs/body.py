@@ -12,4 +12,4 @@ from podless.verbs.options import WriteOptions
 def read_body(call: Call, options: WriteOptions) -> Object:
     """The object in the body, with its defaults. Warnings and floats go to the call. Raises BadRequest."""
     body = Body(call.kind, call.version, call.body, call.content_type, options.validation, call.warnings, call.floats)
-    return bodies.read(body)
+    return bodies.read_body(body)

@@ -252,7 +252,7 @@ async def _pod(api: API, call: Call, name: str) -> Object:
     entry = (await api.loaded(PODS)).get(PODS.key(call.namespace, name))
     if entry is None:
         raise NotFound(PODS.plural, "", name)
-    return view.load(PODS, call.version, entry)
+    return view.load_object(PODS, call.version, entry)
 
 
 async def _node(api: API, name: str) -> tuple[str, int]:

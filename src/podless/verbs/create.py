@@ -22,16 +22,16 @@ async def create_object(api: API, call: Call) -> Single:
     """Make the object that the body describes. Raises BadRequest, NotFound, Forbidden, Invalid or AlreadyExists."""
     write = Write(call, options.read_write_options(call, "CreateOptions"))
     await READ.run(api, write)
-    return await insert(api, write)
+    return await insert_object(api, write)
 
 
 async def make_object(api: API, write: Write) -> Single:
     """Make an object that was read by another verb. Raises what `create_object` does."""
     await ADMIT.run(api, write)
-    return await insert(api, write)
+    return await insert_object(api, write)
 
 
-async def insert(api: API, write: Write) -> Single:
+async def insert_object(api: API, write: Write) -> Single:
     """Store a new object that admission has seen. Raises what `create_object` does."""
     call, kind = write.call, write.call.kind
     metadata, told = write.obj["metadata"], len(call.warnings)
@@ -93,15 +93,15 @@ def own_fields(write: Write) -> None:
 
 def keep_copy(write: Write) -> None:
     """Keep the object as admission left it: a name or an allocation may have to be chosen again."""
-    write.given = view.copy(write.obj)
+    write.given = view.copy_object(write.obj)
 
 
 def begin_again(write: Write) -> None:
     """Go back to the object as admission left it."""
-    write.obj = view.copy(write.given)
+    write.obj = view.copy_object(write.given)
 
 
-def identify(write: Write) -> None:
+def identify_object(write: Write) -> None:
     """Set the name, if it is generated, and what the server alone says about a new object."""
     steps.generate_name(write.obj["metadata"])
     steps.identify_object(write.call.kind, write.obj["metadata"])
@@ -129,7 +129,7 @@ ADMIT: Final = Stages[Write](*ADMITTED)
 KEPT: Final = Stages[Write](keep_copy)
 AGAIN: Final = Stages[Write](begin_again)
 PREPARED: Final = (
-    identify,
+    identify_object,
     reset_fields,
     admit.ALLOCATE,
     Checks[Write](steps.validate_new),

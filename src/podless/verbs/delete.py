@@ -59,11 +59,11 @@ async def remove_object(
         if entry is None:
             return Action.KEEP
         await api.converter.ready(kind, call.version, [entry])
-        obj = view.load(kind, call.version, entry)
+        obj = view.load_object(kind, call.version, entry)
         metadata = obj["metadata"]
         _check(kind, entry, metadata, chosen)
         if asked is not None:
-            await admit.admit_delete(api, asked, chosen, view.load(kind, call.version, entry))
+            await admit.admit_delete(api, asked, chosen, view.load_object(kind, call.version, entry))
         held = bool(metadata.get("finalizers"))
         staged = kind.strategy.holds_policy and "deletionTimestamp" not in metadata
         if staged or (kind.strategy.grace and kind.strategy.collected):

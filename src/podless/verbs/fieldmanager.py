@@ -45,7 +45,7 @@ def endpoint_of(call: Call) -> Endpoint:
     kind = call.kind
     found = _endpoint(kind, call.version, call.subresource)
     if kind.webhook is not None:
-        return replace(found, convert=partial(conversion.lookup, call.kind, call.conversions))
+        return replace(found, convert=partial(conversion.find_converted, call.kind, call.conversions))
     return found
 
 

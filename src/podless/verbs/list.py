@@ -121,7 +121,7 @@ def _fields(call: Call, entry: Entry, keep: bool) -> dict[str, str]:
     key = ("fields", call.kind.group, call.version.name, call.kind.changed)
     known: dict[str, str] | None = entry.forms.get(key) if keep else None
     if known is None:
-        known = call.kind.strategy.fields(call.version, view.load(call.kind, call.version, entry))
+        known = call.kind.strategy.fields(call.version, view.load_object(call.kind, call.version, entry))
         if keep and sum(map(len, known.values())) < _SHORT:
             entry.forms[key] = known
     return known
@@ -131,7 +131,7 @@ def _labels(call: Call, entry: Entry) -> dict[str, str]:
     """The labels in the version that is asked for: a webhook may show others there."""
     if call.kind.webhook is None:
         return entry.labels
-    return view.load(call.kind, call.version, entry)["metadata"].get("labels") or {}
+    return view.load_object(call.kind, call.version, entry)["metadata"].get("labels") or {}
 
 
 async def list_(api: API, call: Call, collection: WatchCache, options: ListOptions, *, paged: bool = False) -> Many:

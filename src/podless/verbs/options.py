@@ -83,7 +83,7 @@ def read_boolean(call: Call, name: str) -> bool | None:
     return values[0].lower() not in ("false", "0") if values else None
 
 
-def integer(call: Call, name: str) -> int | None:
+def integer_parameter(call: Call, name: str) -> int | None:
     """An int64 parameter, or None where it is not given. Raises BadRequest."""
     values = call.query.get(name)
     return parse_int(values[0]) if values else None
@@ -178,14 +178,14 @@ def read_write_options(call: Call, kind: str, *, apply: bool = False) -> WriteOp
 _PLAIN_WRITE = WriteOptions(False, "Warn", "")
 
 
-def listing(call: Call, parsed: tuple[LabelSelector, FieldSelector] | None = None) -> ListOptions:
+def list_options(call: Call, parsed: tuple[LabelSelector, FieldSelector] | None = None) -> ListOptions:
     """Options of a list or watch: numbers, selectors, what fits together, fields that may be selected by.
 
     parsed: the selectors, where they have been read before. Raises BadRequest or Invalid.
     """
     if not call.query:
         return _PLAIN_LIST
-    timeout, limit = integer(call, "timeoutSeconds"), integer(call, "limit") or 0
+    timeout, limit = integer_parameter(call, "timeoutSeconds"), integer_parameter(call, "limit") or 0
     labels, fields = parsed or _parse(read_text(call, "labelSelector"), read_text(call, "fieldSelector"))
     revision, match, initial = read_text(call, "resourceVersion"), read_text(call, "resourceVersionMatch"), None
     if "sendInitialEvents" in call.query:
@@ -234,7 +234,7 @@ async def read_list_options(
 ) -> ListOptions:
     """The same, beside the loop where the selectors are long. Raises what `listing` does, and TooManyRequests."""
     size = 0 if parsed else len(read_text(call, "labelSelector")) + len(read_text(call, "fieldSelector"))
-    return await api.off_loop.make(size * _SELECTOR, listing, call) if size else listing(call, parsed)
+    return await api.off_loop.make(size * _SELECTOR, list_options, call) if size else list_options(call, parsed)
 
 
 _PLAIN_LIST = ListOptions(selectors.parse_labels(""), selectors.parse_fields(""), 0, "", "", "", None, False, None)
@@ -315,7 +315,7 @@ def of_delete(given: dict[str, Any]) -> DeleteOptions:
 
 def _delete_query(call: Call) -> dict[str, Any]:
     given: dict[str, Any] = {
-        "gracePeriodSeconds": integer(call, "gracePeriodSeconds"),
+        "gracePeriodSeconds": integer_parameter(call, "gracePeriodSeconds"),
         "orphanDependents": read_boolean(call, "orphanDependents"),
         "propagationPolicy": read_text(call, "propagationPolicy") if "propagationPolicy" in call.query else None,
         "dryRun": list(call.query.get("dryRun", ())) or None,
@@ -338,7 +338,7 @@ _ANY_VERSION = frozenset(
 
 def _delete_body(call: Call) -> dict[str, Any]:
     try:
-        raw = document(call, DELETE_OPTIONS)
+        raw = decode_document(call, DELETE_OPTIONS)
     except BadRequest as error:
         raise _undecoded(error.message) from None
     version, kind = raw.get("apiVersion") or "", raw.get("kind") or "DeleteOptions"
@@ -383,11 +383,11 @@ def check_literals(call: Call, struct: Struct) -> None:
         structs.decode_struct(struct, given)
 
 
-def document(call: Call, struct: Struct) -> dict[str, Any]:
+def decode_document(call: Call, struct: Struct) -> dict[str, Any]:
     """A body that is no object of the call's kind, decoded but not checked. Raises BadRequest."""
     try:
         raw = decode_options(call, struct)
-        typemeta.interpret(raw)
+        typemeta.read_type_meta(raw)
     except ValueError as error:
         raise BadRequest(str(error)) from None
     return raw or {}
@@ -403,7 +403,7 @@ def decode_options(call: Call, struct: Struct, repeated: list[str] | None = None
     except serializer.YAMLError as error:
         raise ValueError(error.message) from None
     except serializer.JSONError as error:
-        raise typemeta.unreadable(error) from None
+        raise typemeta.unreadable_error(error) from None
 
 
 def too_large(wanted: int, current: int) -> APIError:

@@ -149,7 +149,7 @@ def read_patched(
             obj = _decode_builtin(call, patched, unknown)
     except (ValueError, schema.Malformed) as error:
         raise raise_unfit(call, made, again() if again else patched, str(error)) from None
-    findings = [*repeated, *bodies.untold(call.kind, dict.fromkeys(unknown))]
+    findings = [*repeated, *bodies.name_unknown(call.kind, dict.fromkeys(unknown))]
     judge_fields(call, made, chosen, again or (lambda: patched), findings)
     return obj
 
@@ -172,14 +172,14 @@ _TYPE = structs.Struct("TypeMeta", tuple(structs.Field(name, gotypes.STRING) for
 
 def _decode_custom(call: Call, patched: Any, unknown: list[str], known: Object | None) -> Object:
     """Any object that says its kind; what its kind and version have to be is asked with all else. Raises ValueError."""
-    if not typemeta.interpret(patched).kind:
+    if not typemeta.read_type_meta(patched).kind:
         raise ValueError(f"Object 'Kind' is missing in '{_text(call, patched)}'")
     return call.kind.strategy.decode(call.kind, call.version, patched, unknown, known)
 
 
 def _decode_builtin(call: Call, patched: Any, unknown: list[str]) -> Object:
     """An object of the kind in one of the forms that it is shown in. Raises ValueError."""
-    kind, given = call.kind, typemeta.interpret(patched)
+    kind, given = call.kind, typemeta.read_type_meta(patched)
     patched = patched or {}
     if given.api_version in ("", "/"):
         # read as the form in which a real server computes, whose fields have no names in JSON

@@ -48,7 +48,7 @@ Change = Callable[[Object, Object], Object]
 _SHOWN = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
-def read(obj: Object, paths: Scale, *, required: bool = True) -> Object:
+def show_scale(obj: Object, paths: Scale, *, required: bool = True) -> Object:
     """The Scale that an object shows. Raises Internal where the object has no replicas and they are required."""
     replicas = _get(obj, paths.spec_replicas_path)
     if replicas is None and required:
@@ -122,7 +122,7 @@ class ScaleWrite(Write):
         super().__init__(call, options)
         self.verb = verb
         self.paths = paths
-        self.shown = partial(read, paths=paths, required=False)
+        self.shown = partial(show_scale, paths=paths, required=False)
 
 
 async def scale_object(api: API, call: Call, verb: str) -> AnswerDocument:
@@ -135,9 +135,9 @@ async def scale_object(api: API, call: Call, verb: str) -> AnswerDocument:
         entry = get_object(api, call, collection).entry
         assert entry is not None
         await api.converter.ready(call.kind, call.version, [entry])
-        return AnswerDocument(read(view.load(call.kind, call.version, entry), paths))
+        return AnswerDocument(show_scale(view.load_object(call.kind, call.version, entry), paths))
     if verb == "patch" and media_type(call) == APPLY.media:
-        shown = partial(read, paths=paths, required=False)
+        shown = partial(show_scale, paths=paths, required=False)
         return await apply_scale(api, call, shown, None if call.kind.custom else partial(_with_replicas, paths))
     chosen = options.read_write_options(call, "UpdateOptions" if verb == "update" else "PatchOptions")
     if verb == "patch" and collection.get(call.key) is None:  # a patch is read when there is something to be patched
@@ -147,11 +147,11 @@ async def scale_object(api: API, call: Call, verb: str) -> AnswerDocument:
     if collection.get(call.key) is None:
         raise call.not_found()
     written = await rewrite_object(api, write, RESCALE)
-    return AnswerDocument(read(await _object(api, call, written), paths, required=False))
+    return AnswerDocument(show_scale(await _object(api, call, written), paths, required=False))
 
 
 def _with_replicas(paths: Scale, old: Object, given: Object) -> Object:
-    obj = view.copy(old)
+    obj = view.copy_object(old)
     _put(obj, paths.spec_replicas_path, (given.get("spec") or {}).get("replicas") or 0)
     return obj
 
@@ -169,10 +169,10 @@ def make_scale(write: ScaleWrite) -> None:
     """Make the Scale that is wanted of the one that there is. Raises BadRequest, Invalid and Conflict."""
     call, old, paths = write.call, write.old, write.paths
     assert old is not None
-    write.before = read(old, paths, required=False)
+    write.before = show_scale(old, paths, required=False)
     if _get(old, paths.spec_replicas_path) is None:
         write.before["spec"] = {"replicas": _UNSET}
-    write.wanted = write.make(view.copy(write.before), old)
+    write.wanted = write.make(view.copy_object(write.before), old)
     if write.verb == "patch":
         _fit(call, write.wanted)
     else:
@@ -216,7 +216,7 @@ def _fit(call: Call, given: Object) -> None:
 async def _object(api: API, call: Call, written: Single) -> Object:
     if written.entry is not None:
         await api.converter.ready(call.kind, call.version, [written.entry])
-        return view.load(call.kind, call.version, written.entry)
+        return view.load_object(call.kind, call.version, written.entry)
     return written.obj or {}
 
 
@@ -225,7 +225,7 @@ def _decode(raw: Any, findings: list[str]) -> Object:
 
     Raises ValueError with the text of a real server's decoder.
     """
-    given = typemeta.interpret(raw)
+    given = typemeta.read_type_meta(raw)
     api_version, kind = given.api_version or "autoscaling/v1", given.kind or "Scale"
     if (api_version, kind) != ("autoscaling/v1", "Scale"):
         raise ValueError(explain_unregistered(kind, api_version, RELEASE.schemes.scale))

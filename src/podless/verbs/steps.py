@@ -150,7 +150,7 @@ def check_uid(call: Call, metadata: Object, uid: str, *, dry_run: bool = False) 
         raise Conflict(kind.plural, kind.group, call.name, why)
 
 
-def refuse(kind: Kind, obj: Object, found: Sequence[FieldError]) -> None:
+def refuse_invalid(kind: Kind, obj: Object, found: Sequence[FieldError]) -> None:
     """Raises Invalid where there are errors, in the name of the kind and group that the object says it is of."""
     if found:
         group = obj["apiVersion"].rpartition("/")[0] if kind.custom else kind.named
@@ -181,14 +181,14 @@ def fit_to_path(write: Write) -> None:
 
 def _validate_type(call: Call, obj: Object, old: Object | None = None) -> None:
     """A custom object is of the kind and version of the path. Raises Invalid."""
-    refuse(call.kind, obj, judgement.of_type(call.kind, call.version, obj, old))
+    refuse_invalid(call.kind, obj, judgement.of_type(call.kind, call.version, obj, old))
 
 
 def validate_new(write: Write) -> None:
     """Check that the new object obeys all rules. Raises Invalid."""
     call, obj = write.call, write.obj
     _validate_type(call, obj)
-    refuse(call.kind, obj, [*write.refused, *judgement.of_new(call.kind, call.version, obj, call.floats)])
+    refuse_invalid(call.kind, obj, [*write.refused, *judgement.of_new(call.kind, call.version, obj, call.floats)])
     if write.loose:
         call.kind.strategy.trim(call.version, obj)
     _warn(call, obj)
@@ -206,7 +206,7 @@ def validate_changed(write: Write) -> None:
     _validate_type(call, obj, old)
     below = call.subresource
     found = judgement.of_change(call.kind, call.version, obj, old, call.warnings, call.floats, subresource=below)
-    refuse(call.kind, obj, [*write.refused, *found])
+    refuse_invalid(call.kind, obj, [*write.refused, *found])
     if write.loose:
         strategy.trim(call.version, obj)
     if not below:

@@ -142,7 +142,7 @@ def _frees(wanted: Next | Action) -> bool:
 
 def encode_stored(kind: Kind, obj: Object) -> Stored:
     """The object as it is stored. Raises Oversized."""
-    stored = view.encode(kind, obj)
+    stored = view.encode_object(kind, obj)
     if len(stored.data) > _MOST:
         struct = kind.struct
         # a real server stores built-in kinds as protobuf, in which long texts take less

@@ -87,7 +87,7 @@ async def _convert(api: API, write: Write) -> None:
 def load_object(write: Write) -> Object:
     """The object as it is now, decoded anew. Raises what view.load does."""
     assert write.entry is not None
-    return view.load(write.call.kind, write.call.version, write.entry)
+    return view.load_object(write.call.kind, write.call.version, write.entry)
 
 
 def load_old(write: Write) -> None:
@@ -95,11 +95,11 @@ def load_old(write: Write) -> None:
     write.old = load_object(write)
 
 
-def replace(write: Write) -> None:
+def replace_object(write: Write) -> None:
     """Make the object what the client sent. Raises Conflict for another uid, and Unconverted."""
     call, old = write.call, write.old
     assert old is not None
-    obj = view.copy(write.given)
+    obj = view.copy_object(write.given)
     if call.kind.strategy.literal and not call.content_type.startswith((protobuf.MEDIA, "application/yaml")):
         call.kind.strategy.written(obj, call.body)
     steps.check_uid(call, obj["metadata"], old["metadata"].get("uid", ""), dry_run=write.options.dry_run)
@@ -143,7 +143,7 @@ def change_stages(*change: Work[W] | Wait[W]) -> Stages[W]:
 
 
 READ: Final = Stages[Write](PARSE, steps.read_body, steps.fit_to_path, steps.drop_repeated_owners)
-UPDATE: Final = change_stages(replace, admit.MUTATE)
+UPDATE: Final = change_stages(replace_object, admit.MUTATE)
 STORED: Final = Stages[Write](*steps.STORED)
 
 

@@ -202,7 +202,9 @@ class Watch:
         if self._generation != self._api.registry.generation:
             self._renew()
         call = self.call
-        unready = call.kind.webhook is not None and conversion.missing(call.kind, call.version, self._involved(events))
+        unready = call.kind.webhook is not None and conversion.needs_webhook(
+            call.kind, call.version, self._involved(events)
+        )
         if self._work is None and not unready and not (self.looks and _size(events) > _LONG):
             self._hand_over(events)
             return
@@ -307,7 +309,7 @@ class Watch:
             elif had and before is not None:
                 last = event.last(before)
                 if self.call.kind.webhook is not None:
-                    view.carry(self.call.kind, self.call.version, before, last)
+                    view.carry_bodies(self.call.kind, self.call.version, before, last)
                 seen.append(Seen(DELETED, last, event))
         return seen
 

@@ -55,7 +55,7 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
     async def attempt(entry: Entry | None) -> Next | Action:
         if entry is None:
             raise call.not_found()
-        pod = view.load(call.kind, call.version, entry)
+        pod = view.load_object(call.kind, call.version, entry)
         if why := _unbindable(pod, metadata):
             raise Conflict("pods/binding", "", call.name, why)
         pod["spec"] = {**pod["spec"], "nodeName": target["name"]}
@@ -63,7 +63,7 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
         for name in ("annotations", "labels"):
             if metadata.get(name):
                 pod["metadata"][name] = dict(sorted({**(pod["metadata"].get(name) or {}), **metadata[name]}.items()))
-        condition(pod["status"], {"type": "PodScheduled", "status": "True"})
+        set_pod_condition(pod["status"], {"type": "PodScheduled", "status": "True"})
         return Action.KEEP if dry_run else Next(pod)
 
     await storage.update_stored(api, call.kind, call.key, attempt)
@@ -85,7 +85,7 @@ def _unbindable(pod: Object, given: Object) -> str:
     return f"pod {name} has non-empty .spec.schedulingGates" if spec.get("schedulingGates") else ""
 
 
-def condition(status: Object, given: Object) -> None:
+def set_pod_condition(status: Object, given: Object) -> None:
     """Set one condition of a pod's status; its time is that of its last change."""
     conditions = status.setdefault("conditions", [])
     before = next((one for one in conditions if one.get("type") == given["type"]), None)
@@ -110,7 +110,7 @@ async def evict_pod(api: API, call: Call, obj: Object) -> Object:
     entry = (await api.loaded(call.kind)).get(call.key)
     if entry is None:
         raise call.not_found()
-    pod = view.load(call.kind, call.version, entry)
+    pod = view.load_object(call.kind, call.version, entry)
     status = pod.get("status") or {}
     if status.get("phase") not in _FREE and "deletionTimestamp" not in pod["metadata"]:
         await _spend(api, pod, chosen.dry_run)
@@ -150,7 +150,7 @@ async def _spend(api: API, pod: Object, dry_run: bool) -> None:
     async def attempt(entry: Entry | None) -> Next | Action:
         if entry is None:
             return Action.KEEP
-        budget = view.load(kind, version, entry)
+        budget = view.load_object(kind, version, entry)
         if _unhealthy(pod, budget):
             return Action.KEEP
         _take(budget, pod["metadata"]["name"])
@@ -244,8 +244,8 @@ async def _condemn(api: API, call: Call, chosen: DeleteOptions) -> None:
     async def attempt(entry: Entry | None) -> Next | Action:
         if entry is None:
             return Action.KEEP
-        pod = view.load(call.kind, call.version, entry)
-        condition(
+        pod = view.load_object(call.kind, call.version, entry)
+        set_pod_condition(
             pod["status"],
             {
                 "type": "DisruptionTarget",

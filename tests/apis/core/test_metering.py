@@ -40,7 +40,7 @@ class Claims:
         spec: dict[str, Any] = {"resources": {"requests": {"storage": storage}}}
         spec |= {"storageClassName": class_, "volumeAttributesClassName": chosen}
         head = {"kind": "PersistentVolumeClaim", "apiVersion": "v1"}
-        stored = view.encode(CLAIMS, head | {"metadata": {"name": name, "namespace": namespace}, "spec": spec})
+        stored = view.encode_object(CLAIMS, head | {"metadata": {"name": name, "namespace": namespace}, "spec": spec})
         if storage is not None or revision:
             await self.store.commit([Operation(key, stored if storage is not None else None, revision)])
 

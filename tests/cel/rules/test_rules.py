@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.cel.rules import NodeRules, check
+from podless.cel.rules import NodeRules, validate_rules
 from podless.runtime.jsonobject import Object
 
 INT: Object = {"type": "integer"}
@@ -30,7 +30,7 @@ def broken(schema: Object, value: Any, old: Any = None, **more: Any) -> list[str
 
 
 def refused(schema: Object) -> list[str]:
-    return [str(error) for error in check(schema, "schema")]
+    return [str(error) for error in validate_rules(schema, "schema")]
 
 
 def test_nothing_is_done_without_rules() -> None:

@@ -56,7 +56,7 @@ def test_a_pod_waits_by_the_clock_that_its_times_are_of(
     context.run(clock.CURRENT.set, moved)
     condition = {"type": "Ready", "status": "True", "lastTransitionTime": context.run(clock.now)}
     moved.advance(passed)
-    assert context.run(pods.unavailable, {"status": {"conditions": [condition]}}, 9) == left
+    assert context.run(pods.seconds_until_available, {"status": {"conditions": [condition]}}, 9) == left
 
 
 def test_what_cannot_be_made_is_told(home: Namespace) -> None:

@@ -156,7 +156,7 @@ def _serve(line: Connection, tokens: str) -> None:
         app = App(Settings(data=Path(tokens).parent / "data", tls=False, token_file=Path(tokens)))
         await app.start()
         serve._prepare()
-        serve.settle()
+        serve.freeze_start()
         line.send((int(app.url.rpartition(":")[2]), app.token))
         await asyncio.Event().wait()
 

@@ -20,7 +20,7 @@ HEALTH = Attributes("get", path="/healthz/ping")
 
 
 def parsed(*rules: dict[str, Any], **more: Any) -> policy.AuditPolicy:
-    return policy.parse({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": list(rules), **more})
+    return policy.parse_policy({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": list(rules), **more})
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from podless.apis import offline
 from podless.http.faults import BadFault, InjectedFault
-from podless.http.faults.definition import definition, fault_kind
+from podless.http.faults.definition import fault_definition, fault_kind
 from podless.http.faults.fault import TERMS, Term
 
 KIND = fault_kind()
 
 
 def test_the_definition_is_one_that_a_server_takes() -> None:
-    made = offline.define_kind(definition())
+    made = offline.define_kind(fault_definition())
     assert (list(made.errors), list(made.warnings)) == ([], [])
     assert made.kind is not None
     assert (made.kind.kind, made.kind.plural) == (KIND.kind, KIND.plural)

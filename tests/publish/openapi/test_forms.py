@@ -31,7 +31,7 @@ def test_version_2(kind: Kind) -> None:
     for name, definition in parts["definitions"].items():
         for schema in schemas(definition):
             assert not _NEVER & schema.keys(), name
-    assert v2pb.document(parts)
+    assert v2pb.encode_document(parts)
 
 
 @pytest.mark.parametrize("kind", catalog.ALL, ids=lambda kind: kind.resource)

@@ -22,7 +22,7 @@ from podless.publish.openapi.serve import (
     V3_PROTOBUF,
     DocumentRequest,
     Reply,
-    accepted,
+    accepted_form,
     complete_answer,
 )
 
@@ -130,7 +130,7 @@ def test_not_acceptable(library: Library) -> None:
     ],
 )
 def test_accepted(accept: str, form: str | None) -> None:
-    assert accepted(accept, V3_FORMS) == form
+    assert accepted_form(accept, V3_FORMS) == form
 
 
 def test_protobuf(library: Library) -> None:
@@ -207,7 +207,7 @@ def test_a_change_changes_the_hash(kinds: list[Kind], library: Library) -> None:
 def test_the_same_definition_has_the_same_hash() -> None:
     other = json.loads(json.dumps(SCHEMA))
     one, two = kind(uid="1"), kind(uid="2", versions=(Version("v1", other),), terminating=True, verbs=("get",))
-    assert v3.digest(one, one.versions[0]) == v3.digest(two, two.versions[0])
+    assert v3.digest_part(one, one.versions[0]) == v3.digest_part(two, two.versions[0])
 
 
 def test_versions_that_are_not_served_are_not_shown() -> None:
@@ -286,6 +286,6 @@ def test_documents_are_what_they_are_as_a_whole(group: str) -> None:
 
 def test_version_2_is_what_it_is_as_a_whole() -> None:
     library = Library(lambda: KINDS)
-    whole = v2.document(KINDS)
+    whole = v2.make_document(KINDS)
     assert library.swagger(DocumentRequest()).body == serializer.encode_json(whole)
-    assert library.swagger(DocumentRequest(accept=V2_PROTOBUF)).body == v2pb.document(whole)
+    assert library.swagger(DocumentRequest(accept=V2_PROTOBUF)).body == v2pb.encode_document(whole)

@@ -50,14 +50,14 @@ def kind(group: str, plural: str, version: Version, *, custom: bool) -> Kind:
     ],
 )
 def test_cells_by_the_columns_type(value: Any, cells: list[Any]) -> None:
-    layout = table.custom([Column(name, name, ".spec.v") for name in TYPES])
+    layout = table.custom_layout([Column(name, name, ".spec.v") for name in TYPES])
     obj = {"metadata": {"name": "x"}, "spec": {"v": value}}
     assert json.dumps(layout.cells(obj, NOW)) == json.dumps(["x", *cells])
     assert layout.cells({"metadata": {"name": "x"}}, NOW) == ["x", None, None, None, None, None]
 
 
 def test_the_first_of_several_values_is_shown() -> None:
-    layout = table.custom([Column("Any", "string", ".l[*].n"), Column("Sum", "integer", ".l[*].p")])
+    layout = table.custom_layout([Column("Any", "string", ".l[*].n"), Column("Sum", "integer", ".l[*].p")])
     assert layout.cells({"metadata": {}, "l": [{"n": "a", "p": 1}, {"n": "b", "p": 2}]}) == ["", "a", 1]
 
 
@@ -65,7 +65,7 @@ def test_column_definitions() -> None:
     version = Version(
         "v1", columns=(Column("Size", "integer", ".spec.size", "int32", "how big", 1), Column("S", "string", ".s"))
     )
-    name, size, plain = table.columns(version)
+    name, size, plain = table.column_definitions(version)
     assert list(name) == ["name", "type", "format", "description", "priority"]
     assert (name["name"], name["type"], name["format"], name["priority"]) == ("Name", "string", "name", 0)
     assert name["description"] == texts.field_text(texts.META, "ObjectMeta", "name")
@@ -74,22 +74,22 @@ def test_column_definitions() -> None:
 
 
 def test_default_columns_and_malformed_paths() -> None:
-    assert [column["name"] for column in table.columns(Version("v1"))] == ["Name", "Age"]
-    assert table.columns(Version("v1"))[1]["description"] == texts.field_text(
+    assert [column["name"] for column in table.column_definitions(Version("v1"))] == ["Name", "Age"]
+    assert table.column_definitions(Version("v1"))[1]["description"] == texts.field_text(
         texts.META, "ObjectMeta", "creationTimestamp"
     )
     given = (Column("A", "string", ".a"), Column("B", "string", ".b["), Column("C", "string", ".c"))
-    assert [column["name"] for column in table.columns(Version("v1", columns=given))] == ["Name", "A"]
+    assert [column["name"] for column in table.column_definitions(Version("v1", columns=given))] == ["Name", "A"]
 
 
 def test_a_bookmark_has_no_age() -> None:
-    assert table.custom(None).cells({"metadata": {"resourceVersion": "1"}}) == ["", None]
+    assert table.custom_layout(None).cells({"metadata": {"resourceVersion": "1"}}) == ["", None]
 
 
 def test_a_layout_is_compiled_once_for_a_version() -> None:
     version = Version("v1")
     one = kind("example.com", "things", version, custom=True)
-    assert table.layout(one, version) is table.layout(one, version)
+    assert table.table_layout(one, version) is table.table_layout(one, version)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_a_layout_is_compiled_once_for_a_version() -> None:
     ],
 )  # fmt: skip
 def test_ages(seconds: float, text: str) -> None:
-    assert table.age("2024-05-06T07:08:09Z", NOW + seconds) == text
+    assert table.age_of_time("2024-05-06T07:08:09Z", NOW + seconds) == text
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_ages(seconds: float, text: str) -> None:
     ],
 )
 def test_times(given: str, text: str) -> None:
-    assert table.age(given, NOW) == text
+    assert table.age_of_time(given, NOW) == text
 
 
 CREATED = "2024-05-06T07:08:04Z"
@@ -172,7 +172,7 @@ NEW_EVENT = {
 )  # fmt: skip
 def test_built_in_kinds(group: str, plural: str, obj: dict[str, Any], cells: list[Any]) -> None:
     version = Version("v1")
-    layout = table.layout(kind(group, plural, version, custom=False), version)
+    layout = table.table_layout(kind(group, plural, version, custom=False), version)
     assert layout.cells({"metadata": {"name": "x", "creationTimestamp": CREATED}} | obj, NOW) == cells
     assert len(layout.definitions) == len(cells)
 
@@ -182,7 +182,7 @@ def test_every_built_in_column_reads_an_empty_object() -> None:
     assert ("", "configmaps") in known
     for group, plural in known:
         version = Version("v1")
-        assert table.layout(kind(group, plural, version, custom=False), version).cells({}, NOW)
+        assert table.table_layout(kind(group, plural, version, custom=False), version).cells({}, NOW)
 
 
 def test_scale() -> None:
@@ -218,7 +218,7 @@ def test_partial_metadata_has_the_order_of_a_real_server() -> None:
 
 @pytest.mark.parametrize("include", ["None", "Metadata", "Object"])
 def test_tables(include: str) -> None:
-    layout = table.custom([Column("Size", "integer", ".spec.size")])
+    layout = table.custom_layout([Column("Size", "integer", ".spec.size")])
     shown = table.make_table(layout, [OBJECT], {"resourceVersion": "9", "continue": "", "other": 1}, include, now=NOW)
     included = {"None": None, "Metadata": table.make_partial(OBJECT), "Object": OBJECT}[include]
     assert shown == {
@@ -259,14 +259,14 @@ def test_include_object() -> None:
     )
 )  # fmt: skip
 def test_any_value_has_a_cell(value: Any) -> None:
-    layout = table.custom([Column(name, name, ".v") for name in TYPES])
+    layout = table.custom_layout([Column(name, name, ".v") for name in TYPES])
     cells = layout.cells({"metadata": {"name": "x"}, "v": value}, NOW)
     assert isinstance(cells[1], str)
     assert serializer.encode_json(cells)
 
 
 def test_a_kept_row_is_the_row_anew_at_every_later_moment() -> None:
-    layout = table.custom(
+    layout = table.custom_layout(
         [Column("Since", "date", ".since"), Column("N", "integer", ".n"), Column("No", "date", ".no")]
     )
     for obj in ({"metadata": {"name": "x"}, "since": CREATED, "n": 1}, {"metadata": {}, "since": "?", "no": CREATED}):
@@ -302,13 +302,13 @@ def test_what_many_rows_are_sorted_by_is_made_once_for_each_state(
     assert len(precedence) > lists.LONG
     assert precedence == sorted(precedence)
     seen: list[str] = []
-    whole = view.inner
+    whole = view.load_inner
 
     def inner(kind: Kind, version: Version, entry: Entry) -> dict[str, Any]:
         seen.append(entry.name)
         return whole(kind, version, entry)
 
-    monkeypatch.setattr(view, "inner", inner)
+    monkeypatch.setattr(view, "load_inner", inner)
     for _ in range(3):
         shown = [row["cells"][0] for row in client.send("GET", path, Accept=accept).body["rows"]]
         assert shown == [row["cells"][0] for row in first]

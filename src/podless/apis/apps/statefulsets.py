@@ -74,7 +74,7 @@ class StatefulSetStrategy(ReplicasStrategy):
         errors += checks.validate_nonnegative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
         service = spec.get("serviceName")
         if old is None and service:  # it stays as it is, and so do claims
-            errors += field.invalids("spec.serviceName", service, names.check_label_name(service))
+            errors += field.invalid_details("spec.serviceName", service, names.check_label_name(service))
         found, selector = template.validate_selector(spec, "", "empty selector is invalid for statefulset")
         errors += found
         if selector is not None:

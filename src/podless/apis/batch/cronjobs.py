@@ -64,7 +64,7 @@ def _check(spec: Object, old: Object | None) -> list[FieldError]:
     errors = _schedule(schedule, zone, old) if schedule else [field.required("spec.schedule")]
     errors += checks.validate_nonnegative("spec.startingDeadlineSeconds", spec.get("startingDeadlineSeconds"))
     if zone is not None and (old is None or old.get("timeZone") != zone):
-        errors += field.invalids("spec.timeZone", zone, schedules.zone_faults(zone))
+        errors += field.invalid_details("spec.timeZone", zone, schedules.zone_faults(zone))
     policy = spec["concurrencyPolicy"]
     errors += field.one_of("spec.concurrencyPolicy", policy, _POLICIES)
     job, before = spec["jobTemplate"]["spec"], old["jobTemplate"]["spec"] if old is not None else None

@@ -92,7 +92,7 @@ def _patterns(patterns: list[Object], path: str) -> list[FieldError]:
         errors.append(field.too_many(path, len(patterns), _MOST_PATTERNS))
     for place, pattern in enumerate(each(patterns)):
         kind = pattern.get("type") or ""
-        errors += field.invalids(f"{path}[{place}].type", kind, names.qualified_name(kind))
+        errors += field.invalid_details(f"{path}[{place}].type", kind, names.qualified_name(kind))
         errors += _one_of(f"{path}[{place}].status", pattern.get("status") or "", _STATUSES)
     return errors
 

@@ -26,12 +26,12 @@ class ConfigMapStrategy(TypedStrategy):
         data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
         size = 0
         for key, value in each(by_name(data)).items():
-            errors += field.invalids(f"data[{key}]", key, names.config_key(key))
+            errors += field.invalid_details(f"data[{key}]", key, names.config_key(key))
             if key in binary:
                 errors.append(field.invalid(f"data[{key}]", key, "duplicate of key present in binaryData"))
             size += len(value.encode())
         for key, value in each(by_name(binary)).items():
-            errors += field.invalids(f"binaryData[{key}]", key, names.config_key(key))
+            errors += field.invalid_details(f"binaryData[{key}]", key, names.config_key(key))
             size += gobase64.decoded_size(value or "")  # null is no bytes
         if size > _MOST:
             errors.append(field.too_long("", _MOST))

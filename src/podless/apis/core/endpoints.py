@@ -48,18 +48,18 @@ class EndpointsStrategy(TypedStrategy):
 def _address(address: Object, path: str) -> Iterator[FieldError]:
     ip, host, node = address["ip"], address.get("hostname"), address.get("nodeName")
     faults = addresses.find_address_faults(ip)
-    yield from field.invalids(f"{path}.ip", ip, faults)
+    yield from field.invalid_details(f"{path}.ip", ip, faults)
     if host:
-        yield from field.invalids(f"{path}.hostname", host, names.check_label_name(host))
+        yield from field.invalid_details(f"{path}.hostname", host, names.check_label_name(host))
     if node is not None:
-        yield from field.invalids(f"{path}.nodeName", node, names.check_subdomain(node))
-    yield from field.invalids(f"{path}.ip", ip, servicespec.validate_external_address(ip))
+        yield from field.invalid_details(f"{path}.nodeName", node, names.check_subdomain(node))
+    yield from field.invalid_details(f"{path}.ip", ip, servicespec.validate_external_address(ip))
 
 
 def _subset_port(port: Object, path: str, *, named: bool) -> Iterator[FieldError]:
     name, number, protocol, application = port.get("name"), port["port"], port.get("protocol"), port.get("appProtocol")
     if name:
-        yield from field.invalids(f"{path}.name", name, names.check_label_name(name))
+        yield from field.invalid_details(f"{path}.name", name, names.check_label_name(name))
     elif named:
         yield field.required(f"{path}.name")
     yield from checks.port_number(f"{path}.port", number)
@@ -74,7 +74,7 @@ def validate_protocols(protocol: str | None, application: str | None, path: str)
         yield field.not_supported(f"{path}.protocol", protocol, PROTOCOLS)
     if application is not None:
         where = f"{path}.appProtocol"
-        yield from field.invalids(where, application, names.qualified_name(application))
+        yield from field.invalid_details(where, application, names.qualified_name(application))
 
 
 STRATEGY = EndpointsStrategy()

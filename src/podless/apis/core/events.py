@@ -162,7 +162,7 @@ def _check_new(obj: Object, named: str) -> list[FieldError]:
     controller = obj.get("reportingComponent", "")
     if not controller:
         errors.append(field.required(named))
-    errors += field.invalids(named, controller, names.qualified_name(controller))
+    errors += field.invalid_details(named, controller, names.qualified_name(controller))
     for name, most in _MOST.items():
         value = obj.get(name, "")
         if not value and name != "message":

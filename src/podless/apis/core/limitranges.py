@@ -78,7 +78,7 @@ def _put(item: Object, name: str, amounts: dict[str, str]) -> None:
 
 def _type(name: str, path: str) -> Iterator[FieldError]:
     faults = names.qualified_name(name)
-    yield from field.invalids(path, name, faults)
+    yield from field.invalid_details(path, name, faults)
     if not faults and "/" not in name and name not in _TYPES:
         yield field.invalid(path, name, "must be a standard limit type or fully qualified")
 

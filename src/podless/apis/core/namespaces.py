@@ -98,7 +98,7 @@ class NamespaceStrategy(TypedStrategy):
 
 
 def _check_finalizer(name: str, path: str) -> list[FieldError]:
-    errors = field.invalids(path, name, names.qualified_name(name))
+    errors = field.invalid_details(path, name, names.qualified_name(name))
     if "/" not in name and name not in objectmeta.STANDARD_FINALIZERS:
         detail = "name is neither a standard finalizer name nor is it fully qualified"
         errors.append(field.invalid(path, name, detail))

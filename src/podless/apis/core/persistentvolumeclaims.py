@@ -182,7 +182,7 @@ def _size(spec: Object) -> Fraction:
 
 def _resource(name: str, path: str) -> Iterator[FieldError]:
     faults = names.qualified_name(name)
-    yield from field.invalids(path, name, faults)
+    yield from field.invalid_details(path, name, faults)
     if not faults and ("/" not in name or "kubernetes.io/" in name) and name != "storage":
         yield field.not_supported(path, name, ["storage"])
 

@@ -55,7 +55,7 @@ class SecretStrategy(TypedStrategy):
         errors: list[FieldError] = []
         data = obj.get("data") or {}
         for key in each(in_order(data)):
-            errors += field.invalids(f"data[{key}]", key, names.config_key(key))
+            errors += field.invalid_details(f"data[{key}]", key, names.config_key(key))
         if sum(gobase64.decoded_size(value or "") for value in each(data).values()) > _MOST:
             errors.append(field.too_long("data", _MOST))
         return [*errors, *_check_type(obj, data)]

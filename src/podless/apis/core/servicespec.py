@@ -67,7 +67,7 @@ def _named(spec: Object) -> Iterator[FieldError]:
         host = (spec.get("externalName") or "").removesuffix(".")
         if not host:
             yield field.required("spec.externalName")
-        yield from field.invalids("spec.externalName", host, names.check_subdomain(host) if host else ())
+        yield from field.invalid_details("spec.externalName", host, names.check_subdomain(host) if host else ())
     elif kind in EXPOSED and bare:
         yield field.invalid("spec.clusterIPs[0]", HEADLESS, f"may not be set to 'None' for {kind} services")
 
@@ -116,7 +116,7 @@ def _as_go(protocol: str, port: int) -> Object:
 def _port(port: Object, path: str, named: bool, seen: set[str]) -> Iterator[FieldError]:
     name, target = port.get("name") or "", port["targetPort"]
     if name:
-        yield from field.invalids(f"{path}.name", name, names.check_label_name(name))
+        yield from field.invalid_details(f"{path}.name", name, names.check_label_name(name))
         yield from checks.validate_unique(f"{path}.name", name, seen)
     elif named:
         yield field.required(f"{path}.name")
@@ -125,13 +125,13 @@ def _port(port: Object, path: str, named: bool, seen: set[str]) -> Iterator[Fiel
     yield from checks.validate_port(f"{path}.targetPort", target)
     protocol = port.get("appProtocol")
     if protocol is not None:
-        yield from field.invalids(f"{path}.appProtocol", protocol, names.qualified_name(protocol))
+        yield from field.invalid_details(f"{path}.appProtocol", protocol, names.qualified_name(protocol))
 
 
 def _selection(spec: Object) -> Iterator[FieldError]:
     for key, value in each(spec.get("selector") or {}).items():
-        yield from field.invalids("spec.selector", key, names.qualified_name(key))
-        yield from field.invalids("spec.selector", value, names.label_value(value))
+        yield from field.invalid_details("spec.selector", key, names.qualified_name(key))
+        yield from field.invalid_details("spec.selector", value, names.label_value(value))
     affinity = spec["sessionAffinity"]
     yield from field.one_of("spec.sessionAffinity", affinity, _AFFINITIES)
     if affinity == "ClientIP":
@@ -193,7 +193,7 @@ def _cluster_ips(ips: Sequence[str], path: str, known: Sequence[str]) -> Iterato
         if place or ip != HEADLESS:
             if ip in known:
                 continue
-            yield from field.invalids(f"{path}[{place}]", ip, find_address_faults(ip))
+            yield from field.invalid_details(f"{path}[{place}]", ip, find_address_faults(ip))
         elif len(ips) > 1:
             yield field.invalid(path, ips, "'None' must be the first and only value")
 
@@ -201,7 +201,7 @@ def _cluster_ips(ips: Sequence[str], path: str, known: Sequence[str]) -> Iterato
 def _external(spec: Object) -> Iterator[FieldError]:
     for place, ip in enumerate(each(spec.get("externalIPs") or [])):
         found = find_address_faults(ip) or validate_external_address(ip)
-        yield from field.invalids(f"spec.externalIPs[{place}]", ip, found)
+        yield from field.invalid_details(f"spec.externalIPs[{place}]", ip, found)
 
 
 def validate_external_address(text: str) -> Iterator[str]:
@@ -236,7 +236,7 @@ def _balancing(spec: Object, annotations: dict[str, str]) -> Iterator[FieldError
     if (ranges or noted is not None) and not balanced:
         yield field.forbidden(path, _BALANCED)
     for where, value in each(places):
-        yield from field.invalids(where, value, range_faults(value))
+        yield from field.invalid_details(where, value, range_faults(value))
     if spec.get("allocateLoadBalancerNodePorts") is not None and not balanced:
         yield field.forbidden("spec.allocateLoadBalancerNodePorts", _BALANCED)
     yield from load_balancer_class(spec)
@@ -259,7 +259,7 @@ def load_balancer_class(spec: Object) -> list[FieldError]:
         return []
     if spec["type"] != "LoadBalancer":
         return [field.forbidden(path, _BALANCED)]
-    return field.invalids(path, given, names.qualified_name(given))
+    return field.invalid_details(path, given, names.qualified_name(given))
 
 
 def _traffic(spec: Object) -> Iterator[FieldError]:
@@ -285,13 +285,13 @@ def validate_load_balancer_status(status: Object) -> Iterator[FieldError]:
         path, ip = f"status.loadBalancer.ingress[{place}]", one.get("ip")
         mode, host = one.get("ipMode"), one.get("hostname")
         if ip:
-            yield from field.invalids(f"{path}.ip", ip, find_address_faults(ip))
+            yield from field.invalid_details(f"{path}.ip", ip, find_address_faults(ip))
         if mode is not None and not ip:
             yield field.forbidden(f"{path}.ipMode", "may not be specified when `ip` is not set")
         elif mode is not None and mode not in _MODES:
             yield field.not_supported(f"{path}.ipMode", mode, _MODES)
         if host:
-            yield from field.invalids(f"{path}.hostname", host, names.check_subdomain(host))
+            yield from field.invalid_details(f"{path}.hostname", host, names.check_subdomain(host))
             if parse_address(host) is not None:
                 yield field.invalid(f"{path}.hostname", host, "must be a DNS name, not an IP address")
 

@@ -105,28 +105,28 @@ def _endpoint(endpoint: Object, sort: str, path: str) -> Iterator[FieldError]:
             yield from _slice_address(address, sort, where, place)
     host, node = endpoint.get("hostname"), endpoint.get("nodeName")
     if host is not None:
-        yield from field.invalids(f"{path}.hostname", host, names.check_label_name(host))
+        yield from field.invalid_details(f"{path}.hostname", host, names.check_label_name(host))
     yield from _hints(endpoint.get("hints") or {}, f"{path}.hints")
     if node is not None:
-        yield from field.invalids(f"{path}.nodeName", node, names.check_subdomain(node))
+        yield from field.invalid_details(f"{path}.nodeName", node, names.check_subdomain(node))
 
 
 def _slice_address(address: str, sort: str, path: str, place: int) -> Iterator[FieldError]:
     where = f"{path}[{place}]"
     if not has("OneFaultOfAddresses"):
-        yield from field.invalids(where, address, servicespec.validate_external_address(address))
+        yield from field.invalid_details(where, address, servicespec.validate_external_address(address))
         parsed = addresses.parse_address(address)
         if parsed is None or (parsed.version == 4) != (sort == "IPv4"):
             yield field.invalid(where, address, f"must be a valid {sort} address")
         return
     faults = addresses.find_address_faults(address)
-    yield from field.invalids(where, address, faults)
+    yield from field.invalid_details(where, address, faults)
     if faults:
         return
     parsed = ipaddress.ip_address(address)
     if (parsed.version == 4) != (sort == "IPv4"):
         yield field.invalid(path, address, f"must be an {sort} address")
-    yield from field.invalids(where, address, servicespec.validate_external_address(address))
+    yield from field.invalid_details(where, address, servicespec.validate_external_address(address))
 
 
 def _domain(name: str, path: str) -> Iterator[FieldError]:
@@ -155,7 +155,7 @@ def _hints(hints: Object, path: str) -> Iterator[FieldError]:
         for place, hint in enumerate(each(given)):
             where, value = f"{path}.{name}[{place}].name", hint["name"]
             yield from checks.validate_unique(where, value, seen)
-            yield from field.invalids(where, value, rule(value))
+            yield from field.invalid_details(where, value, rule(value))
 
 
 def _slice_ports(ports: Sequence[Object]) -> Iterator[FieldError]:
@@ -166,7 +166,7 @@ def _slice_ports(ports: Sequence[Object]) -> Iterator[FieldError]:
     for place, port in enumerate(each(ports)):
         path, name = f"ports[{place}]", port.get("name") or ""
         if name:
-            yield from field.invalids(f"{path}.name", name, names.check_label_name(name))
+            yield from field.invalid_details(f"{path}.name", name, names.check_label_name(name))
         yield from checks.validate_unique(f"{path}.name", name, seen)
         yield from validate_protocols(port.get("protocol"), port.get("appProtocol"), path)
 

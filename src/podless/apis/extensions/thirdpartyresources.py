@@ -37,7 +37,7 @@ class ThirdPartyResourceStrategy(TypedStrategy):
             elif name in seen:
                 errors.append(field.duplicate(f"{path}.name", name))
             else:
-                errors += field.invalids(f"{path}.name", name, names.label_1035(name))
+                errors += field.invalid_details(f"{path}.name", name, names.label_1035(name))
             seen.add(name)
             errors += _group(obj["metadata"].get("name") or "", one, path)
         return errors

@@ -50,7 +50,7 @@ def _parameters(parameters: Object, path: str) -> list[FieldError]:
     elif scope == _NAMESPACE and namespace is None:
         errors.append(field.required(f"{path}.namespace", "`parameters.scope` is set to 'Namespace'"))
     elif scope == _NAMESPACE:
-        errors += field.invalids(f"{path}.namespace", namespace, names.check_label_name(namespace))
+        errors += field.invalid_details(f"{path}.namespace", namespace, names.check_label_name(namespace))
     elif namespace is not None:
         errors.append(field.forbidden(f"{path}.namespace", "`parameters.scope` is set to 'Cluster'"))
     return errors

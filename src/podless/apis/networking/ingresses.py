@@ -68,12 +68,12 @@ def _check(spec: Object, old: Object | None = None) -> Iterator[FieldError]:
     for place, entry in enumerate(each(spec.get("tls") or ())):
         for number, host in enumerate(each(entry.get("hosts") or ())):
             check = names.check_wildcard_subdomain if "*" in host else names.check_subdomain
-            yield from field.invalids(f"spec.tls[{place}].hosts[{number}]", host, check(host))
+            yield from field.invalid_details(f"spec.tls[{place}].hosts[{number}]", host, check(host))
         for text in each([] if lax else _secret(entry)):
             yield field.invalid(f"spec.tls[{place}].secretName", entry["secretName"], text)
     name = spec.get("ingressClassName")
     if name is not None:
-        yield from field.invalids("spec.ingressClassName", name, names.check_subdomain(name))
+        yield from field.invalid_details("spec.ingressClassName", name, names.check_subdomain(name))
 
 
 def _secret(entry: Object) -> list[str]:
@@ -88,7 +88,7 @@ def _rule(rule: Object, path: str) -> Iterator[FieldError]:
         if addresses.parse_address(host) is not None:
             yield field.invalid(f"{path}.host", host, _NO_NAME)
         check = names.check_wildcard_subdomain if "*" in host else names.check_subdomain
-        yield from field.invalids(f"{path}.host", host, check(host))
+        yield from field.invalid_details(f"{path}.host", host, check(host))
     http = rule.get("http")
     if http is None:
         return
@@ -134,7 +134,7 @@ def _service(service: Object, path: str) -> Iterator[FieldError]:
     if named and number:
         yield field.invalid(path, "", "cannot set both port name & port number")
     elif named:
-        yield from field.invalids(f"{path}.service.port.name", named, names.check_port_name(named))
+        yield from field.invalid_details(f"{path}.service.port.name", named, names.check_port_name(named))
     elif not number:
         yield field.required(path, "port name or number is required")
     else:
@@ -145,9 +145,9 @@ def _balancers(balancers: list[Object]) -> Iterator[FieldError]:
     for place, one in enumerate(each(balancers)):
         path, ip, host = f"status.loadBalancer.ingress[{place}]", one.get("ip") or "", one.get("hostname") or ""
         if ip:
-            yield from field.invalids(f"{path}.ip", ip, addresses.find_address_faults(ip))
+            yield from field.invalid_details(f"{path}.ip", ip, addresses.find_address_faults(ip))
         if host:
-            yield from field.invalids(f"{path}.hostname", host, names.check_subdomain(host))
+            yield from field.invalid_details(f"{path}.hostname", host, names.check_subdomain(host))
             if addresses.parse_address(host) is not None:
                 yield field.invalid(f"{path}.hostname", host, _NO_NAME)
 

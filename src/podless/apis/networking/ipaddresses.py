@@ -24,11 +24,11 @@ class IPAddressStrategy(TypedStrategy):
         if parent is None:
             return [field.required(path)]
         group, namespace = parent.get("group") or "", parent.get("namespace") or ""
-        errors = field.invalids(f"{path}.group", group, names.check_subdomain(group)) if group else []
+        errors = field.invalid_details(f"{path}.group", group, names.check_subdomain(group)) if group else []
         for name in ("resource", "name"):
             errors += checks.validate_name(f"{path}.{name}", parent.get(name), names.path_segment)
         faults = names.path_segment(namespace) if namespace else []
-        return [*errors, *field.invalids(f"{path}.namespace", namespace, faults)]
+        return [*errors, *field.invalid_details(f"{path}.namespace", namespace, faults)]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """It stays whose it is."""

@@ -85,7 +85,7 @@ def _port(port: Object, path: str) -> Iterator[FieldError]:
     if isinstance(number, str):
         if end is not None:
             yield field.invalid(f"{path}.endPort", end, "may not be specified when `port` is non-numeric")
-        yield from field.invalids(f"{path}.port", number, names.check_port_name(number))
+        yield from field.invalid_details(f"{path}.port", number, names.check_port_name(number))
         return
     yield from checks.port_number(f"{path}.port", number)
     if end is not None and end < number:
@@ -112,13 +112,13 @@ def _block(block: Object, path: str) -> Iterator[FieldError]:
     if not text:
         yield field.required(f"{path}.cidr")
         return
-    yield from field.invalids(f"{path}.cidr", text, addresses.range_faults(text))
+    yield from field.invalid_details(f"{path}.cidr", text, addresses.range_faults(text))
     whole = addresses.parse_range(text)
     if whole is None:
         return
     for place, part in enumerate(each(block.get("except") or ())):
         where = f"{path}.except[{place}]"
-        yield from field.invalids(where, part, addresses.range_faults(part))
+        yield from field.invalid_details(where, part, addresses.range_faults(part))
         inner = addresses.parse_range(part)
         if inner is None:
             continue

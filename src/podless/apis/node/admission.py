@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from podless.admission.attributes import CREATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
-from podless.admission.refusals import forbidden
+from podless.admission.refusals import forbid_write
 from podless.apis.core.admission import is_pod
 from podless.apis.node.group import RUNTIME_CLASSES
 from podless.codec import quantity
@@ -48,7 +48,7 @@ class RuntimeClass(Plugin):
         spec, fixed = attr.obj["spec"], (known.get("overhead") or {}).get("podFixed")
         if known.get("overhead") is not None:
             if spec.get("overhead") and not _is_equal(spec["overhead"], fixed):
-                raise forbidden(attr, _MISMATCH)
+                raise forbid_write(attr, _MISMATCH)
             if fixed:
                 spec["overhead"] = dict(fixed)
         if known.get("scheduling") is not None:
@@ -60,9 +60,9 @@ class RuntimeClass(Plugin):
         overhead = (attr.obj or {})["spec"].get("overhead") or {}
         if known is not None and known.get("overhead") is not None:
             if not _is_equal(overhead, known["overhead"].get("podFixed")):
-                raise forbidden(attr, _MISMATCH)
+                raise forbid_write(attr, _MISMATCH)
         elif overhead:
-            raise forbidden(attr, _UNASKED)
+            raise forbid_write(attr, _UNASKED)
 
     async def _find_class(self, attr: AdmissionAttributes) -> Object | None:
         name = (attr.obj or {})["spec"].get("runtimeClassName")
@@ -81,7 +81,7 @@ def _make_unknown_error(attr: AdmissionAttributes, name: str) -> APIError:
         return Internal("resource name may not be empty")
     if faults := names.path_segment(name):
         return Internal(f"invalid resource name {quote(name)}: [{' '.join(faults)}]")
-    return forbidden(attr, f"pod rejected: RuntimeClass {quote(name)} not found")
+    return forbid_write(attr, f"pod rejected: RuntimeClass {quote(name)} not found")
 
 
 def _is_equal(one: dict[str, str], other: dict[str, str] | None) -> bool:
@@ -104,7 +104,7 @@ def _merge_scheduling(attr: AdmissionAttributes, spec: Object, scheduling: Objec
             both = (
                 f"runtimeClass.scheduling.nodeSelector[{key}] = {value}; pod.spec.nodeSelector[{key}] = {selector[key]}"
             )
-            raise forbidden(attr, f"conflict: {both}")
+            raise forbid_write(attr, f"conflict: {both}")
         selector[key] = value
     if selector:
         spec["nodeSelector"] = dict(sorted(selector.items()))

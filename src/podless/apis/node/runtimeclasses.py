@@ -52,8 +52,8 @@ class RuntimeClassStrategy(TypedStrategy):
 def _scheduling(scheduling: Object) -> Iterator[FieldError]:
     for key, value in each(scheduling.get("nodeSelector") or {}).items():
         path = "scheduling.nodeSelector"
-        yield from field.invalids(path, key, names.qualified_name(key))
-        yield from field.invalids(path, value, names.label_value(value))
+        yield from field.invalid_details(path, key, names.qualified_name(key))
+        yield from field.invalid_details(path, value, names.label_value(value))
     seen: set[tuple[object, ...]] = set()
     for place, one in enumerate(each(scheduling.get("tolerations") or [])):
         path = f"scheduling.tolerations[{place}]"
@@ -67,7 +67,7 @@ def _scheduling(scheduling: Object) -> Iterator[FieldError]:
 def _toleration(one: Object, path: str) -> Iterator[FieldError]:
     key, operator, value, effect = (one.get(name) or "" for name in ("key", "operator", "value", "effect"))
     if key:
-        yield from field.invalids(f"{path}.key", key, names.qualified_name(key))
+        yield from field.invalid_details(f"{path}.key", key, names.qualified_name(key))
     elif operator != "Exists":
         text = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
         yield field.invalid(f"{path}.operator", operator, text)
@@ -76,7 +76,7 @@ def _toleration(one: Object, path: str) -> Iterator[FieldError]:
     if operator == "Exists" and value:
         yield field.invalid(f"{path}.operator", value, "value must be empty when `operator` is 'Exists'")
     elif operator in ("", "Equal"):
-        yield from field.invalids(f"{path}.operator", value, names.label_value(value)[:1])
+        yield from field.invalid_details(f"{path}.operator", value, names.label_value(value)[:1])
     elif operator not in _OPERATORS:
         yield field.not_supported(f"{path}.operator", operator, _OPERATORS)
     if effect and effect not in _EFFECTS:

@@ -79,7 +79,7 @@ def _expression(one: Object, path: str, any_value: bool) -> Errors:
     yield from checks.label_key(f"{path}.key", key)
     if not any_value:
         for place, value in enumerate(each(values)):
-            yield from field.invalids(f"{where}[{place}]", value, names.label_value(value))
+            yield from field.invalid_details(f"{where}[{place}]", value, names.label_value(value))
 
 
 def _field(one: Object, path: str) -> Errors:
@@ -93,7 +93,7 @@ def _field(one: Object, path: str) -> Errors:
         yield field.invalid(f"{path}.key", key, "not a valid field selector key")
         return
     for place, value in enumerate(each(values)):
-        yield from field.invalids(f"{path}.values[{place}]", value, names.check_subdomain(value))
+        yield from field.invalid_details(f"{path}.values[{place}]", value, names.check_subdomain(value))
 
 
 def _pods(given: Object, path: str, options: Options) -> Errors:
@@ -110,7 +110,7 @@ def _pod_term(term: Object, path: str, options: Options) -> Errors:
         if (selector := term.get(name)) is not None:
             yield from selector_errors(selector, f"{path}.{name}", any_value=options.selector_values)
     for namespace in each(term.get("namespaces") or ()):
-        yield from field.invalids(f"{path}.namespace", namespace, names.check_label_name(namespace))
+        yield from field.invalid_details(f"{path}.namespace", namespace, names.check_label_name(namespace))
     selector = term.get("labelSelector")
     yield from label_keys(path, term.get("matchLabelKeys") or (), term.get("mismatchLabelKeys") or (), selector)
     key = term.get("topologyKey", "")

@@ -68,7 +68,7 @@ def volume_mode(given: Object, path: str) -> Errors:
 
 def _class(given: Object, path: str, name: str) -> Errors:
     if value := given.get(name):
-        yield from field.invalids(f"{path}.{name}", value, names.check_subdomain(value))
+        yield from field.invalid_details(f"{path}.{name}", value, names.check_subdomain(value))
 
 
 def _storage(amount: str | None, path: str) -> Errors:
@@ -89,7 +89,9 @@ def _sources(given: Object, path: str, *, any_group: bool) -> Errors:
             yield from _reference(one, f"{path}.{name}", any_group)
     elsewhere = (ref or {}).get("namespace")
     if ref is not None and elsewhere:
-        yield from field.invalids(f"{path}.dataSourceRef.namespace", elsewhere, names.check_label_name(elsewhere))
+        yield from field.invalid_details(
+            f"{path}.dataSourceRef.namespace", elsewhere, names.check_label_name(elsewhere)
+        )
     if source is None or ref is None:
         return
     if elsewhere:
@@ -105,4 +107,4 @@ def _reference(ref: Object, path: str, any_group: bool) -> Errors:
         why = f"must be '{_CLAIM}' when referencing the default apiGroup"
         yield field.invalid(path, kind, why)
     if group and not any_group:
-        yield from field.invalids(f"{path}.apiGroup", group, names.check_subdomain(group))
+        yield from field.invalid_details(f"{path}.apiGroup", group, names.check_subdomain(group))

@@ -195,7 +195,7 @@ def storage_os(source: Object, path: str) -> Errors:
     """A volume of StorageOS."""
     yield from checks.validate_name(f"{path}.volumeName", source.get("volumeName", ""))
     if space := source.get("volumeNamespace"):
-        yield from field.invalids(f"{path}.volumeNamespace", space, names.check_label_name(space))
+        yield from field.invalid_details(f"{path}.volumeNamespace", space, names.check_label_name(space))
     yield from secret_ref(source, path)
 
 
@@ -206,4 +206,4 @@ def driver_name(name: str, path: str) -> Errors:
         return
     if len(name.encode()) > _MOST_DRIVER:
         yield field.too_long(path, _MOST_DRIVER)
-    yield from field.invalids(path, name, names.check_subdomain(name.lower()))
+    yield from field.invalid_details(path, name, names.check_subdomain(name.lower()))

@@ -125,7 +125,7 @@ def _variable_field(ref: Object, path: str) -> Errors:
 
 def _key(ref: Object, path: str) -> Errors:
     name, key = ref.get("name", ""), ref.get("key", "")
-    yield from field.invalids(f"{path}.name", name, names.check_subdomain(name))
+    yield from field.invalid_details(f"{path}.name", name, names.check_subdomain(name))
     yield from checks.validate_name(f"{path}.key", key, names.config_key)
 
 
@@ -150,7 +150,7 @@ def validate_env_from(env_from: list[Object], path: str) -> Errors:
     for place, one in enumerate(each(env_from)):
         where = f"{path}[{place}]"
         if prefix := one.get("prefix"):
-            yield from field.invalids(f"{where}.prefix", prefix, names.check_variable_name(prefix))
+            yield from field.invalid_details(f"{where}.prefix", prefix, names.check_variable_name(prefix))
         given = [name for name in ("configMapRef", "secretRef") if one.get(name) is not None]
         for name in each(given):
             yield from checks.validate_name(f"{where}.{name}.name", one[name].get("name", ""), names.subdomain_prefix)

@@ -92,7 +92,7 @@ def _http(action: Object, path: str, around: Around) -> Errors:
     yield from checks.validate_enum(f"{path}.scheme", action.get("scheme"), _SCHEMES, needed=False)
     for header in each(action.get("httpHeaders") or ()):
         name = header.get("name", "")
-        yield from field.invalids(f"{path}.httpHeaders", name, names.check_header_name(name))
+        yield from field.invalid_details(f"{path}.httpHeaders", name, names.check_header_name(name))
 
 
 def _tcp(action: Object, path: str, around: Around) -> Errors:

@@ -50,7 +50,7 @@ def _claims(given: list[Object], spec: Object) -> Errors:
             yield field.invalid(f"{path}.name", name, _CLAIM)
         yield from checks.validate_unique(f"{path}.name", name, seen)
         if claim is not None:
-            yield from field.invalids(f"{path}.resourceClaimName", claim, names.check_subdomain(claim))
+            yield from field.invalid_details(f"{path}.resourceClaimName", claim, names.check_subdomain(claim))
 
 
 def _extended(given: Object | None, spec: Object) -> Errors:
@@ -70,7 +70,7 @@ def _extended(given: Object | None, spec: Object) -> Errors:
             yield field.invalid(f"{where}.containerName", container, _CONTAINERS)
         elif resource not in known[container]:
             yield field.invalid(f"{where}.resourceName", resource, _EXTENDED)
-        yield from field.invalids(f"{path}.requestName", request, names.check_label_name(request))
+        yield from field.invalid_details(f"{path}.requestName", request, names.check_label_name(request))
         if values in seen:
             yield from (field.duplicate(f"{where}.{name}", value) for name, value in zip(parts, values, strict=True))
         seen.add(values)

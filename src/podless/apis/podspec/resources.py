@@ -126,7 +126,7 @@ def resource_name(name: str, path: str) -> Errors:
     """The name of a resource: one of Kubernetes' own, or one below a domain."""
     found = names.qualified_name(name)
     if found:
-        yield from field.invalids(path, name, found)
+        yield from field.invalid_details(path, name, found)
     elif "/" not in name and name not in _STANDARD and not name.startswith((_HUGE, _REQUESTS + _HUGE)):
         yield field.invalid(path, name, "must be a standard resource type or fully qualified")
 
@@ -172,7 +172,7 @@ def _claims(given: list[Object], path: str, known: Set[str]) -> Errors:
             yield field.duplicate(where, name)
         else:
             if request:
-                yield from field.invalids(f"{where}.request", request, names.check_label_name(request))
+                yield from field.invalid_details(f"{where}.request", request, names.check_label_name(request))
             if key in seen:
                 yield field.duplicate(where, key)
             elif not request:

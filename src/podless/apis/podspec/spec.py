@@ -37,7 +37,7 @@ def validate_pod_spec(spec: Object, path: str, options: Options, metadata: Objec
     yield from checks.validate_enum(f"{path}.dnsPolicy", spec.get("dnsPolicy"), _DNS)
     for key, value in each(spec.get("nodeSelector") or {}).items():
         yield from checks.label_key(f"{path}.nodeSelector", key)
-        yield from field.invalids(f"{path}.nodeSelector", value, names.label_value(value))
+        yield from field.invalid_details(f"{path}.nodeSelector", value, names.label_value(value))
     yield from security.validate_pod_context(spec, f"{path}.securityContext", host_sysctls=options.host_sysctls)
     if spec.get("affinity") is not None:
         yield from affinity.validate_affinity(spec["affinity"], f"{path}.affinity", options)
@@ -111,7 +111,7 @@ def _claims(given: list[Object], path: str, metadata: Object | None) -> Errors:
             yield field.invalid(where, gostructs.format_struct(POD_RESOURCE_CLAIM, claim), why)
         for key in ("resourceClaimName", "resourceClaimTemplateName"):
             if (value := claim.get(key)) is not None:
-                yield from field.invalids(f"{where}.{key}", value, names.check_subdomain(value))
+                yield from field.invalid_details(f"{where}.{key}", value, names.check_subdomain(value))
 
 
 def _network(spec: Object, path: str, options: Options) -> Errors:
@@ -142,7 +142,7 @@ def _dns(spec: Object, path: str) -> Errors:
     if len(servers) > _MOST_SERVERS:
         yield field.invalid(f"{path}.nameservers", servers, f"must not have more than {_MOST_SERVERS} nameservers")
     for place, server in enumerate(each(servers)):
-        yield from field.invalids(f"{path}.nameservers[{place}]", server, addresses.find_address_faults(server))
+        yield from field.invalid_details(f"{path}.nameservers[{place}]", server, addresses.find_address_faults(server))
     yield from _searches(config.get("searches") or [], f"{path}.searches")
     for place, option in enumerate(each(config.get("options") or ())):
         if not option.get("name"):
@@ -158,7 +158,7 @@ def _searches(given: list[str], path: str) -> Errors:
     for place, search in enumerate(each(given)):
         if search != ".":
             plain = search.removesuffix(".")
-            yield from field.invalids(f"{path}[{place}]", plain, names.check_underscored_subdomain(plain))
+            yield from field.invalid_details(f"{path}[{place}]", plain, names.check_underscored_subdomain(plain))
 
 
 def _users(spec: Object, path: str, options: Options, where: list[tuple[Object, str]]) -> Errors:
@@ -188,34 +188,34 @@ def _hostname(spec: Object, path: str) -> Errors:
         yield field.forbidden(where, "may not be specified when hostNetwork is true")
     if len(given.encode()) > _MOST_HOSTNAME:
         yield field.too_long(where, _MOST_HOSTNAME)
-    yield from field.invalids(where, given, names.check_subdomain(given))
+    yield from field.invalid_details(where, given, names.check_subdomain(given))
 
 
 def _names(spec: Object, path: str) -> Errors:
     for key in ("serviceAccountName", "nodeName"):
         if value := spec.get(key):
-            yield from field.invalids(f"{path}.{key}", value, names.check_subdomain(value))
+            yield from field.invalid_details(f"{path}.{key}", value, names.check_subdomain(value))
     yield from checks.validate_range(
         f"{path}.activeDeadlineSeconds", spec.get("activeDeadlineSeconds"), 1, _MOST_SECONDS
     )
     for key in ("hostname", "subdomain"):
         if value := spec.get(key):
-            yield from field.invalids(f"{path}.{key}", value, names.check_label_name(value))
+            yield from field.invalid_details(f"{path}.{key}", value, names.check_label_name(value))
 
 
 def _aliases(spec: Object, path: str) -> Errors:
     for place, alias in enumerate(each(spec.get("hostAliases") or ())):
         where, address = f"{path}.hostAliases[{place}]", alias.get("ip", "")
-        yield from field.invalids(f"{where}.ip", address, addresses.find_address_faults(address))
+        yield from field.invalid_details(f"{where}.ip", address, addresses.find_address_faults(address))
         for index, name in enumerate(each(alias.get("hostnames") or ())):
-            yield from field.invalids(f"{where}.hostnames[{index}]", name, names.check_subdomain(name))
+            yield from field.invalid_details(f"{where}.hostnames[{index}]", name, names.check_subdomain(name))
 
 
 def _classes(spec: Object, path: str, options: Options) -> Errors:
     if priority := spec.get("priorityClassName"):
-        yield from field.invalids(f"{path}.priorityClassName", priority, names.check_subdomain(priority))
+        yield from field.invalid_details(f"{path}.priorityClassName", priority, names.check_subdomain(priority))
     if (runtime := spec.get("runtimeClassName")) is not None:
-        yield from field.invalids(f"{path}.runtimeClassName", runtime, names.check_subdomain(runtime))
+        yield from field.invalid_details(f"{path}.runtimeClassName", runtime, names.check_subdomain(runtime))
     if (preemption := spec.get("preemptionPolicy")) is not None:
         yield from checks.validate_enum(f"{path}.preemptionPolicy", preemption, _PREEMPTIONS)
     if spec.get("overhead") is not None:

@@ -60,7 +60,7 @@ def _nominated(status: Object, before: Object, spec: Object) -> Errors:
     name = status.get("nominatedNodeName")
     if not name or name == before.get("nominatedNodeName"):
         return
-    yield from field.invalids("status.nominatedNodeName", name, names.check_subdomain(name))
+    yield from field.invalid_details("status.nominatedNodeName", name, names.check_subdomain(name))
     if spec.get("nodeName"):
         yield field.forbidden("status.nominatedNodeName", "may not be set on pods that are already bound to a node")
 
@@ -105,6 +105,6 @@ def _addresses(status: Object, before: Object) -> Errors:
         known = {one.get("ip", "") for one in each(before.get(part) or ())}
         for place, text in enumerate(each(given)):
             if text not in known:
-                yield from field.invalids(f"status.{part}[{place}]", text, addresses.find_address_faults(text))
+                yield from field.invalid_details(f"status.{part}[{place}]", text, addresses.find_address_faults(text))
         if len(given) > 2 or (len(given) == 2 and not addresses.is_dual_stack(given)):
             yield field.invalid(f"status.{part}", gostructs.format_structs(struct, status[part]), _FAMILIES)

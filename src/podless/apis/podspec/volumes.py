@@ -113,7 +113,7 @@ def _csi(source: Object, path: str) -> Errors:
         if not ref.get("name"):
             yield field.required(f"{path}.nodePublishSecretRef.name")
         else:
-            yield from field.invalids(f"{path}.name", ref["name"], names.check_subdomain(ref["name"]))
+            yield from field.invalid_details(f"{path}.name", ref["name"], names.check_subdomain(ref["name"]))
 
 
 def _ephemeral(source: Object, path: str) -> Errors:

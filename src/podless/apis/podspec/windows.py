@@ -41,7 +41,7 @@ def validate_windows_options(given: Object | None, path: str) -> Errors:
         return
     name, spec, user = (given.get(key) for key in ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName"))
     if name is not None:
-        yield from field.invalids(f"{path}.gmsaCredentialSpecName", name, names.check_subdomain(name))
+        yield from field.invalid_details(f"{path}.gmsaCredentialSpecName", name, names.check_subdomain(name))
     if spec is not None:
         where = f"{path}.gmsaCredentialSpec"
         if not spec:
@@ -49,7 +49,7 @@ def validate_windows_options(given: Object | None, path: str) -> Errors:
         elif len(spec.encode()) > _MOST_SPEC << 10:
             yield field.invalid(where, spec, f"gmsaCredentialSpec size must be under {_MOST_SPEC} KiB")
     if user is not None:
-        yield from field.invalids(f"{path}.runAsUserName", user, _user(user))
+        yield from field.invalid_details(f"{path}.runAsUserName", user, _user(user))
 
 
 def _user(given: str) -> list[str]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
-from podless.admission.refusals import forbidden
+from podless.admission.refusals import forbid_write
 from podless.apis.core.admission import is_namespace, is_pod
 from podless.apis.core.group import PODS
 from podless.apis.policy.podsecuritystandards import find_violations
@@ -194,7 +194,7 @@ def _evaluate_pod(attr: AdmissionAttributes, policy: _Policy, pod: Object, *, en
         text = f"would violate PodSecurity {quote(str(policy.audit))}: {told(policy.audit)}"
         attr.annotations[f"{_PREFIX}audit-violations"] = text
     if enforce and told(policy.enforce):
-        raise forbidden(attr, f"violates PodSecurity {quote(str(policy.enforce))}: {told(policy.enforce)}")
+        raise forbid_write(attr, f"violates PodSecurity {quote(str(policy.enforce))}: {told(policy.enforce)}")
     if told(policy.warn):
         attr.warnings.append(f"would violate PodSecurity {quote(str(policy.warn))}: {told(policy.warn)}")
 

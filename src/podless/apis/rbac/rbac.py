@@ -108,7 +108,7 @@ class BindingStrategy(TypedStrategy):
             errors.append(field.required(f"{path}.name"))
         if kind == "ServiceAccount":
             if name:
-                errors += field.invalids(f"{path}.name", name, names.check_subdomain(name))
+                errors += field.invalid_details(f"{path}.name", name, names.check_subdomain(name))
             if group:
                 errors.append(field.not_supported(f"{path}.apiGroup", group, [""]))
             if not self._namespaced and not subject.get("namespace"):

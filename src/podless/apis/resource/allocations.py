@@ -130,4 +130,4 @@ def _network(network: Object, path: str) -> Errors:
 
 
 def _address(address: str, path: str) -> Errors:
-    yield from field.invalids(path, address, addresses.interface_faults(address))
+    yield from field.invalid_details(path, address, addresses.interface_faults(address))

@@ -86,7 +86,7 @@ def _cut(text: str, most: int) -> str:
 
 def validate_label(value: str, path: str) -> Errors:
     """A name that is a label of RFC 1123."""
-    yield from field.invalids(path, value, names.check_label_name(value))
+    yield from field.invalid_details(path, value, names.check_label_name(value))
 
 
 def validate_pool_name(name: str, path: str) -> Errors:
@@ -97,14 +97,14 @@ def validate_pool_name(name: str, path: str) -> Errors:
     if len(name.encode()) > _MOST_POOL:
         yield field.too_long(path, _MOST_POOL)
     for part in each(name.split("/")):
-        yield from field.invalids(path, part, names.check_subdomain(part))
+        yield from field.invalid_details(path, part, names.check_subdomain(part))
 
 
 def validate_identifier(name: str, path: str) -> Errors:
     """A name of letters, digits and underscores."""
     if len(name.encode()) > _MOST_NAME:
         yield field.too_long(path, _MOST_NAME)
-    yield from field.invalids(path, name, names.c_identifier(name))
+    yield from field.invalid_details(path, name, names.c_identifier(name))
 
 
 def validate_qualified_name(name: str, path: str) -> Errors:
@@ -160,7 +160,7 @@ def validate_taint(given: Object, path: str) -> Errors:
     """A taint of a device."""
     yield from checks.label_key(f"{path}.key", given["key"])
     if value := given.get("value"):
-        yield from field.invalids(f"{path}.value", value, names.label_value(value))
+        yield from field.invalid_details(f"{path}.value", value, names.label_value(value))
     yield from checks.validate_enum(f"{path}.effect", given["effect"], _EFFECTS)
 
 
@@ -172,7 +172,7 @@ def validate_toleration(given: Object, path: str) -> Errors:
     if operator == "Exists" and value:
         yield field.invalid(f"{path}.value", value, "must be empty for operator `Exists`")
     elif operator == "Equal":
-        yield from field.invalids(f"{path}.value", value, names.label_value(value))
+        yield from field.invalid_details(f"{path}.value", value, names.label_value(value))
     yield from checks.validate_enum(f"{path}.operator", operator, _OPERATORS)
     if effect := given.get("effect"):
         yield from checks.validate_enum(f"{path}.effect", effect, _EFFECTS)

@@ -151,7 +151,7 @@ def _places(given: Object, path: str, sorts: tuple[str, ...], missing: str, seve
             yield field.invalid(where, value, _unset(name, path))
             continue
         elif name == "nodeName":
-            yield from field.invalids(where, value, names.check_subdomain(value))
+            yield from field.invalid_details(where, value, names.check_subdomain(value))
         found.append(f"`{name}`")
     if not found:
         yield field.required(path, missing)

@@ -9,7 +9,7 @@ import asyncio
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
-from podless.admission.refusals import forbidden
+from podless.admission.refusals import forbid_write
 from podless.apis.core.admission import is_pod
 from podless.apis.core.group import NODES
 from podless.apis.scheduling.group import PRIORITY_CLASSES
@@ -83,7 +83,7 @@ class Priority(Plugin):
             if wanted is None:
                 continue
             if given is not None and given != wanted:
-                raise forbidden(attr, f"{shown} ({given}) {_GIVEN.format(wanted)}")
+                raise forbid_write(attr, f"{shown} ({given}) {_GIVEN.format(wanted)}")
             spec[name] = wanted
 
     async def _find_class(self, attr: AdmissionAttributes, name: str) -> Object:
@@ -97,7 +97,7 @@ class Priority(Plugin):
             return default
         entry = collection.get(PRIORITY_CLASSES.key("", name))
         if entry is None:
-            raise forbidden(attr, f"no PriorityClass with name {name} was found")
+            raise forbid_write(attr, f"no PriorityClass with name {name} was found")
         found: Object = entry.decode()
         return found
 
@@ -122,7 +122,7 @@ class Priority(Plugin):
         default = await self._find_default()
         if default is not None and (attr.operation == CREATE or default["metadata"]["name"] != attr.name):
             name = default["metadata"]["name"]
-            raise forbidden(attr, f"PriorityClass {name} is already marked as default. Only one default can exist")
+            raise forbid_write(attr, f"PriorityClass {name} is already marked as default. Only one default can exist")
 
 
 class DefaultTolerationSeconds(Plugin):

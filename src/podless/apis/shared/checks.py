@@ -39,7 +39,7 @@ def validate_name(
     path: str, value: str | None, check: Callable[[str], list[str]] = names.check_label_name, missing: str = ""
 ) -> list[FieldError]:
     """A name that has to be there. missing: what is said where it is not."""
-    return field.invalids(path, value, check(value)) if value else [field.required(path, missing)]
+    return field.invalid_details(path, value, check(value)) if value else [field.required(path, missing)]
 
 
 def require_fields(obj: Object, path: str, *keys: str) -> Errors:
@@ -86,7 +86,7 @@ def port_number(path: str, value: int) -> list[FieldError]:
 def validate_port(path: str, value: int | str | None) -> Errors:
     """A port by its number or name."""
     if isinstance(value, str):
-        yield from field.invalids(path, value, names.check_port_name(value))
+        yield from field.invalid_details(path, value, names.check_port_name(value))
     else:
         yield from port_number(path, value or 0)
 
@@ -132,4 +132,4 @@ def validate_local_path(path: str, value: str) -> Errors:
 
 def label_key(path: str, value: str) -> Errors:
     """The key of a label."""
-    yield from field.invalids(path, value, names.qualified_name(value))
+    yield from field.invalid_details(path, value, names.qualified_name(value))

@@ -24,7 +24,7 @@ def domain_path(value: str, path: str) -> list[FieldError]:
     host, _, rest = value.partition("/")
     if not host or not rest:
         return [field.invalid(path, value, _BARE)]
-    errors = field.invalids(path, host, names.check_subdomain(host))
+    errors = field.invalid_details(path, host, names.check_subdomain(host))
     if not _PATH_SCAN.fullmatch(rest):
         errors.append(field.invalid(path, rest, f"Invalid path (regex used for validation is '{_PATH}')"))
     return errors
@@ -33,7 +33,7 @@ def domain_path(value: str, path: str) -> list[FieldError]:
 def validate_local_reference(reference: Object, path: str) -> list[FieldError]:
     """A reference to an object of any kind: apiGroup, kind and name."""
     group = reference.get("apiGroup")
-    errors = field.invalids(f"{path}.apiGroup", group, names.check_subdomain(group)) if group is not None else []
+    errors = field.invalid_details(f"{path}.apiGroup", group, names.check_subdomain(group)) if group is not None else []
     for name in ("kind", "name"):
         errors += checks.validate_name(f"{path}.{name}", reference.get(name), names.path_segment)
     return errors

@@ -16,7 +16,7 @@ _MOST = (1 << 63) - 1
 def validate_int_or_percent(path: str, value: Any) -> list[FieldError]:
     """A number that is not negative, or a percentage."""
     if isinstance(value, str):
-        return field.invalids(path, value, names.check_percent(value))
+        return field.invalid_details(path, value, names.check_percent(value))
     return checks.validate_nonnegative(path, value)
 
 

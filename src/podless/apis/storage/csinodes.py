@@ -69,7 +69,7 @@ def _driver(driver: Object, path: str) -> Iterator[FieldError]:
         if not key:
             yield field.required(path)
         yield from checks.validate_unique(path, key, seen)
-        yield from field.invalids(path, key, names.qualified_name(key))
+        yield from field.invalid_details(path, key, names.qualified_name(key))
 
 
 STRATEGY = CSINodeStrategy()

@@ -17,7 +17,7 @@ def validate_provisioner(name: str, path: str) -> Iterator[FieldError]:
     if not name:
         yield field.required(path)
         return
-    yield from field.invalids(path, name.lower(), names.qualified_name(name.lower()))
+    yield from field.invalid_details(path, name.lower(), names.qualified_name(name.lower()))
 
 
 def validate_parameters(given: dict[str, str], path: str = "parameters") -> Iterator[FieldError]:

@@ -75,7 +75,7 @@ def _expression(one: Object, found: dict[str, frozenset[str]], path: str) -> Ite
         yield field.duplicate(f"{path}.key", key)
     else:
         found[key] = frozenset(seen)
-    yield from field.invalids(f"{path}.key", key, names.qualified_name(key))
+    yield from field.invalid_details(f"{path}.key", key, names.qualified_name(key))
 
 
 STRATEGY = StorageClassStrategy()

@@ -43,7 +43,7 @@ class VolumeAttachmentStrategy(StatusStrategy):
         """Who attaches what to which node."""
         spec, status = obj["spec"], obj["status"]
         errors = [*disks.driver_name(spec["attacher"], "spec.attacher"), *_source(spec["source"])]
-        errors += field.invalids("spec.nodeName", spec["nodeName"], names.check_subdomain(spec["nodeName"]))
+        errors += field.invalid_details("spec.nodeName", spec["nodeName"], names.check_subdomain(spec["nodeName"]))
         errors += parts.validate_size(status.get("attachmentMetadata") or {}, "status.attachmentMetadata")
         for name in ("attachError", "detachError"):
             errors += _error(status.get(name) or {}, f"status.{name}")
@@ -68,7 +68,7 @@ def _source(source: Object) -> Iterator[FieldError]:
     elif not name:
         yield field.required(f"{path}.persistentVolumeName", "must specify non empty persistentVolumeName")
     if name is not None:
-        yield from field.invalids(f"{path}.persistentVolumeName", name, names.check_subdomain(name))
+        yield from field.invalid_details(f"{path}.persistentVolumeName", name, names.check_subdomain(name))
 
 
 def _error(error: Object, path: str) -> Iterator[FieldError]:

@@ -65,7 +65,7 @@ def reduce_release(release: Release) -> Release:
 
 
 @lru_cache(maxsize=1)
-def oldest() -> Release:
+def oldest_release() -> Release:
     """Return a release without anything that later ones brought to new expressions."""
     return Release(without=_features())
 

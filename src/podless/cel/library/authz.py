@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from podless.cel.decls import Function, Library, function, member
+from podless.cel.decls import Function, Library, declare_function, member
 from podless.cel.sizes import NEW_LIST, NEW_MESSAGE, PER_CHARACTER, Cost, Estimate, Range, Site, once
 from podless.cel.types import BOOL, STRING, Type, struct
 from podless.cel.values import size_of
@@ -37,7 +37,7 @@ def _declare(
     feature: str = "",
 ) -> Function:
     overload = member(f"{target.name.rpartition('.')[2].lower()}_{name}", (target, *args), result, _method(name))
-    return function(name, doc, (), overload, cost=cost or once(), feature=feature)
+    return declare_function(name, doc, (), overload, cost=cost or once(), feature=feature)
 
 
 def _selected(length: Range) -> Range:

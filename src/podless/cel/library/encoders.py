@@ -6,7 +6,7 @@ import base64
 import binascii
 import re
 
-from podless.cel.decls import Library, function, plain
+from podless.cel.decls import Library, declare_function, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import traversal
 from podless.cel.types import BYTES, STRING
@@ -26,14 +26,14 @@ def _decode(text: str) -> bytes:
 LIBRARY = Library(
     "encoders",
     (
-        function(
+        declare_function(
             "base64.encode",
             "Bytes as base64.",
             ["base64.encode(b'hello') == 'aGVsbG8='"],
             plain("base64_encode_bytes", (BYTES,), STRING, lambda data: base64.b64encode(data).decode()),
             cost=traversal(),
         ),
-        function(
+        declare_function(
             "base64.decode",
             "Base64 as bytes; padding may be left out.",
             ["base64.decode('aGVsbG8') == b'hello'"],

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from podless.cel import values
-from podless.cel.decls import Library, function, member, plain
+from podless.cel.decls import Library, declare_function, member, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.library import urls
 from podless.cel.sizes import PER_CHARACTER, PER_PATTERN, Cost, Estimate, Site, once
@@ -99,7 +99,7 @@ def _actual(form: Format, text: str, *_: Any) -> int:
 LIBRARY = Library(
     "formats",
     (
-        function(
+        declare_function(
             "validate",
             "None for a good text, else what is wrong with it.",
             [
@@ -109,7 +109,7 @@ LIBRARY = Library(
             member("format-validate", (FORMAT, STRING), optional(list_of(STRING)), _validate),
             cost=Cost(_estimate, _actual),
         ),
-        function(
+        declare_function(
             "format.named",
             "A format by its name, if there is one.",
             ["format.named('uuid').hasValue()"],
@@ -117,7 +117,7 @@ LIBRARY = Library(
             cost=once(),
         ),
         *(
-            function(
+            declare_function(
                 f"format.{name}",
                 f"The format {name}.",
                 [f"format.{name}() == format.named('{name}').value()"],

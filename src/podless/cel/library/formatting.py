@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from podless.cel import bounds, gotimes
-from podless.cel.decls import Library, Overload, function
+from podless.cel.decls import Library, Overload, declare_function
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import PER_CHARACTER, Cost
 from podless.cel.syntax import Expr, ListExpr, MapExpr
@@ -66,7 +66,7 @@ class BadClause(EvaluationError):
     """A clause that cannot be read or cannot show its value."""
 
 
-def clauses(text: str, count: int, *, checked: bool = False) -> list[tuple[str, str, int | None]]:
+def split_format(text: str, count: int, *, checked: bool = False) -> list[tuple[str, str, int | None]]:
     """Pieces of a format: the plain text before a clause, its letter and its precision; the last has no letter.
 
     checked: a clause that has no end is found before an argument that is missing. Raises BadClause, when it is read
@@ -132,7 +132,7 @@ class Clauses:
         """The text with its clauses replaced by values."""
         out = []
         size = 0
-        for place, (piece, letter, precision) in enumerate(clauses(text, len(args))):
+        for place, (piece, letter, precision) in enumerate(split_format(text, len(args))):
             out.append(piece)
             if letter:
                 try:
@@ -146,7 +146,7 @@ class Clauses:
     def problem(self, text: str, args: list[Expr]) -> tuple[Expr | None, str] | None:
         """What is wrong with a constant format for some arguments: which of them is at fault, if one is, and why."""
         try:
-            parts = clauses(text, len(args), checked=True)
+            parts = split_format(text, len(args), checked=True)
         except BadClause as error:
             return None, str(error)
         for arg, (_, letter, _) in zip(args, parts[:-1], strict=False):
@@ -189,9 +189,9 @@ def _string(value: Any, precision: int | None = None) -> str:
     if value is None:
         return "null"
     if isinstance(value, list):
-        return f"[{join_parts(map(_inner, bounds.stepwise(value)))}]"
+        return f"[{join_parts(map(_inner, bounds.charge_each(value)))}]"
     if value.__class__ is dict:
-        entries = sorted((_quoted(key, _key(key)), _inner(item)) for key, item in bounds.stepwise(value.items()))
+        entries = sorted((_quoted(key, _key(key)), _inner(item)) for key, item in bounds.charge_each(value.items()))
         return f"{{{join_parts(f'{key}:{item}' for key, item in entries)}}}"
     if name_of(value) not in TAKES["s"]:
         raise clause_error("s", value)
@@ -326,13 +326,13 @@ _COST = Cost(
 )
 
 
-def library(name: str, kinds: Clauses, *examples: str) -> Library:
+def format_library(name: str, kinds: Clauses, *examples: str) -> Library:
     """format() with some clauses."""
     form = Overload("string_format", (STRING, LIST_DYN), STRING, kinds.render, member=True, check=kinds.problem)
     text = "The text with values in place of its clauses."
-    return Library(name, (function("format", text, examples, form, cost=_COST),))
+    return Library(name, (declare_function("format", text, examples, form, cost=_COST),))
 
 
-LIBRARY = library(
+LIBRARY = format_library(
     "format", CLAUSES, "'%s has %d'.format([dyn('a'), 2]) == 'a has 2'", "'%.2f'.format([1234.5]) == '1,234.50'"
 )

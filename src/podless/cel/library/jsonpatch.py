@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.cel.decls import Library, function, plain
+from podless.cel.decls import Library, declare_function, plain
 from podless.cel.types import STRING
 
 
@@ -13,7 +13,7 @@ def _escape(key: str) -> str:
 LIBRARY = Library(
     "jsonpatch",
     (
-        function(
+        declare_function(
             "jsonpatch.escapeKey",
             "A key as a part of the path of a JSON patch.",
             ("jsonpatch.escapeKey('k8s.io/my~label') == 'k8s.io~1my~0label'",),

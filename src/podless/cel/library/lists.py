@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.cel import arithmetic, bounds, compare
-from podless.cel.decls import Library, Overload, function, member, plain
+from podless.cel.decls import Library, Overload, declare_function, member, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.library.optionals import SECOND as OPTIONALS
 from podless.cel.sizes import (
@@ -47,11 +47,11 @@ _ZEROS: dict[str, Any] = {"int": 0, "uint": Uint(0), "double": 0.0, "duration": 
 
 
 def _sorted(items: list[Any]) -> bool:
-    return all(compare.compare(one, other) <= 0 for one, other in itertools.pairwise(bounds.stepwise(items)))
+    return all(compare.compare(one, other) <= 0 for one, other in itertools.pairwise(bounds.charge_each(items)))
 
 
 def _sum(zero: Any) -> Callable[[list[Any]], Any]:
-    return lambda items: functools.reduce(arithmetic.add, bounds.stepwise(items), zero)
+    return lambda items: functools.reduce(arithmetic.add, bounds.charge_each(items), zero)
 
 
 def _extreme(name: str, sign: int) -> Callable[[list[Any]], Any]:
@@ -59,7 +59,7 @@ def _extreme(name: str, sign: int) -> Callable[[list[Any]], Any]:
         if not items:
             raise EvaluationError(f"{name} called on empty list")
         found = items[0]
-        for item in itertools.islice(bounds.stepwise(items), 1, None):
+        for item in itertools.islice(bounds.charge_each(items), 1, None):
             if compare.compare(item, found) == sign:
                 found = item
         return found
@@ -68,12 +68,12 @@ def _extreme(name: str, sign: int) -> Callable[[list[Any]], Any]:
 
 
 def _index(items: list[Any], wanted: Any) -> int:
-    return next((place for place, item in enumerate(bounds.stepwise(items)) if compare.equal(item, wanted)), -1)
+    return next((place for place, item in enumerate(bounds.charge_each(items)) if compare.equal(item, wanted)), -1)
 
 
 def _last_index(items: list[Any], wanted: Any) -> int:
     places = range(len(items) - 1, -1, -1)
-    return next((place for place in bounds.stepwise(places) if compare.equal(items[place], wanted)), -1)
+    return next((place for place in bounds.charge_each(places) if compare.equal(items[place], wanted)), -1)
 
 
 def _slice(items: list[Any], start: int, end: int) -> list[Any]:
@@ -91,7 +91,7 @@ def _flatten(items: list[Any], depth: int = 1) -> list[Any]:
     if depth < 0:
         raise EvaluationError("level must be non-negative")
     out: list[Any] = []
-    for item in bounds.stepwise(items):
+    for item in bounds.charge_each(items):
         if isinstance(item, list) and depth:
             out += _flatten(item, depth - 1)
         else:
@@ -223,14 +223,14 @@ _THIRD = "CELListsV3"  # of the third version of CEL's lists
 LIBRARY = Library(
     "lists",
     (
-        function(
+        declare_function(
             "isSorted",
             "Whether no item is greater than the next.",
             ["[1, 2, 2].isSorted()", "!['b', 'a'].isSorted()"],
             *_typed("list_{}_is_sorted_bool", _sorted),
             cost=_SCAN,
         ),
-        function(
+        declare_function(
             "sum",
             "The sum of all items.",
             ["[1, 2].sum() == 3", "[1.5].sum() == 1.5"],
@@ -240,35 +240,35 @@ LIBRARY = Library(
             ),
             cost=_SCAN,
         ),
-        function(
+        declare_function(
             "min",
             "The least item.",
             ["[2, 1].min() == 1"],
             *_typed("list_{0}_min_{0}", _extreme("min", -1), True),
             cost=_SCAN,
         ),
-        function(
+        declare_function(
             "max",
             "The greatest item.",
             ["[2, 1].max() == 2"],
             *_typed("list_{0}_max_{0}", _extreme("max", 1), True),
             cost=_SCAN,
         ),
-        function(
+        declare_function(
             "indexOf",
             "The place of the first equal item, or -1.",
             ["[1, 2, 2].indexOf(2) == 1"],
             member("list_a_index_of_int", (LIST_A, PARAM_A), INT, _index),
             cost=_SCAN,
         ),
-        function(
+        declare_function(
             "lastIndexOf",
             "The place of the last equal item, or -1.",
             ["[1, 2, 2].lastIndexOf(2) == 2"],
             member("list_a_last_index_of_int", (LIST_A, PARAM_A), INT, _last_index),
             cost=_SCAN,
         ),
-        function(
+        declare_function(
             "slice",
             "The items from a place to before another.",
             ["[1, 2, 3].slice(1, 3) == [2, 3]"],
@@ -276,7 +276,7 @@ LIBRARY = Library(
             cost=_OUTPUT,
             feature=_THIRD,
         ),
-        function(
+        declare_function(
             "flatten",
             "The items of inner lists, one level down or more.",
             ["[[1], [2]].flatten() == [1, 2]", "[1, [2, [3]]].flatten(2) == [1, 2, 3]"],
@@ -285,15 +285,15 @@ LIBRARY = Library(
             cost=_FLATTEN,
             feature=_THIRD,
         ),
-        function("sort", "The items in order.", ["[3, 1, 2].sort() == [1, 2, 3]"], *_sorts(), feature=_THIRD),
-        function(
+        declare_function("sort", "The items in order.", ["[3, 1, 2].sort() == [1, 2, 3]"], *_sorts(), feature=_THIRD),
+        declare_function(
             "@sortByAssociatedKeys",
             "What sortBy stands for.",
             ["['b', 'aa'].sortBy(e, -size(e)) == ['aa', 'b']"],
             *_associated(),
             feature=_THIRD,
         ),
-        function(
+        declare_function(
             "lists.range",
             "The numbers from 0 to before another.",
             ["lists.range(3) == [0, 1, 2]"],
@@ -301,7 +301,7 @@ LIBRARY = Library(
             cost=_RANGE,
             feature=_THIRD,
         ),
-        function(
+        declare_function(
             "reverse",
             "The items from the last to the first.",
             ["[1, 2].reverse() == [2, 1]"],
@@ -309,7 +309,7 @@ LIBRARY = Library(
             cost=_REVERSE,
             feature=_THIRD,
         ),
-        function(
+        declare_function(
             "distinct",
             "Each item once.",
             ["[1, 2, 1].distinct() == [1, 2]"],
@@ -317,14 +317,14 @@ LIBRARY = Library(
             cost=Cost(_distinct_estimate, _compared_actual(0)),
             feature=_THIRD,
         ),
-        function(
+        declare_function(
             "first",
             "The first item if there is one.",
             ["[1, 2].first().value() == 1"],
             member("list_first", (LIST_A,), optional(PARAM_A), lambda items: Optional(items[0]) if items else NONE),
             feature=OPTIONALS,
         ),
-        function(
+        declare_function(
             "last",
             "The last item if there is one.",
             ["[1, 2].last().value() == 2"],

@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any
 
 from podless.cel import arithmetic, compare
-from podless.cel.bounds import stepwise
-from podless.cel.decls import Function, Library, Overload, function, plain
+from podless.cel.bounds import charge_each
+from podless.cel.decls import Function, Library, Overload, declare_function, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.types import BOOL, DOUBLE, DYN, INT, UINT, Type, list_of
 from podless.cel.values import UINT_MAX, Uint
@@ -23,7 +23,7 @@ def _pick(sign: int) -> Callable[..., Any]:
         if not items:
             raise EvaluationError(f"math.@{'max' if sign > 0 else 'min'}(list) argument must not be empty")
         found = items[0]
-        for item in islice(stepwise(items), 1, None):
+        for item in islice(charge_each(items), 1, None):
             if compare.compare(item, found) == sign:
                 found = item
         return found
@@ -41,7 +41,7 @@ def _extreme(name: str, sign: int, doc: str, example: str) -> Function:
     ]
     forms += [plain(f"math_{name}_list_{kind.name}", (list_of(kind),), kind, pick) for kind in _NUMBERS]
     forms += [plain(f"math_{name}_{count}", (DYN,) * count, DYN, pick) for count in range(3, 10)]
-    return function(f"math.{name}", doc, [example], *forms)
+    return declare_function(f"math.{name}", doc, [example], *forms)
 
 
 def _abs(value: Any) -> Any:
@@ -107,74 +107,76 @@ LIBRARY = Library(
     (
         _extreme("greatest", 1, "The greatest.", "math.greatest(1, 3, 2) == 3"),
         _extreme("least", -1, "The least.", "math.least([2.0, 1.5]) == 1.5"),
-        function(
+        declare_function(
             "math.ceil",
             "The next integer up.",
             ["math.ceil(1.2) == 2.0"],
             *_forms("ceil", (DOUBLE,), _whole(math.ceil)),
         ),
-        function(
+        declare_function(
             "math.floor",
             "The next integer down.",
             ["math.floor(1.8) == 1.0"],
             *_forms("floor", (DOUBLE,), _whole(math.floor)),
         ),
-        function(
+        declare_function(
             "math.round",
             "The nearest integer, halves away from 0.",
             ["math.round(-1.5) == -2.0"],
             *_forms("round", (DOUBLE,), _whole(_round)),
         ),
-        function(
+        declare_function(
             "math.trunc",
             "Without the fraction.",
             ["math.trunc(-1.8) == -1.0"],
             *_forms("trunc", (DOUBLE,), _whole(math.trunc)),
         ),
-        function(
+        declare_function(
             "math.isInf",
             "Whether it is infinite.",
             ["math.isInf(1.0 / 0.0)"],
             *_forms("isInf", (DOUBLE,), math.isinf, BOOL),
         ),
-        function(
+        declare_function(
             "math.isNaN",
             "Whether it is no number.",
             ["math.isNaN(0.0 / 0.0)"],
             *_forms("isNaN", (DOUBLE,), math.isnan, BOOL),
         ),
-        function(
+        declare_function(
             "math.isFinite",
             "Whether it is neither.",
             ["math.isFinite(1.0)"],
             *_forms("isFinite", (DOUBLE,), math.isfinite, BOOL),
         ),
-        function("math.abs", "Without its sign.", ["math.abs(-1) == 1"], *_forms("abs", _NUMBERS, _abs)),
-        function("math.sign", "-1, 0 or 1.", ["math.sign(-2.5) == -1.0"], *_forms("sign", _NUMBERS, _sign)),
-        function("math.sqrt", "The square root.", ["math.sqrt(81) == 9.0"], *_forms("sqrt", _NUMBERS, _sqrt, DOUBLE)),
-        function(
+        declare_function("math.abs", "Without its sign.", ["math.abs(-1) == 1"], *_forms("abs", _NUMBERS, _abs)),
+        declare_function("math.sign", "-1, 0 or 1.", ["math.sign(-2.5) == -1.0"], *_forms("sign", _NUMBERS, _sign)),
+        declare_function(
+            "math.sqrt", "The square root.", ["math.sqrt(81) == 9.0"], *_forms("sqrt", _NUMBERS, _sqrt, DOUBLE)
+        ),
+        declare_function(
             "math.bitAnd",
             "Bits in both.",
             ["math.bitAnd(3, 2) == 2"],
             *_forms("bitAnd", _INTS, _bits(lambda a, b: a & b), None, 2),
         ),
-        function(
+        declare_function(
             "math.bitOr",
             "Bits in either.",
             ["math.bitOr(1, 2) == 3"],
             *_forms("bitOr", _INTS, _bits(lambda a, b: a | b), None, 2),
         ),
-        function(
+        declare_function(
             "math.bitXor",
             "Bits in one only.",
             ["math.bitXor(3, 2) == 1"],
             *_forms("bitXor", _INTS, _bits(lambda a, b: a ^ b), None, 2),
         ),
-        function("math.bitNot", "Bits inverted.", ["math.bitNot(1) == -2"], *_forms("bitNot", _INTS, _not)),
-        function(
+        declare_function("math.bitNot", "Bits inverted.", ["math.bitNot(1) == -2"], *_forms("bitNot", _INTS, _not)),
+        declare_function(
             "math.bitShiftLeft", "Bits to the left.", ["math.bitShiftLeft(1, 2) == 4"], *_shifts("bitShiftLeft", True)
         ),
-        function(
+        declare_function(
             "math.bitShiftRight",
             "Bits to the right.",
             ["math.bitShiftRight(1024, 2) == 256"],

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from podless.cel import values
-from podless.cel.decls import Library, function, member, plain
+from podless.cel.decls import Library, declare_function, member, plain
 from podless.cel.errors import EvaluationError, NoOverload
 from podless.cel.sizes import ONE, PER_CHARACTER, Cost, Estimate, Range, Site, once, traversal
 from podless.cel.types import BOOL, INT, STRING, opaque
@@ -157,12 +157,12 @@ def _address(text: str) -> Address:
     return address
 
 
-def ip(text: str) -> Ip:
+def parse_ip(text: str) -> Ip:
     """Read an address. Raises EvaluationError."""
     return Ip(_address(text))
 
 
-def cidr(text: str) -> Cidr:
+def parse_cidr(text: str) -> Cidr:
     """Read a range. Raises EvaluationError."""
     again = "network address parse error during conversion from string: "
     bare, slash, bits = text.rpartition("/")
@@ -184,14 +184,14 @@ def cidr(text: str) -> Cidr:
     return Cidr(address, int(bits))
 
 
-def show(address: Address) -> str:
+def format_address(address: Address) -> str:
     """The canonical text of an address."""
     return str(address)
 
 
 def _is_ip(text: str) -> bool:
     try:
-        ip(text)
+        parse_ip(text)
     except EvaluationError:
         return False
     return True
@@ -199,7 +199,7 @@ def _is_ip(text: str) -> bool:
 
 def _is_cidr(text: str) -> bool:
     try:
-        cidr(text)
+        parse_cidr(text)
     except EvaluationError:
         return False
     return True
@@ -208,7 +208,7 @@ def _is_cidr(text: str) -> bool:
 def _argument(text: str, reader: type) -> Ip | Cidr:
     """A text as an argument; that it cannot be read is, in the original, no overload."""
     try:
-        return ip(text) if reader is Ip else cidr(text)
+        return parse_ip(text) if reader is Ip else parse_cidr(text)
     except EvaluationError:
         raise NoOverload from None
 
@@ -229,7 +229,7 @@ def _has_ip_text(where: Cidr, text: str) -> bool:
 
 def _has_cidr_text(where: Cidr, text: str) -> bool:
     # the error of the text itself is kept here, unlike for addresses
-    return _has_cidr(where, cidr(text))
+    return _has_cidr(where, parse_cidr(text))
 
 
 def _global(address: Address) -> bool:
@@ -273,84 +273,84 @@ _SAME = "'192.168.0.0/24'"
 LIBRARY = Library(
     "network",
     (
-        function(
+        declare_function(
             "ip",
             "Reads an address; or the address of a range.",
             ["ip('127.0.0.1').family() == 4", f"cidr({_SAME}).ip() == ip('192.168.0.0')"],
-            plain("string_to_ip", (STRING,), IP_TYPE, ip, _LOOK),
+            plain("string_to_ip", (STRING,), IP_TYPE, parse_ip, _LOOK),
             member("cidr_ip", (CIDR_TYPE,), IP_TYPE, lambda value: Ip(value.address), _ONE),
         ),
-        function(
+        declare_function(
             "isIP",
             "Whether a text is an address.",
             ["isIP('::1')", "!isIP('::1%eth0')"],
             plain("is_ip", (STRING,), BOOL, _is_ip),
             cost=_LOOK,
         ),
-        function(
+        declare_function(
             "ip.isCanonical",
             "Whether an address is written in its shortest form.",
             ["!ip.isCanonical('2001:db8:0::1')"],
-            plain("ip_is_canonical", (STRING,), BOOL, lambda text: show(_address(text)) == text),
+            plain("ip_is_canonical", (STRING,), BOOL, lambda text: format_address(_address(text)) == text),
             cost=traversal(2),
         ),
-        function(
+        declare_function(
             "family",
             "4 or 6.",
             ["ip('::1').family() == 6"],
             member("ip_family", (IP_TYPE,), INT, lambda value: value.address.version),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "isUnspecified",
             "Whether it is 0.0.0.0 or ::.",
             ["ip('0.0.0.0').isUnspecified()"],
             member("ip_is_unspecified", (IP_TYPE,), BOOL, lambda value: value.address.is_unspecified),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "isLoopback",
             "Whether it leads to the same host.",
             ["ip('127.0.0.1').isLoopback()"],
             member("ip_is_loopback", (IP_TYPE,), BOOL, lambda value: value.address.is_loopback),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "isLinkLocalMulticast",
             "Whether it leads to all of one link.",
             ["ip('224.0.0.1').isLinkLocalMulticast()"],
             member("ip_is_link_local_multicast", (IP_TYPE,), BOOL, lambda value: _local_multicast(value.address)),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "isLinkLocalUnicast",
             "Whether it is of one link.",
             ["ip('169.254.169.254').isLinkLocalUnicast()"],
             member("ip_is_link_local_unicast", (IP_TYPE,), BOOL, lambda value: value.address.is_link_local),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "isGlobalUnicast",
             "Whether it is none of the special ones.",
             ["ip('10.0.0.1').isGlobalUnicast()"],
             member("ip_is_global_unicast", (IP_TYPE,), BOOL, lambda value: _global(value.address)),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "cidr",
             "Reads a range of addresses.",
             [f"cidr({_SAME}).prefixLength() == 24"],
-            plain("string_to_cidr", (STRING,), CIDR_TYPE, cidr),
+            plain("string_to_cidr", (STRING,), CIDR_TYPE, parse_cidr),
             cost=_LOOK,
         ),
-        function(
+        declare_function(
             "isCIDR",
             "Whether a text is a range of addresses.",
             [f"isCIDR({_SAME})"],
             plain("is_cidr", (STRING,), BOOL, _is_cidr),
             cost=_LOOK,
         ),
-        function(
+        declare_function(
             "containsIP",
             "Whether an address is in a range.",
             [f"cidr({_SAME}).containsIP('192.168.0.1')"],
@@ -358,7 +358,7 @@ LIBRARY = Library(
             member("cidr_contains_ip_ip", (CIDR_TYPE, IP_TYPE), BOOL, _has_ip),
             cost=_covering(False),
         ),
-        function(
+        declare_function(
             "containsCIDR",
             "Whether a range is in another.",
             [f"cidr({_SAME}).containsCIDR('192.168.0.0/25')"],
@@ -366,26 +366,28 @@ LIBRARY = Library(
             member("cidr_contains_cidr", (CIDR_TYPE, CIDR_TYPE), BOOL, _has_cidr),
             cost=_covering(True),
         ),
-        function(
+        declare_function(
             "prefixLength",
             "How many bits count.",
             [f"cidr({_SAME}).prefixLength() == 24"],
             member("cidr_prefix_length", (CIDR_TYPE,), INT, lambda value: value.bits),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "masked",
             "The range with all other bits zero.",
             ["cidr('192.168.0.1/24').masked() == cidr('192.168.0.0/24')"],
             member("cidr_masked", (CIDR_TYPE,), CIDR_TYPE, lambda value: value.masked()),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "string",
             "The text of an address or a range.",
             [f"string(cidr({_SAME})) == {_SAME}"],
-            plain("ip_to_string", (IP_TYPE,), STRING, lambda value: show(value.address)),
-            plain("cidr_to_string", (CIDR_TYPE,), STRING, lambda value: f"{show(value.address)}/{value.bits}"),
+            plain("ip_to_string", (IP_TYPE,), STRING, lambda value: format_address(value.address)),
+            plain(
+                "cidr_to_string", (CIDR_TYPE,), STRING, lambda value: f"{format_address(value.address)}/{value.bits}"
+            ),
         ),
     ),
     {"net.IP": IP_TYPE, "net.CIDR": CIDR_TYPE},

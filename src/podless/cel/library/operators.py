@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from podless.cel import access, arithmetic, compare
-from podless.cel.decls import Library, Overload, function, plain
+from podless.cel.decls import Library, Overload, declare_function, plain
 from podless.cel.sizes import ONE, PER_CHARACTER, UNKNOWN, ZERO, Cost, Estimate, Range, Site
 from podless.cel.types import (
     BOOL,
@@ -110,50 +110,52 @@ _OPT_A = optional(PARAM_A)
 LIBRARY = Library(
     "operators",
     (
-        function("!_", "Not.", ["!false"], plain("logical_not", (BOOL,), BOOL, arithmetic.invert)),
-        function(
+        declare_function("!_", "Not.", ["!false"], plain("logical_not", (BOOL,), BOOL, arithmetic.invert)),
+        declare_function(
             "_&&_",
             "And; an error counts for nothing where the other side is false.",
             ["!(false && 1 / 0 > 0)"],
             plain("logical_and", (BOOL, BOOL), BOOL, None),
         ),
-        function(
+        declare_function(
             "_||_",
             "Or; an error counts for nothing where the other side is true.",
             ["1 / 0 > 0 || true"],
             plain("logical_or", (BOOL, BOOL), BOOL, None),
         ),
-        function(
+        declare_function(
             "_?_:_",
             "The one or the other.",
             ["(true ? 1 : 2) == 1"],
             plain("conditional", (BOOL, PARAM_A, PARAM_A), PARAM_A, None, Cost(_condition, lambda *_: 0)),
         ),
-        function(
+        declare_function(
             "@not_strictly_false",
             "Whether a comprehension goes on.",
             [],
             plain("not_strictly_false", (BOOL,), BOOL, None),
         ),
-        function(
+        declare_function(
             "_==_",
             "Equality of all there is in two values.",
             ["[1, 2] == [1, 2]", "dyn(1) == 1.0", "dyn(1) != 'a'"],
             plain("equals", (PARAM_A, PARAM_A), BOOL, compare.equal),
             cost=EQUAL,
         ),
-        function(
+        declare_function(
             "_!=_",
             "Inequality.",
             ["1 != 2"],
             plain("not_equals", (PARAM_A, PARAM_A), BOOL, compare.unequal),
             cost=COMPARED,
         ),
-        function("_<_", "Less.", ["1 < 2", "1 < 1.5", "'a' < 'b'"], *_comparison("less", compare.less)),
-        function("_<=_", "Less or equal.", ["1 <= 1"], *_comparison("less_equals", compare.less_equal)),
-        function("_>_", "Greater.", ["2u > 1u"], *_comparison("greater", compare.greater)),
-        function("_>=_", "Greater or equal.", ["b'b' >= b'a'"], *_comparison("greater_equals", compare.greater_equal)),
-        function(
+        declare_function("_<_", "Less.", ["1 < 2", "1 < 1.5", "'a' < 'b'"], *_comparison("less", compare.less)),
+        declare_function("_<=_", "Less or equal.", ["1 <= 1"], *_comparison("less_equals", compare.less_equal)),
+        declare_function("_>_", "Greater.", ["2u > 1u"], *_comparison("greater", compare.greater)),
+        declare_function(
+            "_>=_", "Greater or equal.", ["b'b' >= b'a'"], *_comparison("greater_equals", compare.greater_equal)
+        ),
+        declare_function(
             "_+_",
             "The sum; texts, bytes and lists are put together.",
             [
@@ -172,7 +174,7 @@ LIBRARY = Library(
             plain("add_string", (STRING, STRING), STRING, arithmetic.add, _JOIN),
             plain("add_uint64", (UINT, UINT), UINT, arithmetic.add),
         ),
-        function(
+        declare_function(
             "_-_",
             "The difference.",
             ["3 - 1 == 2"],
@@ -181,34 +183,36 @@ LIBRARY = Library(
             plain("subtract_timestamp_duration", (TIMESTAMP, DURATION), TIMESTAMP, arithmetic.sub),
             plain("subtract_timestamp_timestamp", (TIMESTAMP, TIMESTAMP), DURATION, arithmetic.sub),
         ),
-        function("_*_", "The product.", ["2 * 3 == 6"], *_arithmetic("multiply", arithmetic.mul, DOUBLE, INT, UINT)),
-        function(
+        declare_function(
+            "_*_", "The product.", ["2 * 3 == 6"], *_arithmetic("multiply", arithmetic.mul, DOUBLE, INT, UINT)
+        ),
+        declare_function(
             "_/_",
             "The quotient; of integers cut off towards zero.",
             ["-7 / 2 == -3"],
             *_arithmetic("divide", arithmetic.div, DOUBLE, INT, UINT),
         ),
-        function(
+        declare_function(
             "_%_",
             "The remainder, with the sign of the first.",
             ["-7 % 2 == -1"],
             *_arithmetic("modulo", arithmetic.mod, INT, UINT),
         ),
-        function(
+        declare_function(
             "-_",
             "The negative.",
             ["-(1) == 0 - 1"],
             plain("negate_double", (DOUBLE,), DOUBLE, arithmetic.negate),
             plain("negate_int64", (INT,), INT, arithmetic.negate),
         ),
-        function(
+        declare_function(
             "@in",
             "Whether a list has an item, or a map a key.",
             ["1 in [1, 2]", "'a' in {'a': 1}"],
             plain("in_list", (PARAM_A, LIST_A), BOOL, access.within, _IN_LIST),
             plain("in_map", (PARAM_A, MAP_AB), BOOL, access.within),
         ),
-        function(
+        declare_function(
             "_[_]",
             "An item of a list by its place, or of a map by its key.",
             ["[1, 2][1] == 2", "{'a': 1}['a'] == 1"],
@@ -217,7 +221,7 @@ LIBRARY = Library(
             plain("optional_list_index_int", (optional(LIST_A), INT), _OPT_A, access.index),
             plain("optional_map_index_value", (optional(MAP_AB), PARAM_A), optional(PARAM_B), access.index),
         ),
-        function(
+        declare_function(
             "_[?_]",
             "An item if there is one.",
             ["![1][?1].hasValue()", "{'a': 1}[?'a'].value() == 1"],
@@ -231,13 +235,13 @@ LIBRARY = Library(
                 access.optional_index,
             ),
         ),
-        function(
+        declare_function(
             "_?._",
             "A field if it is there.",
             ["{'a': 1}.?a.value() == 1"],
             plain("select_optional_field", (DYN, STRING), optional(DYN), access.optional_index),
         ),
-        function(
+        declare_function(
             "cel.@mapInsert",
             "Adds to the map that a comprehension makes.",
             [],

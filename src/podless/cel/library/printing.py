@@ -16,8 +16,8 @@ from podless.cel.library.formatting import (
     TAKES,
     Clauses,
     clause_error,
+    format_library,
     join_parts,
-    library,
     shown_hex,
     shown_whole,
 )
@@ -99,7 +99,7 @@ CLAUSES = Clauses(
     TAKES | dict.fromkeys(_REFUSED, frozenset(("int", "uint", "double"))),
     REFUSED | _REFUSED,
 )
-LIBRARY = library(
+LIBRARY = format_library(
     "format 4",
     CLAUSES,
     "'%s has %d'.format([[0.5, b'a'], 2]) == '[0.5, a] has 2'",

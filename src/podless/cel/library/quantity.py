@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 
 from podless.cel import values
-from podless.cel.decls import Library, function, member, plain
+from podless.cel.decls import Library, declare_function, member, plain
 from podless.cel.errors import EvaluationError, no_overload
 from podless.cel.sizes import once, traversal
 from podless.cel.types import BOOL, DOUBLE, INT, STRING, struct
@@ -44,7 +44,7 @@ class QuantityValue:
             return False
         if other.sum:
             raise no_overload()
-        return compare(self, other) == 0
+        return compare_quantities(self, other) == 0
 
     def __hash__(self) -> int:
         return hash(Fraction(self.mantissa) * Fraction(10) ** self.power)
@@ -56,7 +56,7 @@ class QuantityValue:
 values.NAMES[QuantityValue] = "kubernetes.Quantity"
 
 
-def parse(text: str) -> QuantityValue:
+def parse_quantity(text: str) -> QuantityValue:
     """Read a quantity. What is finer than a billionth is rounded up. Raises EvaluationError."""
     try:
         amount = quantity.parse_nanos(text)
@@ -83,7 +83,7 @@ def parse(text: str) -> QuantityValue:
 
 def _is_quantity(text: str) -> bool:
     try:
-        parse(text)
+        parse_quantity(text)
     except EvaluationError:
         return False
     return True
@@ -133,7 +133,7 @@ def _sum(one: QuantityValue, other: QuantityValue, sign: int) -> QuantityValue:
     return QuantityValue(total, power, small, True)
 
 
-def compare(one: QuantityValue, other: QuantityValue) -> int:
+def compare_quantities(one: QuantityValue, other: QuantityValue) -> int:
     """-1, 0 or 1 as the one is less than, equal to or greater than the other."""
     power = min(one.power, other.power)
     mine, its = one.at(power), other.at(power)
@@ -145,70 +145,70 @@ _PAIR = (QUANTITY, QUANTITY)
 LIBRARY = Library(
     "quantity",
     (
-        function(
+        declare_function(
             "quantity",
             "Reads a quantity.",
             ["quantity('200M') == quantity('0.2G')"],
-            plain("string_to_quantity", (STRING,), QUANTITY, parse),
+            plain("string_to_quantity", (STRING,), QUANTITY, parse_quantity),
             cost=_LOOK,
         ),
-        function(
+        declare_function(
             "isQuantity",
             "Whether a text is a quantity.",
             ["isQuantity('1.5Gi')", "!isQuantity('1K')"],
             plain("is_quantity_string", (STRING,), BOOL, _is_quantity),
             cost=_LOOK,
         ),
-        function(
+        declare_function(
             "sign",
             "-1, 0 or 1.",
             ["sign(quantity('-1k')) == -1"],
             plain("quantity_sign", (QUANTITY,), INT, lambda value: (value.mantissa > 0) - (value.mantissa < 0)),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "isGreaterThan",
             "Whether it is more.",
             ["quantity('150Mi').isGreaterThan(quantity('100Mi'))"],
-            member("quantity_is_greater_than", _PAIR, BOOL, lambda a, b: compare(a, b) > 0),
+            member("quantity_is_greater_than", _PAIR, BOOL, lambda a, b: compare_quantities(a, b) > 0),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "isLessThan",
             "Whether it is less.",
             ["quantity('50M').isLessThan(quantity('50Mi'))"],
-            member("quantity_is_less_than", _PAIR, BOOL, lambda a, b: compare(a, b) < 0),
+            member("quantity_is_less_than", _PAIR, BOOL, lambda a, b: compare_quantities(a, b) < 0),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "compareTo",
             "-1, 0 or 1.",
             ["quantity('200M').compareTo(quantity('0.2G')) == 0"],
-            member("quantity_compare_to", _PAIR, INT, compare),
+            member("quantity_compare_to", _PAIR, INT, compare_quantities),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "asApproximateFloat",
             "As a double.",
             ["quantity('1.5k').asApproximateFloat() == 1500.0"],
             member("quantity_get_float", (QUANTITY,), DOUBLE, _float),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "asInteger",
             "As an int; an error if it is none.",
             ["quantity('50k').asInteger() == 50000"],
             member("quantity_get_int", (QUANTITY,), INT, _integer),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "isInteger",
             "Whether it is an int.",
             ["!quantity('50m').isInteger()"],
             member("quantity_is_integer", (QUANTITY,), BOOL, _is_integer),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "add",
             "The sum.",
             ["quantity('50k').add(20) == quantity('50020')"],
@@ -216,7 +216,7 @@ LIBRARY = Library(
             member("quantity_add_int", (QUANTITY, INT), QUANTITY, _add),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "sub",
             "The difference.",
             ["quantity('50k').sub(quantity('20k')) == quantity('30k')"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.cel import patterns
-from podless.cel.decls import Library, function, member
+from podless.cel.decls import Library, declare_function, member
 from podless.cel.sizes import searched
 from podless.cel.types import INT, STRING, list_of
 
@@ -12,14 +12,14 @@ _STRINGS = list_of(STRING)
 LIBRARY = Library(
     "regex",
     (
-        function(
+        declare_function(
             "find",
             "The first part that matches, or ''.",
             ["'abc 123'.find('[0-9]+') == '123'", "'abc'.find('x') == ''"],
             member("string_find_string", (STRING, STRING), STRING, patterns.find_match),
             cost=searched(),
         ),
-        function(
+        declare_function(
             "findAll",
             "All parts that match, or the first so many.",
             ["'1 2 3'.findAll('[0-9]') == ['1', '2', '3']", "'1 2 3'.findAll('[0-9]', 1) == ['1']"],

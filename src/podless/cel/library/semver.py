@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from podless.cel import values
-from podless.cel.bounds import stepwise
-from podless.cel.decls import Library, function, member, plain
+from podless.cel.bounds import charge_each
+from podless.cel.decls import Library, declare_function, member, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import once, traversal
 from podless.cel.types import BOOL, INT, STRING, struct
@@ -26,7 +26,7 @@ class Semver:
     build: tuple[str, ...] = ()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Semver) and compare(self, other) == 0
+        return isinstance(other, Semver) and compare_versions(self, other) == 0
 
     def __hash__(self) -> int:
         return hash((self.numbers, self.before))
@@ -35,7 +35,7 @@ class Semver:
 values.NAMES[Semver] = "kubernetes.Semver"
 
 
-def compare(one: Semver, other: Semver) -> int:
+def compare_versions(one: Semver, other: Semver) -> int:
     """-1, 0 or 1; the build does not count."""
     if one.numbers != other.numbers:
         return 1 if one.numbers > other.numbers else -1
@@ -54,7 +54,7 @@ def compare(one: Semver, other: Semver) -> int:
 
 
 def _number(text: str, name: str) -> int:
-    if not text or any(char not in _DIGITS for char in stepwise(text)):
+    if not text or any(char not in _DIGITS for char in charge_each(text)):
         if not text:
             raise EvaluationError('strconv.ParseUint: parsing "": invalid syntax')
         raise EvaluationError(f"Invalid character(s) found in {name} number {gotext.quote(text)}")
@@ -74,7 +74,7 @@ def _signed(number: int) -> int:
     return number - (1 << 64) if number > values.INT_MAX else number
 
 
-def parse(text: str, normalize: bool = False) -> Semver:
+def parse_semver(text: str, normalize: bool = False) -> Semver:
     """Read a version; normalize: a leading v, missing numbers and leading zeros are allowed. Raises EvaluationError."""
     text = _normal(text) if normalize else text
     if not text:
@@ -93,26 +93,26 @@ def _before(text: str, given: bool) -> tuple[str, ...]:
     if not given:
         return ()
     parts = tuple(text.split("."))
-    for part in stepwise(parts):
+    for part in charge_each(parts):
         if not part:
             raise EvaluationError("Prerelease is empty")
-        if all(char in _DIGITS for char in stepwise(part)):
+        if all(char in _DIGITS for char in charge_each(part)):
             if len(part) > 1 and part[0] == "0":
                 raise EvaluationError(
                     f"Numeric PreRelease version must not contain leading zeroes {gotext.quote(part)}"
                 )
             _unsigned(part)
-        elif any(char not in _IDENTIFIER for char in stepwise(part)):
+        elif any(char not in _IDENTIFIER for char in charge_each(part)):
             raise EvaluationError(f"Invalid character(s) found in prerelease {gotext.quote(part)}")
     return parts
 
 
 def _build(text: str, given: bool) -> tuple[str, ...]:
     parts = tuple(text.split(".")) if given else ()
-    for part in stepwise(parts):
+    for part in charge_each(parts):
         if not part:
             raise EvaluationError("Build meta data is empty")
-        if any(char not in _IDENTIFIER for char in stepwise(part)):
+        if any(char not in _IDENTIFIER for char in charge_each(part)):
             raise EvaluationError(f"Invalid character(s) found in build meta data {gotext.quote(part)}")
     return parts
 
@@ -132,7 +132,7 @@ def _normal(text: str) -> str:
 
 def _is_semver(text: str, normalize: bool = False) -> bool:
     try:
-        parse(text, normalize)
+        parse_semver(text, normalize)
     except EvaluationError:
         return False
     return True
@@ -143,15 +143,15 @@ _PAIR = (SEMVER, SEMVER)
 LIBRARY = Library(
     "semver",
     (
-        function(
+        declare_function(
             "semver",
             "Reads a version.",
             ["semver('1.2.3').minor() == 2", "semver('v1.02', true).minor() == 2"],
-            plain("string_to_semver", (STRING,), SEMVER, parse),
-            plain("string_bool_to_semver", (STRING, BOOL), SEMVER, parse),
+            plain("string_to_semver", (STRING,), SEMVER, parse_semver),
+            plain("string_bool_to_semver", (STRING, BOOL), SEMVER, parse_semver),
             cost=_LOOK,
         ),
-        function(
+        declare_function(
             "isSemver",
             "Whether a text is a version.",
             ["isSemver('1.2.3-rc.1')", "!isSemver('1.2')"],
@@ -159,42 +159,42 @@ LIBRARY = Library(
             plain("is_semver_string_bool", (STRING, BOOL), BOOL, _is_semver),
             cost=_LOOK,
         ),
-        function(
+        declare_function(
             "isGreaterThan",
             "Whether it is newer.",
             ["semver('1.2.3').isGreaterThan(semver('1.2.3-rc.1'))"],
-            member("semver_is_greater_than", _PAIR, BOOL, lambda a, b: compare(a, b) > 0),
+            member("semver_is_greater_than", _PAIR, BOOL, lambda a, b: compare_versions(a, b) > 0),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "isLessThan",
             "Whether it is older.",
             ["semver('1.2.3').isLessThan(semver('1.10.0'))"],
-            member("semver_is_less_than", _PAIR, BOOL, lambda a, b: compare(a, b) < 0),
+            member("semver_is_less_than", _PAIR, BOOL, lambda a, b: compare_versions(a, b) < 0),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "compareTo",
             "-1, 0 or 1.",
             ["semver('1.2.3').compareTo(semver('1.2.3')) == 0"],
-            member("semver_compare_to", _PAIR, INT, compare),
+            member("semver_compare_to", _PAIR, INT, compare_versions),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "major",
             "The first number.",
             ["semver('1.2.3').major() == 1"],
             member("semver_major", (SEMVER,), INT, lambda value: _signed(value.numbers[0])),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "minor",
             "The second number.",
             ["semver('1.2.3').minor() == 2"],
             member("semver_minor", (SEMVER,), INT, lambda value: _signed(value.numbers[1])),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "patch",
             "The third number.",
             ["semver('1.2.3').patch() == 3"],

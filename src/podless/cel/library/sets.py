@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.cel import access, bounds
-from podless.cel.decls import Library, function, plain
+from podless.cel.decls import Library, declare_function, plain
 from podless.cel.sizes import ONE, Cost, Estimate, Site
 from podless.cel.types import BOOL, LIST_A
 from podless.runtime.meter import charge
@@ -42,21 +42,21 @@ _PAIR = (LIST_A, LIST_A)
 LIBRARY = Library(
     "sets",
     (
-        function(
+        declare_function(
             "sets.contains",
             "Whether the first has all items of the second.",
             ["sets.contains([1, 2], [2])"],
             plain("list_sets_contains_list", _PAIR, BOOL, contains),
             cost=_cost(1),
         ),
-        function(
+        declare_function(
             "sets.equivalent",
             "Whether both have the same items.",
             ["sets.equivalent([1, 1, 2], [2, 1])"],
             plain("list_sets_equivalent_list", _PAIR, BOOL, _equivalent),
             cost=_cost(2),
         ),
-        function(
+        declare_function(
             "sets.intersects",
             "Whether both have an item in common.",
             ["sets.intersects([1, 2], [2, 3])"],

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from podless.cel import access, arithmetic, gotimes, patterns
-from podless.cel.decls import Library, function, member, plain
+from podless.cel.decls import Library, declare_function, member, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import ONE, PER_CHARACTER, PER_PATTERN, Cost, Estimate, Range, Site, search_cost
 from podless.cel.types import (
@@ -37,7 +37,7 @@ from podless.cel.values import (
     Timestamp,
     TypeValue,
     Uint,
-    conversion,
+    conversion_error,
     size_of,
 )
 from podless.codec import gotime
@@ -66,13 +66,13 @@ def to_int(value: Any) -> int:
         return int(value)
     if kind is str:
         if not _INTEGER.match(value) or len(value) > _LONG or not INT_MIN <= int(value) <= INT_MAX:
-            raise conversion(value, "int")
+            raise conversion_error(value, "int")
         return int(value)
     if kind is Timestamp:
         return int(value.ns // SECOND)
     if kind is Duration:
         return int(value.ns)
-    raise conversion(value, "int")
+    raise conversion_error(value, "int")
 
 
 def to_uint(value: Any) -> Uint:
@@ -88,9 +88,9 @@ def to_uint(value: Any) -> Uint:
         return Uint(value)
     if kind is str:
         if not _NATURAL.match(value) or len(value) > _LONG or int(value) > UINT_MAX:
-            raise conversion(value, "uint")
+            raise conversion_error(value, "uint")
         return Uint(value)
-    raise conversion(value, "uint")
+    raise conversion_error(value, "uint")
 
 
 def to_double(value: Any) -> float:
@@ -98,14 +98,14 @@ def to_double(value: Any) -> float:
     kind = value.__class__
     if kind is str:
         if not _FLOAT.match(value):
-            raise conversion(value, "double")
+            raise conversion_error(value, "double")
         number = float(value)
         if math.isinf(number) and "i" not in value.lower():
-            raise conversion(value, "double")
+            raise conversion_error(value, "double")
         return number
     if kind in (float, int, Uint):
         return float(value)
-    raise conversion(value, "double")
+    raise conversion_error(value, "double")
 
 
 def show_double(value: float) -> str:
@@ -148,7 +148,7 @@ def to_string(value: Any) -> str:
         return gotimes.show_duration(value)
     if kind is TypeValue:
         return str(value.name)
-    raise conversion(value, "string")
+    raise conversion_error(value, "string")
 
 
 def to_bytes(value: Any) -> bytes:
@@ -157,7 +157,7 @@ def to_bytes(value: Any) -> bytes:
         return bytes(value.encode("utf-8", "surrogatepass"))
     if value.__class__ is bytes:
         return bytes(value)
-    raise conversion(value, "bytes")
+    raise conversion_error(value, "bytes")
 
 
 def to_bool(value: Any) -> bool:
@@ -168,7 +168,7 @@ def to_bool(value: Any) -> bool:
         return True
     if value.__class__ is str and value in _FALSE:
         return False
-    raise conversion(value, "bool")
+    raise conversion_error(value, "bool")
 
 
 def to_timestamp(value: Any) -> Timestamp:
@@ -181,11 +181,11 @@ def to_timestamp(value: Any) -> Timestamp:
     if kind is str:
         time = gotimes.parse_timestamp(value)
         if time is None:
-            raise conversion(value, "google.protobuf.Timestamp")
+            raise conversion_error(value, "google.protobuf.Timestamp")
         if not gotimes.in_years(time):
             raise EvaluationError("timestamp overflow")
         return time
-    raise conversion(value, "google.protobuf.Timestamp")
+    raise conversion_error(value, "google.protobuf.Timestamp")
 
 
 def to_duration(value: Any) -> Duration:
@@ -198,7 +198,7 @@ def to_duration(value: Any) -> Duration:
             return Duration(gotime.parse_duration(value))
         except ValueError:
             pass
-    raise conversion(value, "google.protobuf.Duration")
+    raise conversion_error(value, "google.protobuf.Duration")
 
 
 def _size(value: Any) -> int:
@@ -243,51 +243,51 @@ _SIZES = (("string", STRING), ("bytes", BYTES), ("list", LIST_A), ("map", MAP_AB
 LIBRARY = Library(
     "standard",
     (
-        function(
+        declare_function(
             "size",
             "The number of characters, bytes, items or entries.",
             ["size('ñb') == 2", "[1, 2].size() == 2", "{'a': 1}.size() == 1"],
             *(plain(f"size_{name}", (kind,), INT, _size) for name, kind in _SIZES),
             *(member(f"{name}_size", (kind,), INT, _size) for name, kind in _SIZES),
         ),
-        function(
+        declare_function(
             "contains",
             "Whether a text has a part.",
             ["'hello'.contains('ell')"],
             member("contains_string", (STRING, STRING), BOOL, lambda a, b: b in a),
             cost=Cost(_contained, _contained_actual),
         ),
-        function(
+        declare_function(
             "startsWith",
             "Whether a text starts with another.",
             ["'hello'.startsWith('he')"],
             member("starts_with_string", (STRING, STRING), BOOL, lambda a, b: a.startswith(b)),
             cost=_AFFIX,
         ),
-        function(
+        declare_function(
             "endsWith",
             "Whether a text ends with another.",
             ["'hello'.endsWith('lo')"],
             member("ends_with_string", (STRING, STRING), BOOL, lambda a, b: a.endswith(b)),
             cost=_AFFIX,
         ),
-        function(
+        declare_function(
             "matches",
             "Whether a text has a part of a pattern's language (RE2).",
             ["'hello'.matches('^h.*o$')", "matches('hello', 'l+')"],
             plain("matches", (STRING, STRING), BOOL, patterns.matches),
             member("matches_string", (STRING, STRING), BOOL, patterns.matches, Cost(_matched, search_cost)),
         ),
-        function(
+        declare_function(
             "type",
             "The type of a value.",
             ["type(1) == int", "type([]) == list"],
             plain("type", (PARAM_A,), type_of(PARAM_A), access.type_of),
         ),
-        function(
+        declare_function(
             "dyn", "The value, its type forgotten.", ["dyn(1) == 1.0"], plain("to_dyn", (PARAM_A,), DYN, lambda a: a)
         ),
-        function(
+        declare_function(
             "int",
             "Converts to int.",
             ["int('42') == 42", "int(2.9) == 2", "int(timestamp(5)) == 5"],
@@ -303,7 +303,7 @@ LIBRARY = Library(
                 )
             ),
         ),
-        function(
+        declare_function(
             "uint",
             "Converts to uint.",
             ["uint(3) == 3u"],
@@ -312,7 +312,7 @@ LIBRARY = Library(
                 for name, kind in (("uint64", UINT), ("double", DOUBLE), ("int64", INT), ("string", STRING))
             ),
         ),
-        function(
+        declare_function(
             "double",
             "Converts to double.",
             ["double('1.5') == 1.5"],
@@ -321,7 +321,7 @@ LIBRARY = Library(
                 for name, kind in (("double", DOUBLE), ("int64", INT), ("string", STRING), ("uint64", UINT))
             ),
         ),
-        function(
+        declare_function(
             "string",
             "Converts to a text.",
             ["string(1) == '1'", "string(1.0) == '1'", "string(b'ab') == 'ab'", "string(duration('90s')) == '90s'"],
@@ -339,21 +339,21 @@ LIBRARY = Library(
                 )
             ),
         ),
-        function(
+        declare_function(
             "bytes",
             "Converts to bytes.",
             ["bytes('ab') == b'ab'"],
             plain("bytes_to_bytes", (BYTES,), BYTES, to_bytes),
             plain("string_to_bytes", (STRING,), BYTES, to_bytes, _BYTES),
         ),
-        function(
+        declare_function(
             "bool",
             "Converts to bool.",
             ["bool('true')"],
             plain("bool_to_bool", (BOOL,), BOOL, to_bool),
             plain("string_to_bool", (STRING,), BOOL, to_bool),
         ),
-        function(
+        declare_function(
             "timestamp",
             "Converts to a timestamp.",
             ["timestamp('1970-01-01T00:00:01Z') == timestamp(1)"],
@@ -362,7 +362,7 @@ LIBRARY = Library(
                 for name, kind in (("timestamp", TIMESTAMP), ("int64", INT), ("string", STRING))
             ),
         ),
-        function(
+        declare_function(
             "duration",
             "Converts to a duration.",
             ["duration('1h') == duration('60m')"],

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from podless.cel import access, bounds
-from podless.cel.decls import Library, function, member, plain
+from podless.cel.decls import Library, declare_function, member, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import MOST, PER_CHARACTER, Cost, Estimate, Range, Site, scale, traversal, value_cost
 from podless.cel.types import INT, STRING, list_of
@@ -98,7 +98,7 @@ def split(text: str, separator: str, count: int = -1) -> list[str]:
 
 def join(items: list[Any], separator: str = "") -> str:
     """All texts of a list in one, with a separator between them."""
-    for item in bounds.stepwise(items):
+    for item in bounds.charge_each(items):
         if item.__class__ is not str:
             raise EvaluationError(f"join: invalid input: {access.show(item)}")
     bounds.check_size(sum(map(len, items)) + len(separator) * len(items))
@@ -175,13 +175,13 @@ _QUOTE = Cost(_quoted, lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER))
 LIBRARY = Library(
     "strings",
     (
-        function(
+        declare_function(
             "charAt",
             "The character at a place.",
             ["'abc'.charAt(1) == 'b'", "'abc'.charAt(3) == ''"],
             member("string_char_at_int", (STRING, INT), STRING, char_at),
         ),
-        function(
+        declare_function(
             "indexOf",
             "Where a part first is.",
             ["'hello'.indexOf('l') == 2", "'hello'.indexOf('l', 3) == 3"],
@@ -189,7 +189,7 @@ LIBRARY = Library(
             member("string_index_of_string_int", (STRING, STRING, INT), INT, index_of),
             cost=_SEARCH,
         ),
-        function(
+        declare_function(
             "lastIndexOf",
             "Where a part last is.",
             ["'hello'.lastIndexOf('l') == 3"],
@@ -197,21 +197,21 @@ LIBRARY = Library(
             member("string_last_index_of_string_int", (STRING, STRING, INT), INT, last_index_of),
             cost=_SEARCH,
         ),
-        function(
+        declare_function(
             "lowerAscii",
             "The letters A to Z in lower case.",
             ["'ÀB'.lowerAscii() == 'Àb'"],
             member("string_lower_ascii", (STRING,), STRING, lambda a: a.translate(_LOWER)),
             cost=_SAME,
         ),
-        function(
+        declare_function(
             "upperAscii",
             "The letters a to z in upper case.",
             ["'ab'.upperAscii() == 'AB'"],
             member("string_upper_ascii", (STRING,), STRING, lambda a: a.translate(_UPPER)),
             cost=_SAME,
         ),
-        function(
+        declare_function(
             "replace",
             "Another text in place of a part.",
             ["'hello'.replace('l', 'L') == 'heLLo'", "'hello'.replace('l', 'L', 1) == 'heLlo'"],
@@ -219,7 +219,7 @@ LIBRARY = Library(
             member("string_replace_string_string_int", (STRING, STRING, STRING, INT), STRING, replace),
             cost=Cost(_replaced, _twice),
         ),
-        function(
+        declare_function(
             "split",
             "The parts between separators.",
             ["'a,b'.split(',') == ['a', 'b']", "'ab'.split('', 1) == ['ab']"],
@@ -227,7 +227,7 @@ LIBRARY = Library(
             member("string_split_string_int", (STRING, STRING, INT), _STRINGS, split),
             cost=Cost(_split, _twice),
         ),
-        function(
+        declare_function(
             "substring",
             "The characters from a place to before another.",
             ["'tacocat'.substring(4) == 'cat'"],
@@ -235,14 +235,14 @@ LIBRARY = Library(
             member("string_substring_int_int", (STRING, INT, INT), STRING, substring),
             cost=_SAME,
         ),
-        function(
+        declare_function(
             "trim",
             "Without white space at both ends.",
             ["'  a '.trim() == 'a'"],
             member("string_trim", (STRING,), STRING, lambda a: a.strip(_SPACE)),
             cost=_SAME,
         ),
-        function(
+        declare_function(
             "join",
             "All texts of a list in one.",
             ["['a', 'b'].join('-') == 'a-b'"],
@@ -250,7 +250,7 @@ LIBRARY = Library(
             member("list_join_string", (_STRINGS, STRING), STRING, join),
             cost=Cost(_joined, _join_actual),
         ),
-        function(
+        declare_function(
             "strings.quote",
             "The text in quotes, with escapes.",
             [r"""strings.quote('a"b') == '"a\\"b"'"""],
@@ -263,7 +263,7 @@ LIBRARY = Library(
 REVERSE = Library(
     "strings 3",
     (
-        function(
+        declare_function(
             "reverse",
             "The characters from the last to the first.",
             ["'abc'.reverse() == 'cba'"],

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from podless.cel import gotimes
-from podless.cel.decls import Function, Library, function, member
+from podless.cel.decls import Function, Library, declare_function, member
 from podless.cel.types import DURATION, INT, STRING, TIMESTAMP
 from podless.cel.values import SECOND, Duration, Timestamp
 
@@ -45,7 +45,9 @@ def _declare(name: str, doc: str, part: Callable[[datetime], int], seen: int) ->
     ]
     if name in _SPANS:
         overloads.append(member(f"duration_{name}", (DURATION,), INT, _span(_SPANS[name], False)))
-    return function(name, f"{doc} In UTC, or in a zone by name or offset.", [f"{_DAY}.{name}() == {seen}"], *overloads)
+    return declare_function(
+        name, f"{doc} In UTC, or in a zone by name or offset.", [f"{_DAY}.{name}() == {seen}"], *overloads
+    )
 
 
 LIBRARY = Library("time", tuple(_declare(name, *rest) for name, rest in _PARTS.items()))

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from podless.cel import values
-from podless.cel.bounds import stepwise
-from podless.cel.decls import Library, function, member, plain
+from podless.cel.bounds import charge_each
+from podless.cel.decls import Library, declare_function, member, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import once, traversal
 from podless.cel.types import BOOL, STRING, list_of, map_of, struct
@@ -51,7 +51,7 @@ def _unescape(text: str, host: bool = False) -> str:
         for pair in _HEX_PAIR.findall(text):
             if int(pair, 16) < 128 and pair != "25":
                 raise _Bad(f'invalid URL escape "%{pair}"')
-        for char in stepwise(text):
+        for char in charge_each(text):
             if ord(char) < 128 and char not in _HOST and char != "%":
                 raise _Bad(f"invalid character {gotext.quote(char)} in host name")
     if "%" not in text:
@@ -95,7 +95,7 @@ def parse_url(text: str, request: bool = False) -> Url:
 
 
 def _parse(text: str, request: bool) -> Url:
-    if any(ord(char) < 32 or ord(char) == 127 for char in stepwise(text)):
+    if any(ord(char) < 32 or ord(char) == 127 for char in charge_each(text)):
         raise _Bad("net/url: invalid control character in URL")
     if not text and request:
         raise _Bad("empty url")
@@ -154,17 +154,17 @@ def _port(url: Url) -> str:
 
 
 def _escaped_path(url: Url) -> str:
-    if url.raw and all(ord(char) < 128 and (ord(char) in _PATH or char in "!'()*[]%") for char in stepwise(url.raw)):
+    if url.raw and all(ord(char) < 128 and (ord(char) in _PATH or char in "!'()*[]%") for char in charge_each(url.raw)):
         return url.raw
     if url.path == "*":
         return "*"
     path = url.path.encode("utf-8", "surrogatepass")
-    return "".join(chr(code) if code in _PATH else f"%{code:02X}" for code in stepwise(path))
+    return "".join(chr(code) if code in _PATH else f"%{code:02X}" for code in charge_each(path))
 
 
 def _query(url: Url) -> dict[str, list[str]]:
     out: dict[str, list[str]] = {}
-    for part in stepwise(url.query.split("&")):
+    for part in charge_each(url.query.split("&")):
         if not part or ";" in part:
             continue
         name, _, value = part.partition("=")
@@ -180,55 +180,55 @@ _ONE = once()
 LIBRARY = Library(
     "urls",
     (
-        function(
+        declare_function(
             "url",
             "Reads a URL.",
             ["url('https://a.b/c').getHost() == 'a.b'"],
             plain("string_to_url", (STRING,), URL_TYPE, _url),
             cost=traversal(sized=True),
         ),
-        function(
+        declare_function(
             "isURL",
             "Whether a text is a URL.",
             ["isURL('https://a.b/c')", "!isURL('a/b')"],
             plain("is_url_string", (STRING,), BOOL, is_url),
         ),
-        function(
+        declare_function(
             "getScheme",
             "https and the like.",
             ["url('https://a.b').getScheme() == 'https'"],
             member("url_get_scheme", (URL_TYPE,), STRING, lambda url: url.scheme),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "getHost",
             "Host and port.",
             ["url('https://a.b:80').getHost() == 'a.b:80'"],
             member("url_get_host", (URL_TYPE,), STRING, lambda url: url.host),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "getHostname",
             "The host without port and brackets.",
             ["url('https://[::1]:80').getHostname() == '::1'"],
             member("url_get_hostname", (URL_TYPE,), STRING, _hostname),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "getPort",
             "The port, or ''.",
             ["url('https://a.b:80').getPort() == '80'"],
             member("url_get_port", (URL_TYPE,), STRING, _port),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "getEscapedPath",
             "The path, escaped.",
             ["url('https://a.b/c d').getEscapedPath() == '/c%20d'"],
             member("url_get_escaped_path", (URL_TYPE,), STRING, _escaped_path),
             cost=_ONE,
         ),
-        function(
+        declare_function(
             "getQuery",
             "The values of each key.",
             ["url('https://a.b?k=1&k=2').getQuery() == {'k': ['1', '2']}"],

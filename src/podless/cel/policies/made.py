@@ -8,7 +8,7 @@ from collections.abc import Callable, Container
 from typing import Any
 
 from podless.cel import gotimes
-from podless.cel.bounds import stepwise
+from podless.cel.bounds import charge_each
 from podless.cel.errors import EvaluationError
 from podless.cel.library.formats import Format
 from podless.cel.library.network import Cidr, Ip
@@ -82,10 +82,10 @@ def _misplaced(value: Any, path: str) -> list[str]:
         for name, item in value.items():
             found += _misplaced(item, f"{path}.{name}")
     elif isinstance(value, list):
-        for item in stepwise(value):
+        for item in charge_each(value):
             found += _misplaced(item, path)
     elif isinstance(value, dict):
-        for item in stepwise(value.values()):
+        for item in charge_each(value.values()):
             found += _misplaced(item, path)
     return found
 
@@ -99,12 +99,12 @@ def _patch_value(value: Any) -> Any:
     if isinstance(value, Message):
         return _object_value(_applied(value, ()))
     if isinstance(value, list):
-        return [_patch_value(item) for item in stepwise(value)]
+        return [_patch_value(item) for item in charge_each(value)]
     if isinstance(value, dict):
         for key in value:
             if key.__class__ is not str:
                 raise EvaluationError(_KEYS.get(key.__class__, "type conversion error from Double to 'string'"))
-        return {key: _patch_value(item) for key, item in stepwise(value.items())}
+        return {key: _patch_value(item) for key, item in charge_each(value.items())}
     convert = _SCALARS.get(value.__class__)
     if convert is None:
         raise EvaluationError(f"type conversion error from '{_OPAQUE.get(value.__class__, '')}' to '{_WANTED}'")
@@ -153,9 +153,9 @@ _SCALARS: dict[type, Callable[[Any], Any]] = {
 def _object_value(value: Any) -> Any:
     """The same of an object that was made: its numbers are doubles."""
     if isinstance(value, dict):
-        return {key: _object_value(item) for key, item in stepwise(value.items())}
+        return {key: _object_value(item) for key, item in charge_each(value.items())}
     if isinstance(value, list):
-        return [_object_value(item) for item in stepwise(value)]
+        return [_object_value(item) for item in charge_each(value)]
     if isinstance(value, GoValue):
         if isinstance(value.value, int):
             return _number(float(value.value))
@@ -186,14 +186,14 @@ def collect_parts(values: dict[str, Any]) -> set[int]:
     while todo:
         part = todo.pop()
         found.add(id(part))
-        items = stepwise(part.values() if isinstance(part, dict) else part)
+        items = charge_each(part.values() if isinstance(part, dict) else part)
         charge(1)
         todo += [item for item in items if isinstance(item, dict | list)]
     return found
 
 
 def _applied(value: Message, data: Container[int]) -> Any:
-    return {name: _field(name, item, data) for name, item in stepwise(value.items())}
+    return {name: _field(name, item, data) for name, item in charge_each(value.items())}
 
 
 def _field(name: str, value: Any, data: Container[int]) -> Any:
@@ -202,14 +202,14 @@ def _field(name: str, value: Any, data: Container[int]) -> Any:
     if value.__class__ is Optional:
         return _field(name, value.value, data) if value.present else None
     if isinstance(value, list) and value.__class__ not in (Joined, Strings):
-        return [_native(item, data) for item in stepwise(value)] or None
+        return [_native(item, data) for item in charge_each(value)] or None
     if value.__class__ is dict:
         for key in value:
             if key.__class__ is not str:
                 kind = _TYPES[key.__class__]
                 shown = f"'{_rune(key)}'" if isinstance(key, int) and kind != "types.Bool" else f"%!q({kind}={key})"
                 raise TypeMismatch(f"fail to convert field {gotext.quote(name)}: map key {shown} is of type {kind}")
-        return {key: _native(item, data) for key, item in stepwise(value.items())}
+        return {key: _native(item, data) for key, item in charge_each(value.items())}
     return _native(value, data)
 
 
@@ -227,7 +227,7 @@ def _native(value: Any, data: Container[int]) -> Any:
     if kind is Message:
         return _applied(value, data)
     if kind is Joined:
-        return [_native(item, data) for item in stepwise(value)]
+        return [_native(item, data) for item in charge_each(value)]
     if kind is Optional:
         return _native(value.value, data) if value.present else None
     if kind is TypeValue:

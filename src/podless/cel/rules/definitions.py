@@ -126,7 +126,7 @@ class DefinitionRules:
         return []
 
 
-def check(schema: Schema, path: str, old: Iterable[Schema] = ()) -> list[FieldError]:
+def validate_rules(schema: Schema, path: str, old: Iterable[Schema] = ()) -> list[FieldError]:
     """All that is wrong with the rules of a sound structural schema: each by itself, then all together."""
     checker = DefinitionRules(old)
     errors: list[FieldError] = []

@@ -6,7 +6,7 @@ import contextlib
 import re
 from typing import Any
 
-from podless.cel.convert import convert
+from podless.cel.convert import convert_value
 from podless.cel.declared import Declared
 from podless.cel.errors import CostExceeded, EvaluationError, NoOverload
 from podless.cel.pairs import Keyed, Pair, SchemaNode, map_keys
@@ -348,7 +348,7 @@ def _converted(rules: NodeRules, value: Any) -> Any:
     """A value of the language; an old value in an optional has no declaration to go by."""
     declared = Declared(rules.schema, resource=rules.resource)
     assert declared.root is not None
-    return convert(declared.root, value)
+    return convert_value(declared.root, value)
 
 
 def field_path(text: str, schema: Schema) -> str:

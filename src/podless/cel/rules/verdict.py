@@ -88,7 +88,7 @@ def judge_node(
     came later means the same in all releases, so they share the verdict.
     """
     if new.without:
-        verdict = _verdict(node, resource, library.oldest(), stored)
+        verdict = _verdict(node, resource, library.oldest_release(), stored)
         if not any(rule.error or rule.message_error for rule in verdict.rules):
             return verdict
     return _verdict(node, resource, library.reduce_release(new), stored)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from podless.check.findings import Report
 
 
-def render(report: Report, reread: Callable[[str], bytes | None], *, color: bool) -> str:
+def render_report(report: Report, reread: Callable[[str], bytes | None], *, color: bool) -> str:
     """Commands, and the summary."""
     lines = []
     for finding in report.findings:

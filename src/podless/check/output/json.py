@@ -9,7 +9,7 @@ from dataclasses import asdict
 from podless.check.findings import Finding, Report
 
 
-def render(report: Report, reread: Callable[[str], bytes | None], *, color: bool) -> str:
+def render_report(report: Report, reread: Callable[[str], bytes | None], *, color: bool) -> str:
     """findings, and the numbers of the summary."""
     whole = {
         "findings": [_finding(finding) for finding in report.findings],

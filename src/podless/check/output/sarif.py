@@ -10,7 +10,7 @@ from podless.check.findings import Finding, Report
 from podless.version import __version__
 
 
-def render(report: Report, reread: Callable[[str], bytes | None], *, color: bool) -> str:
+def render_report(report: Report, reread: Callable[[str], bytes | None], *, color: bool) -> str:
     """One run with a result for each finding."""
     rules = sorted({finding.rule for finding in report.findings})
     driver = {"name": "podless", "version": __version__, "rules": [{"id": rule} for rule in rules]}

@@ -10,7 +10,7 @@ _RED, _YELLOW, _BOLD, _GREY, _PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[1m", "\x1b[2
 _WIDEST = 160  # characters of a line that is shown
 
 
-def render(report: Report, reread: Callable[[str], bytes | None], *, color: bool) -> str:
+def render_report(report: Report, reread: Callable[[str], bytes | None], *, color: bool) -> str:
     """Findings and the summary."""
     lines, kept = [], ("", list[str]())
     for finding in report.findings:

@@ -123,12 +123,12 @@ def read_policy(path: Path) -> AuditPolicy:
     except serializer.YAMLError as error:
         raise BadPolicy(f"{path}: {error.message}") from None
     try:
-        return parse(found)
+        return parse_policy(found)
     except BadPolicy as error:
         raise BadPolicy(f"{path}: {error}") from None
 
 
-def parse(given: Any) -> AuditPolicy:
+def parse_policy(given: Any) -> AuditPolicy:
     """A policy from its decoded document. Raises BadPolicy."""
     if not isinstance(given, dict) or given.get("kind") != "Policy" or given.get("apiVersion") != "audit.k8s.io/v1":
         raise BadPolicy("not a Policy of audit.k8s.io/v1")

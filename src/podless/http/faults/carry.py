@@ -53,7 +53,7 @@ async def _carry_out(fault: InjectedFault, request: Request, handler: Handler, r
     if fault.drop == "before":
         return Lost()
     if fault.status:
-        raise refusal(fault)
+        raise fault_error(fault)
     if fault.older:
         _age(request, max(revision() - fault.older, 1))
     answer = await settle_answer(handler(request))
@@ -62,7 +62,7 @@ async def _carry_out(fault: InjectedFault, request: Request, handler: Handler, r
     return Disturbed.stream(fault, answer) if isinstance(answer, Stream) and fault.of_watches else answer
 
 
-def refusal(fault: InjectedFault) -> APIError:
+def fault_error(fault: InjectedFault) -> APIError:
     """The error of a fault with a status."""
     details = {"retryAfterSeconds": fault.retry_after} if fault.retry_after else None
     error = APIError(fault.message or f"fault {fault.label}".rstrip(), details)

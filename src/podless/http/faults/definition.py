@@ -34,7 +34,7 @@ _COLUMNS = (
 )
 
 
-def definition() -> Object:
+def fault_definition() -> Object:
     """The CustomResourceDefinition that would make the kind."""
     version = {
         "name": VERSION,
@@ -57,7 +57,7 @@ def definition() -> Object:
 
 def fault_kind() -> Kind:
     """The kind."""
-    whole = definition()
+    whole = fault_definition()
     return compile_kind(whole, serializer.encode_json(whole))
 
 

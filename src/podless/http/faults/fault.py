@@ -99,7 +99,7 @@ class InjectedFault:
         for each in _TERMS:
             given = getattr(self, each.name)
             if given != each.default:
-                _check(camel(each.name), given, each.metadata["term"])
+                _check(field_name(each.name), given, each.metadata["term"])
         for rule in RULES:
             if not rule.holds(self):
                 raise BadFault(rule.message)
@@ -223,16 +223,16 @@ def _only(others: tuple[str, ...], verb: str) -> FaultRule:
     )
 
 
-def camel(name: str) -> str:
+def field_name(name: str) -> str:
     """The name of a field in an object."""
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)
 
 
 _TERMS = tuple(each for each in fields(InjectedFault) if "term" in each.metadata)
-TERMS: dict[str, Term] = {camel(each.name): each.metadata["term"] for each in _TERMS}
-_KNOWN = {camel(each.name): each for each in _TERMS}
-_NAMES = {camel(each.name): each.name for each in _TERMS}
+TERMS: dict[str, Term] = {field_name(each.name): each.metadata["term"] for each in _TERMS}
+_KNOWN = {field_name(each.name): each for each in _TERMS}
+_NAMES = {field_name(each.name): each.name for each in _TERMS}
 _WATCHES = (*_ENDS, "bookmarks", "duplicate", "burst")
 _REST = tuple(name for name in _NAMES if name not in _ALONE)
 

@@ -68,16 +68,16 @@ _ALWAYS = (
 
 def list_pages(groups: Iterable[str] = ()) -> dict[str, PathOperation]:
     """The pages of a server that serves these built-in groups, by the names of their documents."""
-    return {page.path.strip("/"): page for page in (*_ALWAYS, *(group(name) for name in groups if name))}
+    return {page.path.strip("/"): page for page in (*_ALWAYS, *(group_path(name) for name in groups if name))}
 
 
 def group_pages(name: str, version: str) -> list[PathOperation]:
     """The pages of a built-in group-version."""
-    return [group(name), resource_list_page(name, version)] if name else [resource_list_page(name, version)]
+    return [group_path(name), resource_list_page(name, version)] if name else [resource_list_page(name, version)]
 
 
 @bounded_cache(64)
-def group(name: str) -> PathOperation:
+def group_path(name: str) -> PathOperation:
     """How a built-in group lists its versions."""
     prefix, tag = group_names(name)
     return _page(f"/apis/{name}/", tag, f"{prefix}APIGroup", "List the versions of the group.", f"{META}APIGroup")

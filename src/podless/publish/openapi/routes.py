@@ -184,7 +184,7 @@ def model_name(group: str, version: str, kind: str) -> str:
 _BETWEEN = re.compile(r"(?:^[0-9])?[^A-Za-z0-9_]+|^[0-9]")  # words of a path
 
 
-def camel(text: str, first: bool) -> str:
+def camel_case(text: str, first: bool) -> str:
     """Letters, underscores and (but for the first) digits; what follows anything else is a capital; first: so is the
     beginning."""
     words = _BETWEEN.split(text)
@@ -326,7 +326,7 @@ class OperationsWriter:
             verb, rest = "delete", f"Collection{rest}"
         if verb == "watchlist":
             verb, rest = "watch", f"{scope}{kind.kind}List{'ForAllNamespaces' if everywhere else ''}"
-        return verb + self.prefix + camel(rest, True)
+        return verb + self.prefix + camel_case(rest, True)
 
 
 def _places(path: str) -> list[str]:
@@ -354,8 +354,8 @@ def _options(kind: Kind) -> list[str]:
 def group_names(group: str, *version: str) -> tuple[str, str]:
     """What stands in the ids of a group's or group-version's operations, and their tag."""
     short = group.removesuffix(".k8s.io") if group else "core"
-    prefix = "".join(camel(one, True) for one in (short, *version))
-    return prefix, "_".join(camel(one, False) for one in (short, *version))
+    prefix = "".join(camel_case(one, True) for one in (short, *version))
+    return prefix, "_".join(camel_case(one, False) for one in (short, *version))
 
 
 def paths_of(operations: Iterable[PathOperation]) -> dict[str, list[PathOperation]]:

@@ -66,13 +66,13 @@ def _literals(value: list[Any]) -> list[Any] | None:
 def _children(value: dict[str, Schema]) -> dict[str, Schema] | None:
     # most children are a type and nothing else, and are shown as they are
     return {
-        name: part if len(part := value[name]) == 1 and part.get("type") else publish(part)
+        name: part if len(part := value[name]) == 1 and part.get("type") else publish_schema(part)
         for name in sorted(each(value))
     } or None
 
 
 def _nested(value: Schema) -> Schema:
-    return publish(value, nested=True)
+    return publish_schema(value, nested=True)
 
 
 def _nested_list(value: list[Schema]) -> list[Schema] | None:
@@ -84,7 +84,7 @@ def _nested_children(value: dict[str, Schema]) -> dict[str, Schema] | None:
 
 
 def _additional(value: Schema | bool) -> Schema | bool:
-    return value if isinstance(value, bool) else publish(value)
+    return value if isinstance(value, bool) else publish_schema(value)
 
 
 def _docs(value: dict[str, str]) -> dict[str, str]:
@@ -126,7 +126,7 @@ _KEYWORDS: dict[str, Callable[[Any], Any]] = {
     "maxProperties": _keep,
     "minProperties": _keep,
     "required": _given,
-    "items": lambda value: publish(value),
+    "items": lambda value: publish_schema(value),
     "allOf": _nested_list,
     "oneOf": _nested_list,
     "anyOf": _nested_list,
@@ -175,7 +175,7 @@ def _nested_steps(keywords: tuple[str, ...]) -> _Steps:
     return _planned(_NESTED, keywords)
 
 
-def publish(schema: Schema, *, nested: bool = False) -> Schema:
+def publish_schema(schema: Schema, *, nested: bool = False) -> Schema:
     """The schema as version 3 shows it. nested: it stands inside allOf, oneOf, anyOf or not.
 
     A node that is an integer or a string says so in words that every client understands: in its anyOf, or, where
@@ -225,10 +225,10 @@ _SAID: _Plan = {
 }
 _SAID["additionalProperties"] = (
     _ORDER["additionalProperties"],
-    lambda value: value if isinstance(value, bool) else lossy(value),
+    lambda value: value if isinstance(value, bool) else convert_to_v2(value),
 )
 _LOSSY: _Plan = _SAID | {
-    "items": (_ORDER["items"], lambda value: lossy(value)),
+    "items": (_ORDER["items"], lambda value: convert_to_v2(value)),
     "properties": (
         _ORDER["properties"],
         lambda value: {name: _lossy_part(value[name]) for name in sorted(each(value))} or None,
@@ -237,7 +237,7 @@ _LOSSY: _Plan = _SAID | {
 
 
 def _lossy_part(part: Schema) -> Schema:
-    return part if len(part) == 1 and part.get("type") not in _SHOWN_OTHERWISE else lossy(part)
+    return part if len(part) == 1 and part.get("type") not in _SHOWN_OTHERWISE else convert_to_v2(part)
 
 
 @bounded_cache(1024)
@@ -250,7 +250,7 @@ def _said_steps(keywords: tuple[str, ...]) -> _Steps:
     return _planned(_SAID, keywords)
 
 
-def lossy(schema: Schema) -> Schema:
+def convert_to_v2(schema: Schema) -> Schema:
     """The schema as version 2 can say it.
 
     Beside what version 2 does not know, all is dropped that makes kubectl refuse good objects: the type and the
@@ -314,7 +314,7 @@ def root_component(schema: Schema | None, *, v2: bool = False) -> Schema:
         return {"type": "object"}
     if v2 and schema.get("x-kubernetes-preserve-unknown-fields"):
         return {"type": "object"}
-    shown = lossy(schema) if v2 else publish(schema)
+    shown = convert_to_v2(schema) if v2 else publish_schema(schema)
     if make_mention_search(schema, b'"x-kubernetes-embedded-resource"'):
         _embed(shown, v2)
     properties = shown.get("properties", {}) | _TYPE_META | {"metadata": _metadata(v2)}

@@ -21,7 +21,7 @@ from podless.apis.release import RELEASE
 from podless.codec import serializer
 from podless.codec.accept import parse_accept
 from podless.kinds.kind import Kind, Version
-from podless.kinds.version import read
+from podless.kinds.version import read_schemas
 from podless.meta.gvk import GroupVersion
 from podless.publish.openapi import documents, pages, parts, v3, v3pb
 from podless.publish.openapi.parts import AreaEntries, KindForm
@@ -84,7 +84,7 @@ def group_version(path: str) -> GroupVersion | None:
     return None
 
 
-def accepted(accept: str, forms: dict[str, str]) -> str | None:
+def accepted_form(accept: str, forms: dict[str, str]) -> str | None:
     """The first of the forms, as they are named to clients, that an Accept header takes; None where it takes none."""
     for _, main, sub, _ in parse_accept(accept or "*/*"):
         for name, form in forms.items():
@@ -94,7 +94,7 @@ def accepted(accept: str, forms: dict[str, str]) -> str | None:
     return None
 
 
-def unchanged(if_none_match: str, etag: str) -> bool:
+def matches_etag(if_none_match: str, etag: str) -> bool:
     """Whether an If-None-Match header names the ETag (weakly) or is *."""
     tags = [tag.strip().removeprefix("W/") for tag in if_none_match.split(",")]
     return "*" in tags or f'"{etag}"' in tags
@@ -132,7 +132,7 @@ def complete_answer(work: Callable[[], Reply]) -> Reply:
 def _conditional(
     request: DocumentRequest, headers: dict[str, str], etag: str, body: Callable[[], bytes | DocumentBody]
 ) -> Reply:
-    if request.if_none_match and unchanged(request.if_none_match, etag):
+    if request.if_none_match and matches_etag(request.if_none_match, etag):
         if request.method not in ("GET", "HEAD"):
             return Reply(412, headers)
         return Reply(304, {name: value for name, value in headers.items() if name != "Content-Type"})
@@ -179,13 +179,13 @@ class DocumentLibrary:
         """Whether an answer is there, or soon made."""
         if document == "v3" and not request.group_version:
             return self._index[0] == self._generation()
-        form = accepted(request.accept, V2_FORMS if document == "v2" else V3_FORMS)
+        form = accepted_form(request.accept, V2_FORMS if document == "v2" else V3_FORMS)
         if form is None:
             return True
         generation, etag = self._asked.get((request.group_version, form), (None, ""))
         if generation is None or generation != self._generation():
             return False
-        if request.if_none_match and unchanged(request.if_none_match, etag):
+        if request.if_none_match and matches_etag(request.if_none_match, etag):
             return True
         return (form, etag) in self._documents if document == "v3" else self._whole[form][0] == etag
 
@@ -229,7 +229,7 @@ class DocumentLibrary:
         if found is None:
             return Reply(404)
         etag, make = found
-        form = accepted(request.accept, V3_FORMS)
+        form = accepted_form(request.accept, V3_FORMS)
         if form is None:
             return Reply(406, {"Vary": "Accept"})
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
@@ -258,7 +258,7 @@ class DocumentLibrary:
 
     def swagger(self, request: DocumentRequest) -> Reply:
         """/openapi/v2: all kinds in one document. Raises MissingParts."""
-        form = accepted(request.accept, V2_FORMS)
+        form = accepted_form(request.accept, V2_FORMS)
         if form is None:
             return Reply(406, {"Vary": "Accept"})
         generation, kinds = self._generation(), list(self._kinds())
@@ -374,7 +374,7 @@ def _look(kind: Kind, shown: bool) -> _Look:
 
     Reading a definition costs as much as showing it, and clients that ask for version 2 ask for version 3 as well.
     """
-    versions = read(kind.versions)
+    versions = read_schemas(kind.versions)
     said = {version.name: v3.encode_kind(kind, version) for version in versions}
     length = sum(map(len, said.values()))
     digests = {name: sha512(text).digest() for name, text in said.items()}

@@ -51,7 +51,7 @@ def package_of(group: str, version: str) -> str:
     return f"{known or f'io.k8s.api.{folder_of(group)}'}.{version}."
 
 
-def places(*, apart: bool = False) -> list[tuple[str, str]]:
+def standard_versions(*, apart: bool = False) -> list[tuple[str, str]]:
     """Return every group-version that DeleteOptions and WatchEvent are registered in, sorted.
 
     apart: with groups that have a scheme of their own, which version 2 alone tells of.

@@ -25,7 +25,7 @@ _BELOW = ("items", "additionalProperties")
 _NOT_AS_IT_IS = ("default", "allOf", "oneOf", "properties")
 
 
-def flatten(schema: Document) -> Document:
+def convert_schema(schema: Document) -> Document:
     """A version 3 schema of a built-in type as version 2 says it.
 
     References stand beside texts, defaults are left out, and what may be a text or a number is told as a text.
@@ -35,21 +35,21 @@ def flatten(schema: Document) -> Document:
         if key == "$ref":
             flat[key] = DEFINITIONS + value[len(REF) :]
         elif key in _BELOW:
-            flat[key] = flatten(value)
+            flat[key] = convert_schema(value)
         elif key not in _NOT_AS_IT_IS:
             flat[key] = value
     if "oneOf" in schema:
         flat["type"] = "string"  # quantities and int-or-string: what can be one of several can be a text
     for one in schema.get("allOf", ()):
-        flat |= flatten(one)
+        flat |= convert_schema(one)
     if "properties" in schema:
-        flat["properties"] = flattened(schema["properties"])
+        flat["properties"] = convert_schemas(schema["properties"])
     return flat
 
 
-def flattened(named: Document) -> Document:
+def convert_schemas(named: Document) -> Document:
     """Schemas by name, each as `flatten` has it."""
-    return {name: flatten(schema) for name, schema in named.items()}
+    return {name: convert_schema(schema) for name, schema in named.items()}
 
 
 def _parameter(key: str, kind: str = "") -> dict[str, Any]:
@@ -67,9 +67,9 @@ _PARAMETERS = {key: _parameter(key) for key in PARAMETERS}
 _NAMED = _PARAMETERS | {key: {"$ref": f"#/parameters/{name}"} for key, name in RELEASE.parameters.items()}
 
 
-def document(kinds: Iterable[Kind], release: str = RELEASE.name) -> Document:
+def make_document(kinds: Iterable[Kind], release: str = RELEASE.name) -> Document:
     """The document of all kinds; release: the version of the server, major and minor."""
-    return join([swagger_parts(*kinds)], release)
+    return join_parts([swagger_parts(*kinds)], release)
 
 
 def swagger_parts(*kinds: Kind) -> Document:
@@ -86,7 +86,7 @@ def _add(paths: Document, definitions: Document, kind: Kind, version: Version) -
     if kind.custom:
         definitions |= item_definition(kind, version) | list_definition(kind, version)
     else:
-        definitions |= flattened(builtin.kind_components(kind, version, definitions))
+        definitions |= convert_schemas(builtin.kind_components(kind, version, definitions))
         paths |= _alone(page for page in pages.group_pages(kind.group, version.name) if page.path not in paths)
     if version.scale is not None:
         definitions |= _missing(builtin.scale_components(), definitions)
@@ -103,12 +103,12 @@ def kind_paths(kind: Kind, version: Version) -> Document:
 @cache
 def scale_definitions() -> Document:
     """The definitions of Scale."""
-    return flattened(builtin.scale_components())
+    return convert_schemas(builtin.scale_components())
 
 
 def _missing(named: Document, definitions: Document) -> Document:
     """Those of some version 3 schemas that are not there."""
-    return flattened({name: schema for name, schema in named.items() if name not in definitions})
+    return convert_schemas({name: schema for name, schema in named.items() if name not in definitions})
 
 
 def _alone(found: Iterable[PathOperation]) -> Document:
@@ -124,11 +124,13 @@ def standard_definitions() -> Document:
         for group, versions in {**RELEASE.groups, **RELEASE.more_groups}.items()
         for version in versions
     )
-    definitions = flattened(register_components(builtin.standard_components() | builtin.server_components(), places))
+    definitions = convert_schemas(
+        register_components(builtin.standard_components() | builtin.server_components(), places)
+    )
     return {"paths": _alone(pages.list_pages().values()), "definitions": definitions}
 
 
-def join(found: Iterable[Document], release: str = RELEASE.name) -> Document:
+def join_parts(found: Iterable[Document], release: str = RELEASE.name) -> Document:
     """The document of what parts() gave for several kinds."""
     paths: Document = {}
     definitions: Document = {}

@@ -168,7 +168,7 @@ def encode_rest(release: str = RELEASE.name) -> bytes:
     return MESSAGES.encode("Document", {**v2.swagger_head(release), **v2.swagger_tail()})
 
 
-def document(value: v2.Document) -> bytes:
+def encode_document(value: v2.Document) -> bytes:
     """What v2.document() gives, in protobuf."""
     areas = {"paths": (PATHS, encode_path), "definitions": (DEFINITIONS, encode_definition)}
     out = [MESSAGES.encode("Document", {key: one for key, one in value.items() if key not in areas})]

@@ -62,20 +62,20 @@ def group_version_document(group: str, version: str, kinds: Sequence[Kind], rele
     """
     # by_version also knows a storage version that is not served
     served = [(kind, one) for kind in kinds if kind.group == group for one in kind.versions if one.name == version]
-    parts = [part(kind, one) for kind, one in served]
+    parts = [make_part(kind, one) for kind, one in served]
     found = _merge(one["paths"] for one in parts)
     schemas = [one["schemas"] for one in parts]
     if all(kind.custom for kind, _ in served):
         components = {"schemas": _merge([standard_components(), *schemas])}
         return {"openapi": "3.0.0", "info": CUSTOM_INFO, "paths": found, "components": components}
-    found = alone(pages.resource_list_page(group, version)) | found
+    found = path_item(pages.resource_list_page(group, version)) | found
     known = _merge([builtin.standard_components(), builtin.server_components(), *schemas])
     return _builtin(release, found, known, dict.fromkeys([("", "v1"), (group, version)]))
 
 
 def page_document(one: PathOperation, release: str = RELEASE.name) -> Document:
     """The document of one of the pages."""
-    return _builtin(release, alone(one), builtin.server_components())
+    return _builtin(release, path_item(one), builtin.server_components())
 
 
 def _builtin(
@@ -88,7 +88,7 @@ def _builtin(
     return {"openapi": "3.0.0", "info": info, "paths": paths, "components": components}
 
 
-def alone(one: PathOperation) -> Document:
+def path_item(one: PathOperation) -> Document:
     """The path of a page."""
     return {one.path: {one.method: _operation(one, [], "")}}
 
@@ -111,7 +111,7 @@ def _reached(paths: Document, schemas: Mapping[str, Any]) -> dict[str, Any]:
     return dict(sorted(found.items()))
 
 
-def part(kind: Kind, version: Version) -> Document:
+def make_part(kind: Kind, version: Version) -> Document:
     """What one version of a kind adds to the document: its paths, and its components under "schemas"."""
     if kind.custom:
         schemas = item_component(kind, version) | list_component(kind, version)
@@ -192,7 +192,7 @@ def _content(types: Iterable[str], component: str) -> dict[str, Any]:
     return dict.fromkeys(types, body)
 
 
-def digest(kind: Kind, version: Version) -> bytes:
+def digest_part(kind: Kind, version: Version) -> bytes:
     """Stands for all of a kind and version that documents show, without building them.
 
     It is the same after a restart and for an equal definition, and another one for another release of this package,

@@ -4,8 +4,8 @@ A version's columns are compiled once into a Layout; a row is made from a decode
 of that object where the client wants it whole. Source: meta.k8s.io/v1 Table and the recorded tables.
 """
 
-from podless.publish.table.ages import age
-from podless.publish.table.layout import AGED, SCALE, TableLayout, columns, custom, layout
+from podless.publish.table.ages import age_of_time
+from podless.publish.table.layout import AGED, SCALE, TableLayout, column_definitions, custom_layout, table_layout
 from podless.publish.table.partial import make_partial
 from podless.publish.table.rows import SHARED, AgeFiller, Row, encode_row, encode_table, frame_table, make_row
 from podless.publish.table.whole import INCLUDED, check_include, make_table
@@ -18,15 +18,15 @@ __all__ = [
     "AgeFiller",
     "Row",
     "TableLayout",
-    "age",
+    "age_of_time",
     "check_include",
-    "columns",
-    "custom",
+    "column_definitions",
+    "custom_layout",
     "encode_row",
     "encode_table",
     "frame_table",
-    "layout",
     "make_partial",
     "make_row",
     "make_table",
+    "table_layout",
 ]

@@ -23,20 +23,20 @@ class Span(NamedTuple):
 def read_age(given: Any) -> Span | str | None:
     """What the cell of an Age shows: a span, or a text or nothing that never changes."""
     if not isinstance(given, Lapse):
-        moment = since(given)
+        moment = read_time(given)
         return Span("", moment, "") if isinstance(moment, float) else moment
     if not given.since:
         return given.before
-    start = since(given.since)
+    start = read_time(given.since)
     if not isinstance(start, float):
         return f"{given.before}{start}{given.after}"
-    end = since(given.until) if given.until else None
+    end = read_time(given.until) if given.until else None
     if isinstance(end, float):
         return f"{given.before}{human_duration(end - start)}{given.after}"
     return Span(given.before, start, given.after)
 
 
-def since(given: Any) -> float | str | None:
+def read_time(given: Any) -> float | str | None:
     """What the cell of a time shows: the moment that it counts from, or a text or nothing that never changes."""
     if not isinstance(given, str):
         return None
@@ -46,12 +46,12 @@ def since(given: Any) -> float | str | None:
     return "<invalid>" if moment == math.inf else moment
 
 
-def age(text: str, now: float) -> str:
+def age_of_time(text: str, now: float) -> str:
     """How long ago an RFC 3339 time was, for people: 5s, 3m12s, 2d3h.
 
     <unknown> where there is no time, <invalid> for what is none or lies ahead.
     """
-    moment = since(text)
+    moment = read_time(text)
     return format_age(moment, now) if isinstance(moment, float) else str(moment)
 
 

@@ -93,13 +93,13 @@ AGED = TableLayout(shared.AGED)
 SCALE = TableLayout(shared.SCALE)
 
 
-def layout(kind: Kind, version: Version) -> TableLayout:
+def table_layout(kind: Kind, version: Version) -> TableLayout:
     """The layout of a version: the columns that it has, or Name and Age; built-in kinds have their own."""
     return kind.made(("table", version.name), lambda: _made(kind, version))
 
 
 def _made(kind: Kind, version: Version) -> TableLayout:
-    return custom(version.columns) if kind.custom else built_in(kind.group, kind.plural)
+    return custom_layout(version.columns) if kind.custom else built_in(kind.group, kind.plural)
 
 
 def built_in(group: str, plural: str) -> TableLayout:
@@ -115,12 +115,12 @@ def built_in(group: str, plural: str) -> TableLayout:
     return TableLayout(own, group, getattr(module, "ORDERS", {}).get(plural))
 
 
-def columns(version: Version) -> list[Object]:
+def column_definitions(version: Version) -> list[Object]:
     """The columnDefinitions of a custom kind's version."""
-    return custom(version.columns).definitions
+    return custom_layout(version.columns).definitions
 
 
-def custom(given: Sequence[Column] | None) -> TableLayout:
+def custom_layout(given: Sequence[Column] | None) -> TableLayout:
     """The layout for additionalPrinterColumns; from the first malformed path on they are left out."""
     if not given:
         return AGED

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from podless.runtime.option import StartError, option, parse_duration
 
 
-def addresses(text: str) -> tuple[str, ...]:
+def parse_endpoints(text: str) -> tuple[str, ...]:
     """URLs with commas between them. Raises ValueError."""
     found = tuple(filter(None, (one.strip() for one in text.split(","))))
     for one in found:
@@ -22,7 +22,7 @@ def addresses(text: str) -> tuple[str, ...]:
     return found
 
 
-def below(text: str) -> str:
+def parse_prefix(text: str) -> str:
     """A prefix of keys, with a slash before and none behind. Raises ValueError."""
     name = text.strip("/")
     if not name or not name.isascii() or not name.isprintable():
@@ -30,7 +30,7 @@ def below(text: str) -> str:
     return f"/{name}"
 
 
-def interval(text: str) -> float:
+def parse_interval(text: str) -> float:
     """Seconds, 0 for never. Raises ValueError."""
     return 0.0 if text in ("0", "0s") else parse_duration(text)
 
@@ -44,7 +44,7 @@ class Etcd:
         "the members of an etcd cluster, in which everything is kept, for any number of servers",
         value=(),
         metavar="URL,...",
-        parse=addresses,
+        parse=parse_endpoints,
         default="",
     )
     cafile: Path | None = option(
@@ -61,7 +61,7 @@ class Etcd:
         "--etcd-keyfile", "the key of that certificate", value=None, metavar="FILE", parse=Path
     )
     prefix: str = option(
-        "--etcd-prefix", "what all keys in etcd start with", value="/registry", metavar="PREFIX", parse=below
+        "--etcd-prefix", "what all keys in etcd start with", value="/registry", metavar="PREFIX", parse=parse_prefix
     )
     compaction: float = option(
         "--etcd-compaction-interval",
@@ -69,7 +69,7 @@ class Etcd:
         "can be read and watched from for once to twice as long; 0 leaves that to etcd",
         value=300.0,
         metavar="DURATION",
-        parse=interval,
+        parse=parse_interval,
         default="5m",
     )
     exclusive: bool = option(

@@ -25,7 +25,7 @@ def check_binding(binding: Object, *, mutating: bool) -> list[FieldError]:
     spec, path = binding["spec"], "spec"
     policy = spec.get("policyName") or ""
     if policy:
-        errors = field.invalids(f"{path}.policyName", policy, names.check_subdomain(policy))
+        errors = field.invalid_details(f"{path}.policyName", policy, names.check_subdomain(policy))
     else:
         errors = [field.required(f"{path}.policyName")]
     if spec.get("paramRef") is not None:
@@ -55,7 +55,7 @@ def _check_actions(actions: list[str], path: str) -> list[FieldError]:
 
 def _check_params(params: Object, path: str) -> list[FieldError]:
     name, selector = params.get("name") or "", params.get("selector")
-    errors = field.invalids(f"{path}.name", name, names.path_segment(name)) if name else []
+    errors = field.invalid_details(f"{path}.name", name, names.path_segment(name)) if name else []
     if selector is not None:
         errors += labelselector.validate_selector(selector, f"{path}.selector")
     if name and selector is not None:

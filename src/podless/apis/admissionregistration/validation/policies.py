@@ -178,7 +178,7 @@ def _check_annotation(annotation: Object, policy: str, environment: Environment,
     key, source = annotation["key"], annotation["valueExpression"]
     if policy:
         whole = f"{policy}/{key}"
-        errors = field.invalids(f"{path}.key", whole, names.qualified_name(whole))
+        errors = field.invalid_details(f"{path}.key", whole, names.qualified_name(whole))
     else:
         errors = [field.invalid(f"{path}.key", key, "requires metadata.name be non-empty")]
     where = f"{path}.valueExpression"

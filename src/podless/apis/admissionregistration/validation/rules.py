@@ -108,7 +108,7 @@ def _check_named(rule: Object, path: str) -> list[FieldError]:
     seen: set[str] = set()
     for index, name in enumerate(each(rule.get("resourceNames") or [])):
         where = f"{path}.resourceNames[{index}]"
-        errors += field.invalids(where, name, names.path_segment(name))
+        errors += field.invalid_details(where, name, names.path_segment(name))
         if name in seen:
             errors.append(field.duplicate(where, name))
         seen.add(name)
@@ -131,7 +131,7 @@ def check_conditions(conditions: Sequence[Object], environment: Environment, pat
     for index, condition in enumerate(each(conditions)):
         where, name = f"{path}[{index}]", condition["name"]
         errors += check_expression(condition["expression"].strip(), environment, f"{where}.expression", kind="BOOL")
-        errors += field.invalids(f"{where}.name", name, names.qualified_name(name)) if name else []
+        errors += field.invalid_details(f"{where}.name", name, names.qualified_name(name)) if name else []
         if not name:
             errors.append(field.required(f"{where}.name"))
         elif name in seen:

@@ -156,7 +156,7 @@ def _deprecation(version: Object, path: str) -> list[FieldError]:
         place = len(warning[:place].encode())
         text = "must only contain printable UTF-8 characters; non-printable character found at index"
         faults.append(f"{text} {place}")
-    return field.invalids(path, Literal(gotext.format_json(warning)), faults)
+    return field.invalid_details(path, Literal(gotext.format_json(warning)), faults)
 
 
 def _storage(layout: Layout, given: Sequence[Object] | None) -> list[FieldError]:

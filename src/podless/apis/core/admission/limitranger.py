@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
-from podless.admission.refusals import forbidden
+from podless.admission.refusals import forbid_write
 from podless.apis.core.admission import is_pod
 from podless.apis.core.group import CLAIMS, LIMIT_RANGES
 from podless.cache.entry import Entry
@@ -98,7 +98,7 @@ class LimitRanger(Plugin):
         for one in await self._read_limits(attr.namespace):
             found = list(dict.fromkeys(check(one.limits, attr.obj["spec"], given)))
             if found:
-                raise forbidden(attr, found[0] if len(found) == 1 else f"[{', '.join(found)}]")
+                raise forbid_write(attr, found[0] if len(found) == 1 else f"[{', '.join(found)}]")
 
     async def _read_limits(self, namespace: str) -> list[_Range]:
         """The limits of a namespace."""

@@ -91,7 +91,7 @@ class ResourceQuota(Plugin):
             if totals:
                 status = quota.setdefault("status", {})
                 status["used"] = dict(sorted({**(status.get("used") or {}), **totals}.items()))
-                charges.append(Operation(entry.key, view.encode(QUOTAS, quota), entry.revision))
+                charges.append(Operation(entry.key, view.encode_object(QUOTAS, quota), entry.revision))
         return charges
 
     def _measure_request(

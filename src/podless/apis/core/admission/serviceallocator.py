@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
-from podless.admission.attributes import AdmissionAttributes, AllocationConflict, Along, both
+from podless.admission.attributes import AdmissionAttributes, AllocationConflict, Along, join_along
 from podless.admission.plugin import Plugin
 from podless.apis.core.group import SERVICES
 from podless.apis.core.serviceallocation import Allocation, Pool
@@ -46,7 +46,7 @@ class ServiceAllocator(Plugin):
         assert attr.obj is not None
         allocation = Allocation(self._pool, attr.obj, attr.old, dry_run=attr.dry_run)
         if not attr.dry_run and (allocation.addresses or allocation.ports):
-            attr.along = both(attr.along, Along((self._lock,), partial(self._make_operations, allocation)))
+            attr.along = join_along(attr.along, Along((self._lock,), partial(self._make_operations, allocation)))
 
     def _make_operations(self, allocation: Allocation) -> Sequence[Operation]:
         if allocation.has_conflict:

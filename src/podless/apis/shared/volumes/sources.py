@@ -55,7 +55,7 @@ def _local(source: Object, path: str) -> Errors:
 def _glusterfs(source: Object, path: str) -> Errors:
     yield from checks.require_fields(source, path, "endpoints", "path")
     if (space := source.get("endpointsNamespace")) is not None:
-        yield from field.invalids(
+        yield from field.invalid_details(
             f"{path}.endpointsNamespace", space, names.check_label_name(space) if space else (_NAMESPACE,)
         )
 

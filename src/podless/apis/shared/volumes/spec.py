@@ -35,7 +35,7 @@ def validate_volume_spec(spec: Object, volume: str, path: str = "spec") -> Itera
         text = "may not be 'recycle' for a hostPath mount of '/'"
         yield field.forbidden(f"{path}.persistentVolumeReclaimPolicy", text)
     if name := spec.get("storageClassName"):
-        yield from field.invalids(f"{path}.storageClassName", name, names.check_subdomain(name))
+        yield from field.invalid_details(f"{path}.storageClassName", name, names.check_subdomain(name))
     yield from claims.volume_mode(spec, path)
     yield from _attributes(spec, path)
 
