@@ -14,7 +14,7 @@ ARGS ?=
 # what was compiled once is kept: else every worker and every server that a test starts compiles everything again
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: serve test test-all test-python clients fuzz check setup bench smoke wheel lock clean
+.PHONY: serve test test-all dist-check test-python clients fuzz check setup bench smoke wheel lock clean
 
 serve: $(SERVING)
 	$(BIN)/podless serve $(ARGS)
@@ -78,6 +78,9 @@ $(WORKING): pyproject.toml requirements-dev.lock requirements.lock | $(BIN)/pyth
 	$(PIP) install --no-deps --no-build-isolation --editable .
 	$(BIN)/python -m compileall -q src
 	touch $(SERVING) $(TESTING) $@
+
+dist-check: $(WORKING) # builds sdist and wheel, and runs the first commands in a fresh environment that has only the wheel
+	$(BIN)/python -m tests.dist $(ARGS)
 
 lock: # needs uv (pip install uv); resolves the ranges of pyproject.toml for every Python from 3.11 up
 	$(LOCK) --extra dev -o requirements-dev.lock pyproject.toml
