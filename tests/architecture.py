@@ -19,6 +19,7 @@ LAYERS = [
     "__init__",
     "cli",
     "pytest_plugin",
+    "plan",
     "check",
     "server",
     "testing",

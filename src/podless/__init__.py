@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from podless.auth.access import OIDC as OIDC
     from podless.http.audit.settings import Audit as Audit
     from podless.http.limits import Limits as Limits
+    from podless.plan import plan_set as plan
     from podless.server import Server as Server
     from podless.server import StartError as StartError
 
-__all__ = ["OIDC", "Audit", "Limits", "Server", "StartError", "__version__"]
+__all__ = ["OIDC", "Audit", "Limits", "Server", "StartError", "__version__", "plan"]
 
 # where they are; the server and what it is told are imported for those alone who ask for them
 _PLACES = {
@@ -24,12 +25,15 @@ _PLACES = {
     "Server": "podless.server",
     "StartError": "podless.server",
 }
+_MODULES = ("plan",)  # which can be called
 
 
 def __getattr__(name: str) -> Any:
     """Import what is asked for: podless.schema and others are of use without a server."""
     if name in _PLACES:
         return getattr(importlib.import_module(_PLACES[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"podless.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

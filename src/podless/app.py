@@ -229,10 +229,13 @@ class App:
         assert self.cluster is not None
         return self.cluster.admission
 
-    async def start(self) -> None:
-        """Bring everything up; on return requests are answered. Raises StartError."""
+    async def start(self, *, listen: bool = True) -> None:
+        """Bring everything up; on return requests are answered. Raises StartError.
+
+        listen: False to answer only requests of this process, through `handler`.
+        """
         try:
-            await self._start()
+            await self._start(listen)
         except NoRoom:
             await self.stop()
             raise StartError(f"{self.settings.data}: the disk is full: make room, then start again") from None
@@ -250,14 +253,14 @@ class App:
     def _where(self) -> str:
         return f"{self.settings.bind}:{self.settings.port}"
 
-    async def _start(self) -> None:
+    async def _start(self, listen: bool) -> None:
         settings = self.settings
         folder = self._folder()
         given = (Path(settings.tls_cert), Path(settings.tls_key)) if settings.tls_cert and settings.tls_key else None
         certificates, context = Certificates(folder, given), None
         if settings.etcd is not None:
             await self._share(settings, folder, certificates)
-        if settings.tls:
+        if settings.tls and listen:
             clients = Path(settings.client_ca) if settings.client_ca is not None else None
             self._rotation = Rotation(certificates, _names(settings), clients)
             if settings.data is None and given is None and clients is None:
@@ -267,7 +270,7 @@ class App:
             context = self._rotation.context
             self._rotation.start()
         database = folder / "podless.db" if settings.data is not None else None
-        authority = certificates.trust() if settings.tls else None
+        authority = certificates.trust() if settings.tls and listen else None
         disturbed = self.faults.webhook if self.faults is not None else None
         self.cluster = cluster = Cluster(
             settings, folder, database, authority, disturbed=disturbed, read_time=settings.limits.read_time
@@ -279,6 +282,8 @@ class App:
         cache = cluster.api.cache
         held = Held(settings.limits.held, lambda: cache.replaced)
         self.handler = self._handler(cluster, held)
+        if not listen:
+            return
         listens = chain_filters(self._outside, self.handler)
         self._listener = Listener(
             listens,

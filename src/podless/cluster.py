@@ -5,6 +5,7 @@ Nothing here knows of HTTP: a cluster can be built and used without, and a proce
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -348,6 +349,28 @@ class Cluster:
     def leads(self) -> str:
         """Which server runs the controllers: this one, another by its name, or "" where nobody does."""
         return "this server" if self.leader is None or self.leader.leading else self.leader.named()
+
+    async def settle(self, rest: float = 0.05) -> None:
+        """Wait until the controllers have done what follows from all writes so far.
+
+        Work that waits for somebody else, such as a teardown that finalizers hold up, counts as done when nothing has
+        changed for `rest` seconds. Keys that failed are tried again later, and not waited for.
+        """
+        assert self.store is not None
+        loop = asyncio.get_running_loop()
+        revision, since = -1, loop.time()
+        while True:
+            for controller in self._controllers:
+                await controller.flush()
+            await asyncio.sleep(0)
+            current = await self.store.current()
+            busy = any(controller.busy for controller in self._controllers)
+            if busy or current != revision:
+                revision, since = current, loop.time()
+            elif loop.time() - since >= rest or not any(controller.working for controller in self._controllers):
+                return
+            else:
+                await asyncio.sleep(rest / 10)
 
     def _shutdown(self) -> None:
         if self._stopping:

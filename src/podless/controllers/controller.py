@@ -103,6 +103,11 @@ class Controller:
         """Whether keys are due, or being reconciled."""
         return self.queue.busy
 
+    @property
+    def working(self) -> bool:
+        """Whether long work is under way, such as a teardown that waits for finalizers."""
+        return bool(self._running)
+
     def follow_up_commits(self, key: str, made: Object) -> FollowUpCommits | None:
         """Return what follows from a new object of an awaited kind, if that can be committed with it."""
         return None

@@ -1,0 +1,89 @@
+"""podless plan: what applying a set would do, before anything is touched."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from typing import Any
+
+from podless.apis import features
+from podless.check.sources import CannotCheck, find_sources
+from podless.cli import access
+from podless.cli.progress import Progress
+from podless.plan.manifests import read_set
+from podless.plan.options import MODES, ORDERS, CannotPlan, PlanOptions
+from podless.plan.output import FORMS, render_plan
+from podless.plan.result import Plan
+from podless.plan.run import Source, make_plan
+from podless.plan.sources import Dump, Nothing
+from podless.remote import RemoteError
+from podless.remote.kubeconfig import BadKubeconfig
+from podless.runtime.option import StartError
+
+_DESCRIPTION = (
+    "Say what applying a set of manifests would do: what is created, changed, deleted and refused, by the server's own "
+    "code on a copy of the state. Nothing is written. Exit status: 0 if there is nothing to do, 2 if there are "
+    "changes, 1 if something would be refused or could not be read (as `terraform plan -detailed-exitcode`)."
+)
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subparsers."""
+    parser = commands.add_parser("plan", help="say what applying manifests would do", description=_DESCRIPTION)
+    parser.add_argument("paths", metavar="PATH", nargs="+", help="file, folder or pattern; - for the standard input")
+    start = parser.add_argument_group("where it starts", "a running API if nothing is given, as for kubectl")
+    start.add_argument(
+        "--from", dest="dump", metavar="PATH", help="start from a backup, an export, or a folder of applied manifests"
+    )
+    start.add_argument("--from-nothing", action="store_true", help="start from a new cluster")
+    start.add_argument(
+        "--kubernetes-version", metavar="1.N", choices=features.NAMES, default="", help="Kubernetes release to plan for"
+    )
+    how = parser.add_argument_group("how it is applied")
+    how.add_argument("--mode", choices=MODES, default=MODES[0], help="as kubectl writes objects (default: %(default)s)")
+    how.add_argument("--order", choices=ORDERS, default=ORDERS[0], help="whose order (default: %(default)s)")
+    how.add_argument("--field-manager", default="", metavar="NAME", help="owner of the fields (default: kubectl's)")
+    how.add_argument("--force-conflicts", action="store_true", help="take over fields of other managers")
+    how.add_argument("-n", "--namespace", default="default", help="of objects that name none (default: %(default)s)")
+    how.add_argument("--exclude", metavar="PATTERN", action="append", default=[], help="names to leave out of folders")
+    show = parser.add_argument_group("what it prints")
+    show.add_argument("--output", "-o", choices=FORMS, default=FORMS[0], help="form of the plan (default: %(default)s)")
+    show.add_argument("--details", action="store_true", help="also show each field that the server adds")
+    access.add_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Plan, and print it. Returns the exit code of the plan."""
+    try:
+        plan = asyncio.run(_plan(options))
+    except (CannotPlan, CannotCheck, StartError, BadKubeconfig, RemoteError) as error:
+        print(f"podless: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    sys.stdout.write(render_plan(plan, options.output, color=color, details=options.details))
+    return plan.exit_code
+
+
+async def _plan(options: argparse.Namespace) -> Plan:
+    chosen = PlanOptions(
+        mode=options.mode,
+        order=options.order,
+        manager=options.field_manager,
+        force=options.force_conflicts,
+        namespace=options.namespace,
+        kubernetes_version=options.kubernetes_version,
+    )
+    items, faults = read_set(find_sources(options.paths, options.exclude))
+    progress = Progress()
+    return await make_plan(items, faults, _choose_source(options), chosen, progress.say)
+
+
+def _choose_source(options: argparse.Namespace) -> Source:
+    if options.dump and options.from_nothing:
+        raise CannotPlan("--from and --from-nothing exclude each other")
+    return Dump(options.dump) if options.dump else Nothing()

@@ -1,0 +1,103 @@
+"""The state that a plan starts from, and how it comes into the server in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from podless.codec import serializer
+from podless.meta import gvk
+from podless.plan.manifests import Identity, Item
+from podless.plan.result import Missing
+from podless.plan.simulation import Loaded, Simulation, encode_loaded
+from podless.runtime.jsonobject import Object
+
+_DEFINITION = "CustomResourceDefinition"
+
+
+@dataclass(slots=True)
+class Baseline:
+    """The state of an API, as far as a set can touch it or is judged by it.
+
+    source: what it is of, for people. release: of Kubernetes, "" where it is not known. objects: as the API has them,
+    with uids. absent: objects that the API certainly has not. records: of a backup. manifests: to be applied first.
+    unknown: objects that could not be read, and why. missing: all that could not be read. requests: by what they read.
+    """
+
+    source: str = "nothing"
+    release: str = ""
+    objects: list[Object] = field(default_factory=list)
+    absent: list[Identity] = field(default_factory=list)
+    records: list[Loaded] = field(default_factory=list)
+    manifests: list[Item] = field(default_factory=list)
+    unknown: dict[Identity, str] = field(default_factory=dict)
+    missing: list[Missing] = field(default_factory=list)
+    requests: dict[str, int] = field(default_factory=dict)
+
+
+async def load_baseline(simulation: Simulation, baseline: Baseline) -> list[Missing]:
+    """Bring a state into a server; return what could not be, and why."""
+    await simulation.load(baseline.records)
+    definitions = [obj for obj in baseline.objects if obj.get("kind") == _DEFINITION]
+    faults = await _load_objects(simulation, definitions)
+    rest = [obj for obj in baseline.objects if obj.get("kind") != _DEFINITION]
+    faults += await _load_objects(simulation, [*rest, *_make_owners(baseline.objects)])
+    gone = []
+    for identity in baseline.absent:
+        endpoint = simulation.find_endpoint(identity.api_version, identity.kind)
+        if endpoint is not None and endpoint.known is not None:
+            gone.append(Loaded(endpoint.known.key(identity.namespace, identity.name), None))
+    await simulation.load(gone)
+    await simulation.settle()
+    return faults
+
+
+async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> list[Missing]:
+    """Store objects as they are; of several with the same key the first counts."""
+    faults: list[Missing] = []
+    records: dict[str, Loaded] = {}
+    for obj in objects:
+        label = describe_object(obj)
+        endpoint = simulation.find_endpoint(str(obj.get("apiVersion")), str(obj.get("kind")))
+        if endpoint is None or endpoint.known is None:
+            if not obj.get("spec") and "status" not in obj and obj["metadata"].keys() <= {"name", "namespace", "uid"}:
+                continue  # an owner of a kind that nobody asked for
+            faults.append(Missing(label, f"podless does not serve {obj.get('kind')} of {obj.get('apiVersion')}"))
+            continue
+        try:
+            record = encode_loaded(endpoint.known, serializer.copy_value(obj))
+        except ValueError as error:
+            faults.append(Missing(label, f"it cannot be read: {error}"))
+            continue
+        records.setdefault(record.key, record)
+    await simulation.load([*records.values()])
+    return faults
+
+
+def _make_owners(objects: Sequence[Object]) -> list[Object]:
+    """Objects that stand for owners that were not read, so that nothing is collected as their garbage."""
+    known = {obj["metadata"].get("uid") for obj in objects}
+    made: dict[str, Object] = {}
+    for obj in objects:
+        for owner in obj["metadata"].get("ownerReferences") or ():
+            uid = owner.get("uid")
+            if uid in known or uid in made or gvk.parse_api_version(owner.get("apiVersion", "")) is None:
+                continue
+            metadata = {"name": owner["name"], "uid": uid}
+            if namespace := obj["metadata"].get("namespace"):
+                metadata["namespace"] = namespace
+            made[uid] = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "metadata": metadata}
+    return [*made.values()]
+
+
+def describe_object(obj: Object) -> str:
+    """Return kind, namespace and name of an object, for people."""
+    metadata = obj.get("metadata") or {}
+    return str(
+        Identity(
+            str(obj.get("apiVersion")),
+            str(obj.get("kind")),
+            metadata.get("namespace") or "",
+            metadata.get("name") or "",
+        )
+    )

@@ -1,0 +1,84 @@
+"""What follows from a set beside its own objects: what goes with a deletion, and what the server makes and changes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from podless.codec import serializer
+from podless.plan.differences import compare_objects
+from podless.plan.manifests import Identity
+from podless.plan.result import Action, Change
+from podless.plan.simulation import Simulation
+from podless.runtime.jsonobject import Object
+from podless.store import Record
+from podless.store.keys import OWN, resource_of
+
+_QUIET = {("", "events"), ("events.k8s.io", "events"), ("coordination.k8s.io", "leases")}
+
+
+async def find_consequences(
+    simulation: Simulation, revision: int, touched: Collection[str], done: Sequence[Change]
+) -> list[Change]:
+    """Return what has changed since a revision, but for the keys of the set's own objects that are still there."""
+    first: dict[str, Record | None] = {}
+    last: dict[str, Record | None] = {}
+    for change in await simulation.api.store.changes("/", revision):
+        if change.key.startswith(OWN) or resource_of(change.key) in _QUIET:
+            continue
+        first.setdefault(change.key, change.before)
+        last[change.key] = change.record
+    found = []
+    for key, before in first.items():
+        after = last[key]
+        if key in touched and after is not None:
+            continue
+        if (before is None and after is None) or (before and after and before.stored == after.stored):
+            continue
+        found.append(_describe(simulation, key, before, after))
+    gone = [one for one in found if one.action is Action.DELETE]
+    for one in gone:
+        one.message = _explain(one, gone)
+    return [*gone, *(one for one in found if one.action is not Action.DELETE and one.fields)]
+
+
+def _describe(simulation: Simulation, key: str, before: Record | None, after: Record | None) -> Change:
+    old, new = (_decode(record) for record in (before, after))
+    obj = new or old
+    assert obj is not None
+    metadata = obj["metadata"]
+    identity = Identity(obj["apiVersion"], obj["kind"], metadata.get("namespace") or "", metadata["name"])
+    change = Change(Action.CREATE, identity, consequence=True, before=old, after=new)
+    ends = new is not None and "deletionTimestamp" in new["metadata"]
+    if new is None or (ends and old is not None and "deletionTimestamp" not in old["metadata"]):
+        change.action = Action.DELETE
+        change.waits = list((new or {}).get("metadata", {}).get("finalizers") or ())
+    elif old is not None:
+        change.action = Action.UPDATE
+    if change.action is not Action.DELETE:
+        change.fields = compare_objects(identity, old, new)
+    return change
+
+
+def _decode(record: Record | None) -> Object | None:
+    if record is None:
+        return None
+    obj: Object = serializer.decode_json(record.stored.at(record.revision))
+    return obj
+
+
+def _explain(change: Change, gone: Iterable[Change]) -> str:
+    """Why an object goes with others."""
+    identity, before = change.identity, change.before
+    owners = {owner.get("uid") for owner in ((before or {}).get("metadata") or {}).get("ownerReferences") or ()}
+    for other in gone:
+        metadata = (other.before or {}).get("metadata") or {}
+        if metadata.get("uid") in owners:
+            return f"its owner {other.identity} is deleted"
+    for other in gone:
+        spec = (other.before or {}).get("spec") or {}
+        if other.identity.kind == "Namespace" and other.identity.name == identity.namespace:
+            return f"its namespace {other.identity.name} is deleted"
+        defined = spec.get("group"), (spec.get("names") or {}).get("kind")
+        if other.identity.kind == "CustomResourceDefinition" and defined == (identity.group, identity.kind):
+            return f"its definition {other.identity.name} is deleted"
+    return ""

@@ -1,0 +1,130 @@
+"""The objects of a set, each with its place in a file, as kubectl reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from podless.check.places import Places
+from podless.check.sources import SourceFile
+from podless.codec import serializer
+from podless.codec.documents import Document, split_documents
+from podless.codec.positions import Position
+from podless.meta.field import At, Path, parse_path
+from podless.runtime.jsonobject import Object
+
+
+class Identity(NamedTuple):
+    """Which object it is. namespace: "" for what is in none. name: "" where the server makes one."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+
+    @property
+    def group(self) -> str:
+        """The API group, "" for the core one."""
+        return self.api_version.rpartition("/")[0]
+
+    def __str__(self) -> str:
+        place = f"{self.namespace}/" if self.namespace else ""
+        return f"{self.kind} {place}{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an object stands. file: its name, as given. at: the path to it in its document, () for all of it."""
+
+    document: Document
+    at: Path = ()
+    _found: list[Places] = field(default_factory=list, compare=False, repr=False)
+
+    @property
+    def file(self) -> str:
+        """The name of the file."""
+        return self.document.file
+
+    def position(self, path: At = ()) -> Position:
+        """Line and column of a field, or of the nearest one around it that the file has."""
+        if not self._found:
+            self._found.append(Places(self.document))
+        inner = parse_path(path) if isinstance(path, str) else tuple(path)
+        if not inner and not self.at:
+            return self._found[0].key(("kind",))
+        return self._found[0].value((*self.at, *inner))
+
+    def fault(self, message: str) -> Position:
+        """Where a document is that cannot be read, by what is said of it."""
+        return Places(self.document).fault(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One object of a set."""
+
+    obj: Object
+    place: Place
+
+    @property
+    def metadata(self) -> Object:
+        """Its metadata, {} where it has none."""
+        found = self.obj.get("metadata")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def identity(self) -> Identity:
+        """Which object it is, as the file says."""
+        metadata = self.metadata
+        name = str(metadata.get("name") or "")
+        namespace = str(metadata.get("namespace") or "")
+        return Identity(str(self.obj["apiVersion"]), str(self.obj["kind"]), namespace, name)
+
+
+class Unreadable(NamedTuple):
+    """A document that is no object. message: why."""
+
+    place: Place
+    message: str
+
+
+def read_set(sources: Sequence[SourceFile]) -> tuple[list[Item], list[Unreadable]]:
+    """Return the objects in files, in order, and the documents that are none. Raises CannotCheck."""
+    items: list[Item] = []
+    faults: list[Unreadable] = []
+    for source in sources:
+        for document in split_documents(source.name, source.read()):
+            for found in _read_document(document):
+                if isinstance(found, Item):
+                    items.append(found)
+                else:
+                    faults.append(found)
+    return items, faults
+
+
+def _read_document(document: Document) -> Iterator[Item | Unreadable]:
+    read = serializer.decode_yaml if document.yaml else serializer.decode_json
+    try:
+        value = read(document.raw)
+    except (serializer.YAMLError, serializer.JSONError) as error:
+        yield Unreadable(Place(document), str(error))
+        return
+    if value is not None:
+        yield from _read_value(value, Place(document))
+
+
+def _read_value(value: object, place: Place) -> Iterator[Item | Unreadable]:
+    if not isinstance(value, dict):
+        yield Unreadable(place, "no object: an object has an apiVersion and a kind")
+        return
+    for name in ("apiVersion", "kind"):
+        if not isinstance(value.get(name), str) or not value[name]:
+            yield Unreadable(place, f"Object '{name[0].upper()}{name[1:]}' is missing")
+            return
+    items = value.get("items")
+    if value["kind"].endswith("List") and isinstance(items, list):
+        for number, each in enumerate(items):
+            yield from _read_value(each, Place(place.document, (*place.at, "items", number), place._found))
+    else:
+        yield Item(value, place)

@@ -1,0 +1,89 @@
+"""How `kubectl apply --server-side` takes over the fields of objects that were applied on the client's side.
+
+Source: k8s.io/client-go util/csaupgrade and migrateToSSAIfNecessary of k8s.io/kubectl pkg/cmd/apply/apply.go
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from podless.fields import sets
+from podless.fields.managers import LAST_APPLIED
+from podless.plan.options import MANAGERS, SERVER_SIDE
+from podless.plan.requests import APPLY, JSON_PATCH, Asker
+from podless.runtime.jsonobject import Object
+
+_RECORDER = "kubectl-last-applied"  # the manager that keeps the annotation alive, as kubectl names it
+
+
+async def migrate_managers(asker: Asker, path: str, obj: Object, manager: str) -> bool:
+    """Have `manager` own what client-side apply owned; return whether there was such a thing.
+
+    obj: as the server-side apply before has left it. Raises Refused, RemoteError.
+    """
+    recorded = LAST_APPLIED in (obj["metadata"].get("annotations") or {})
+    if recorded and manager == MANAGERS[SERVER_SIDE] and not _recorders(obj, "Apply"):
+        obj = await _keep_record(asker, path, obj)
+    entries = obj["metadata"].get("managedFields") or []
+    upgraded = entries
+    for old in _recorders(obj, "Update"):
+        upgraded = _upgrade_entries(upgraded, old, manager)
+    if upgraded == entries:
+        return False
+    patch = [
+        {"op": "replace", "path": "/metadata/managedFields", "value": upgraded},
+        {"op": "replace", "path": "/metadata/resourceVersion", "value": obj["metadata"]["resourceVersion"]},
+    ]
+    await asker.ask("PATCH", path, patch, JSON_PATCH, fieldManager=manager)
+    return True
+
+
+def _recorders(obj: Object, operation: str) -> list[str]:
+    """The managers that own the annotation by one of the operations Apply and Update."""
+    entries = obj["metadata"].get("managedFields") or ()
+    found = [str(entry.get("manager")) for entry in entries if _is_by(entry, operation) and _owns_record(entry)]
+    return list(dict.fromkeys(found))
+
+
+def _is_by(entry: Object, operation: str, manager: str | None = None) -> bool:
+    by = entry.get("operation") == operation and not entry.get("subresource")
+    return by and manager in (None, entry.get("manager"))
+
+
+def _owns_record(entry: Object) -> bool:
+    fields: Any = entry.get("fieldsV1") or {}
+    for name in ("f:metadata", "f:annotations", f"f:{LAST_APPLIED}"):
+        fields = fields.get(name) if isinstance(fields, dict) else None
+    return fields is not None
+
+
+async def _keep_record(asker: Asker, path: str, obj: Object) -> Object:
+    """Own the annotation by a manager of its own, so that it stays when `kubectl` no longer applies it."""
+    metadata = obj["metadata"]
+    place = {"namespace": metadata["namespace"]} if metadata.get("namespace") else {}
+    annotations = {LAST_APPLIED: metadata["annotations"][LAST_APPLIED]}
+    body = {
+        "apiVersion": obj["apiVersion"],
+        "kind": obj["kind"],
+        "metadata": {"annotations": annotations, "name": metadata["name"], **place},
+    }
+    return (await asker.ask("PATCH", path, body, APPLY, fieldManager=_RECORDER)).obj
+
+
+def _upgrade_entries(entries: Sequence[Object], old: str, manager: str) -> list[Object]:
+    """The entries with that of `old` joined to the one that `manager` applied, or made it."""
+    updates = [entry for entry in entries if _is_by(entry, "Update", old)]
+    rest = [entry for entry in entries if not _is_by(entry, "Update", old)]
+    if not updates:
+        return rest
+    for place, entry in enumerate(rest):
+        if _is_by(entry, "Apply", manager):
+            fields = sets.parse_set(entry.get("fieldsV1") or {})
+            for one in updates:
+                if one.get("apiVersion") == entry.get("apiVersion"):
+                    fields = sets.unite_sets(fields, sets.parse_set(one.get("fieldsV1") or {}))
+                    break
+            rest[place] = {**entry, "fieldsV1": fields}
+            return rest
+    return [{**updates[0], "manager": manager, "operation": "Apply"}, *rest]

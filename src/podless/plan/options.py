@@ -1,0 +1,61 @@
+"""How a set is applied: modes, orders and pruning, in kubectl's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+SERVER_SIDE, CLIENT_SIDE, REPLACE, CREATE = MODES = ("server-side", "client-side", "replace", "create")
+KUBECTL, HELM, FLUX, AS_GIVEN = ORDERS = ("kubectl", "helm", "flux", "as-given")
+# The field managers that kubectl names. Source: k8s.io/kubectl pkg/cmd/{apply,create,replace}
+MANAGERS: Mapping[str, str] = {
+    SERVER_SIDE: "kubectl",
+    CLIENT_SIDE: "kubectl-client-side-apply",
+    REPLACE: "kubectl-replace",
+    CREATE: "kubectl-create",
+}
+
+
+class CannotPlan(Exception):
+    """No plan can be made of what was given; the text says why, in one line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanOptions:
+    """How a set is applied.
+
+    mode: one of MODES. order: one of ORDERS. manager: the field manager, "" for kubectl's own in this mode. force: take
+    over fields of other managers in server-side apply. namespace: of objects that name none. prune: a label selector
+    of objects to delete when the set has them no longer, "" for none. applyset: the ApplySet that the set belongs to,
+    as RESOURCE/NAME, "" for none. call_webhooks: call admission and conversion webhooks, with dryRun. services: where
+    webhooks behind a Service are, as NAMESPACE/NAME[:PORT] -> HOST:PORT. kubernetes_version: "" for the release of the
+    API that the plan starts from, or the newest. Raises CannotPlan for what does not fit together.
+    """
+
+    mode: str = SERVER_SIDE
+    order: str = KUBECTL
+    manager: str = ""
+    force: bool = False
+    namespace: str = "default"
+    prune: str = ""
+    applyset: str = ""
+    call_webhooks: bool = False
+    services: Mapping[str, str] = field(default_factory=dict)
+    kubernetes_version: str = ""
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise CannotPlan(f"unknown mode {self.mode!r}: use one of {', '.join(MODES)}")
+        if self.order not in ORDERS:
+            raise CannotPlan(f"unknown order {self.order!r}: use one of {', '.join(ORDERS)}")
+        if self.force and self.mode != SERVER_SIDE:
+            raise CannotPlan("--force-conflicts belongs to --mode server-side")
+        if self.prune and self.applyset:
+            raise CannotPlan("prune by a label selector or by an ApplySet, not by both")
+        if (self.prune or self.applyset) and self.mode in (REPLACE, CREATE):
+            raise CannotPlan(f"kubectl {self.mode} does not prune; use --mode server-side or client-side")
+
+    @property
+    def field_manager(self) -> str:
+        """The manager that owns what is written."""
+        return self.manager or MANAGERS[self.mode]

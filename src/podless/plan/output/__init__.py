@@ -1,0 +1,18 @@
+"""A plan in the form that a person or a program wants; one file a form."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from podless.plan.result import Plan
+
+FORMS = ("text", "json", "markdown", "github", "diff")
+
+
+def render_plan(plan: Plan, form: str, *, color: bool = False, details: bool = False) -> str:
+    """Return the plan in one of FORMS, with a line's end behind it. details: show what the server adds field by field.
+
+    Values of Secrets are in none of them.
+    """
+    made: str = import_module(f"podless.plan.output.{form}").render(plan, color=color, details=details)
+    return made

@@ -1,0 +1,47 @@
+"""A plan as unified diffs of YAML, as `kubectl diff` prints them."""
+
+from __future__ import annotations
+
+import difflib
+
+from podless.codec import serializer
+from podless.plan.output.values import hide_in_text, hide_secrets
+from podless.plan.result import Action, Change, Plan
+from podless.runtime.jsonobject import Object
+
+
+def render(plan: Plan, *, color: bool, details: bool) -> str:
+    """Return one diff for each object that changes, and comments for what is refused."""
+    parts = []
+    for change in plan.changes:
+        if change.action in (Action.REFUSED, Action.UNKNOWN):
+            said = hide_in_text(change, change.message).splitlines() or [""]
+            parts.append("\n".join(f"# {change.place} {change.identity}: {line}".rstrip() for line in said))
+        elif change.action is not Action.UNCHANGED and not (change.consequence and change.action is not Action.DELETE):
+            parts += _diff(change)
+    return "\n".join([*parts, f"# {plan.summary()}"]) + "\n"
+
+
+def _diff(change: Change) -> list[str]:
+    identity = change.identity
+    name = ".".join(part for part in (identity.api_version, identity.kind, identity.namespace, identity.name) if part)
+    after = None if change.action is Action.DELETE else change.after
+    old, new = (_lines(change, obj) for obj in (change.before, after))
+    if old == new and change.before is not None:
+        new = _marked(change, new)
+    return [*difflib.unified_diff(old, new, f"LIVE/{name}", f"PLAN/{name}", lineterm="")]
+
+
+def _lines(change: Change, obj: Object | None) -> list[str]:
+    shown = hide_secrets(change.identity, obj)
+    if shown is None:
+        return []
+    given = ("resourceVersion", *(("uid", "creationTimestamp") if change.before is None else ()))
+    metadata = {key: value for key, value in shown["metadata"].items() if key not in given}
+    return serializer.encode_yaml({**shown, "metadata": metadata}).decode().splitlines()
+
+
+def _marked(change: Change, lines: list[str]) -> list[str]:
+    """The lines with those marked that differ in what is not shown."""
+    keys = {field.path.rpartition(".")[2] for field in change.fields if field.secret}
+    return [f"{line} # changed" if line.strip().partition(":")[0] in keys else line for line in lines]

@@ -1,0 +1,46 @@
+"""A plan as annotations of a GitHub workflow."""
+
+from __future__ import annotations
+
+from podless.plan.output.values import SIGNS, describe_field, hide_in_text
+from podless.plan.result import Action, Change, Plan
+
+_LEVELS = {Action.REFUSED: "error", Action.UNKNOWN: "error", Action.DELETE: "warning"}
+_FIELDS = 10  # that an annotation names
+
+
+def render(plan: Plan, *, color: bool, details: bool) -> str:
+    """Return a workflow command for each change of the set, each warning and all that is missing."""
+    lines = []
+    for change in plan.changes:
+        if change.action is Action.UNCHANGED or (change.consequence and change.action is not Action.DELETE):
+            continue
+        lines.append(_command(_LEVELS.get(change.action, "notice"), change, _said(change)))
+        lines += [_command("warning", change, text) for text in change.warnings]
+    lines += [f"::error title=podless plan::{_escape(f'not read: {missing}')}" for missing in plan.missing]
+    lines.append(f"::notice title=podless plan::{_escape(plan.summary())}")
+    return "\n".join(lines) + "\n"
+
+
+def _said(change: Change) -> str:
+    if change.message:
+        return hide_in_text(change, change.message)
+    if change.action is Action.UPDATE:
+        shown = [describe_field(field) for field in change.fields[:_FIELDS]]
+        more = len(change.fields) - len(shown)
+        return "\n".join([*shown, *([f"and {more} more"] if more > 0 else [])])
+    return f"to {change.action}"
+
+
+def _command(level: str, change: Change, text: str) -> str:
+    title = f"{SIGNS[change.action]} {change.identity}"
+    place = f"file={_value(change.file)},line={change.line},col={change.column}," if change.file else ""
+    return f"::{level} {place}title={_value(title)}::{_escape(text)}"
+
+
+def _escape(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _value(text: str) -> str:
+    return _escape(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,79 @@
+"""A plan as a comment on a pull request, within the size that forges take."""
+
+from __future__ import annotations
+
+from podless.plan.output.text import _change as _text_of
+from podless.plan.output.values import SIGNS
+from podless.plan.result import Action, Change, Plan
+
+MOST = 60_000  # characters; GitHub takes 65,536 in a comment
+_TABLE = 200  # rows of the table
+_ORDER = (Action.REFUSED, Action.UNKNOWN, Action.DELETE, Action.UPDATE, Action.CREATE)
+_CELL = 200  # characters of a cell
+
+
+def render(plan: Plan, *, color: bool, details: bool) -> str:
+    """Return the plan as Markdown of at most MOST characters."""
+    mark = {0: "nothing to do", 1: "something is refused or unknown", 2: "changes"}[plan.exit_code]
+    parts = [f"### podless plan: {mark}", "", plan.summary()]
+    parts += ["", f"From {_cell(plan.source)}, Kubernetes {plan.release}."]
+    shown = [one for action in _ORDER for one in plan.of(action) if not _is_quiet(one)]
+    if shown:
+        parts += ["", "| | object | where | |", "|---|---|---|---|"]
+        parts += [_row(change) for change in shown[:_TABLE]]
+        if len(shown) > _TABLE:
+            parts.append(f"| | and {len(shown) - _TABLE} more | | |")
+    if plan.webhooks:
+        names = sorted({call.webhook for call in plan.webhooks if not call.asked})
+        if names:
+            parts += ["", f"Webhooks that were not asked: {', '.join(map(_code, names))}"]
+    if plan.missing:
+        parts += ["", "**Not read, so the plan is not complete:**", ""]
+        parts += [f"- {_cell(str(missing))}" for missing in plan.missing[:20]]
+    text = "\n".join(parts)[: MOST - 200]
+    return _with_details(text, shown, details) + "\n"
+
+
+def _is_quiet(change: Change) -> bool:
+    return change.consequence and change.action is not Action.DELETE
+
+
+def _code(text: str) -> str:
+    return f"`{text}`"
+
+
+def _cell(text: str) -> str:
+    plain = " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())
+    return plain if len(plain) <= _CELL else f"{plain[:_CELL]}..."
+
+
+def _row(change: Change) -> str:
+    place = f"`{_cell(change.place)}`" if change.place else ""
+    said = change.message or (f"{len(change.fields)} fields" if change.action is Action.UPDATE else "")
+    return f"| {_code(SIGNS[change.action])} | {_cell(str(change.identity))} | {place} | {_cell(said)} |"
+
+
+def _with_details(text: str, shown: list[Change], details: bool) -> str:
+    """The text with the fields of each change, as many as there is room for."""
+    head, foot = "\n\n<details><summary>Fields</summary>\n\n```diff\n", "\n```\n\n</details>"
+    room = MOST - len(text) - len(head) - len(foot) - 100
+    lines: list[str] = []
+    left = 0
+    for change in shown:
+        block = "\n".join(_as_diff(line) for line in _text_of(change, False, details)).replace("```", "'''")
+        if len(block) + 1 > room:
+            left += 1
+            continue
+        room -= len(block) + 1
+        lines.append(block)
+    if left:
+        lines.append(f"# {left} objects are left out: the comment would be too long")
+    return text + head + "\n".join(lines) + foot if lines else text
+
+
+def _as_diff(line: str) -> str:
+    """A line with its sign in the first column, where forges color it."""
+    plain = line.lstrip()
+    indent = len(line) - len(plain)
+    sign = {"+": "+", "-": "-", "~": "!", "!": "-"}.get(plain[:1], "") if plain[1:2] == " " else ""
+    return f"{sign}{' ' * indent}{plain[1:]}" if sign else f" {line}"

@@ -1,0 +1,100 @@
+"""Values of fields as people read them: short, and nothing of a Secret."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from podless.codec import serializer
+from podless.plan.manifests import Identity
+from podless.plan.result import GONE, By, Change, FieldChange
+from podless.runtime.jsonobject import Object
+
+LATER = "(known after apply)"
+HIDDEN = "(secret)"
+_MOST = 100  # characters of a value
+_TELLING = 4  # characters of a Secret's value that cannot be part of any other word
+_BY = {By.SERVER: "server", By.POLICY: "policy"}
+SIGNS = {"create": "+", "update": "~", "delete": "-", "refused": "!", "unchanged": "=", "unknown": "?"}
+
+
+def format_value(value: Any) -> str:
+    """Return a value as JSON, cut where it is long."""
+    text = serializer.encode_json(value).decode()
+    return text if len(text) <= _MOST else f"{text[: _MOST - 3]}..."
+
+
+def sign_of(field: FieldChange) -> str:
+    """Return + for a field that comes, - for one that goes, ~ for one that changes."""
+    return "+" if field.before is GONE else "-" if field.after is GONE else "~"
+
+
+def describe_field(field: FieldChange) -> str:
+    """Return a field's path with its old and new value."""
+    if is_ownership(field):
+        return f"{field.path}: managers {_names(field.old_managers)} -> {_names(field.new_managers)}"
+    if field.secret:
+        said = HIDDEN if GONE in (field.before, field.after) else f"{HIDDEN} -> {HIDDEN}, changed"
+    else:
+        old, new = (_text(value, field.generated) for value in (field.before, field.after))
+        said = new if field.before is GONE else old if field.after is GONE else f"{old} -> {new}"
+    return f"{field.path}: {said}{_notes(field)}"
+
+
+def is_ownership(field: FieldChange) -> bool:
+    """Whether a field only gets other managers."""
+    return field.before is None and field.after is None and bool(field.new_managers)
+
+
+def _text(value: Any, generated: bool) -> str:
+    return LATER if generated and value is not GONE else format_value(value) if value is not GONE else ""
+
+
+def _notes(field: FieldChange) -> str:
+    notes = []
+    if field.by in _BY:
+        notes.append(f"{_BY[field.by]}: {field.plugin}" if field.plugin else _BY[field.by])
+    if field.new_managers:
+        notes.append(f"managers {_names(field.old_managers)} -> {_names(field.new_managers)}")
+    return f"  # {'; '.join(notes)}" if notes else ""
+
+
+def _names(managers: Sequence[str]) -> str:
+    return ", ".join(managers) or "nobody"
+
+
+def split_fields(change: Change) -> tuple[list[FieldChange], list[FieldChange]]:
+    """Return the fields that the set and policies change, and those that only the server adds."""
+    mine = [field for field in change.fields if field.by is not By.SERVER]
+    return mine, [field for field in change.fields if field.by is By.SERVER]
+
+
+def hide_secrets(identity: Identity, obj: Object | None) -> Object | None:
+    """Return an object without managed fields, and without the data of a Secret."""
+    if obj is None:
+        return None
+    metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
+    shown = {**obj, "metadata": metadata}
+    if identity.kind == "Secret" and not identity.group:
+        for name in ("data", "stringData"):
+            if isinstance(shown.get(name), dict):
+                shown[name] = dict.fromkeys(shown[name], HIDDEN)
+        annotations = metadata.get("annotations") or {}
+        if any(key.endswith("last-applied-configuration") for key in annotations):
+            metadata["annotations"] = {
+                key: HIDDEN if key.endswith("last-applied-configuration") else value
+                for key, value in annotations.items()
+            }
+    return shown
+
+
+def hide_in_text(change: Change, text: str) -> str:
+    """Return a message about an object, without what a Secret has."""
+    if change.identity.kind != "Secret":
+        return text
+    for obj in (change.before, change.after):
+        for name in ("data", "stringData"):
+            for value in ((obj or {}).get(name) or {}).values():
+                if isinstance(value, str) and len(value) >= _TELLING:
+                    text = text.replace(value, HIDDEN)
+    return text

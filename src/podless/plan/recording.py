@@ -1,0 +1,204 @@
+"""What admission does to the writes of a plan: which plugin changed which object, and which webhooks would be asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from podless.admission.attributes import AdmissionAttributes
+from podless.admission.calls import Verdict
+from podless.admission.chain import Admission
+from podless.admission.plugin import Plugin
+from podless.admission.subject import Subject
+from podless.admission.webhooks import MutatingAdmissionWebhook, ValidatingAdmissionWebhook, Webhook
+from podless.kinds.kind import Kind, Version
+from podless.meta.field import Path
+from podless.remote import RemoteError, Target, WebhookClient
+from podless.runtime.jsonobject import Object
+from podless.verbs.call import API
+
+_HARMLESS = ("None", "NoneOnDryRun")
+_NOT_ASKED = "the plan calls no webhook; --call-webhooks calls it"
+
+
+class WebhookCall(NamedTuple):
+    """A webhook that a write would ask. asked: whether the plan has asked it; why: if not, "" for no call at all."""
+
+    configuration: str
+    webhook: str
+    mutating: bool
+    fails_open: bool
+    kind: str
+    namespace: str
+    name: str
+    asked: bool
+    why: str = ""
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Takes what admission does. changes: of the write that is under way, by plugin the paths that it changed."""
+
+    changes: dict[str, set[Path]] = field(default_factory=dict)
+    webhooks: list[WebhookCall] = field(default_factory=list)
+    conversions: set[str] = field(default_factory=set)
+
+    def begin(self) -> None:
+        """Take note that another write begins."""
+        self.changes = {}
+
+    def note(self, plugin: str, before: Object, after: Object) -> None:
+        """Note what a plugin made of an object."""
+        paths = self.changes.setdefault(plugin, set())
+        paths.update(_changed_paths(before, after, ()))
+
+
+def _changed_paths(before: Any, after: Any, path: Path) -> set[Path]:
+    """The paths at which two values differ, down to what is no object and no list of one length."""
+    if before == after:
+        return set()
+    if isinstance(before, dict) and isinstance(after, dict):
+        found: set[Path] = set()
+        for key in before.keys() | after.keys():
+            found |= _changed_paths(before.get(key), after.get(key), (*path, key))
+        return found
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        found = set()
+        for place, (one, other) in enumerate(zip(before, after, strict=True)):
+            found |= _changed_paths(one, other, (*path, place))
+        return found
+    return {path}
+
+
+class _Watched(Plugin):
+    """A plugin, and what it changes."""
+
+    def __init__(self, inner: Plugin, recorder: Recorder) -> None:
+        self._inner = inner
+        self._recorder = recorder
+        self._name = type(inner).__name__
+        self.builtin = inner.builtin
+
+    def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
+        return self._inner.mutates(operation, kind, subresource, namespace)
+
+    async def mutate(self, attr: AdmissionAttributes) -> None:
+        before = _copy(attr.obj)
+        await self._inner.mutate(attr)
+        if before is not None and attr.obj is not None and attr.obj != before:
+            self._recorder.note(self._name, before, attr.obj)
+
+    def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        return self._inner.allocates(operation, kind, subresource)
+
+    async def allocate(self, attr: AdmissionAttributes) -> None:
+        await self._inner.allocate(attr)
+
+    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        return self._inner.validates(operation, kind, subresource)
+
+    async def validate(self, attr: AdmissionAttributes) -> None:
+        await self._inner.validate(attr)
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy(item) for key, item in value.items()}
+    return [_copy(item) for item in value] if isinstance(value, list) else value
+
+
+class _Asking:
+    """What both kinds of webhook do in a plan."""
+
+    recorder: Recorder
+    call: bool
+
+    def told(self, webhook: Webhook, subject: Subject, *, mutating: bool, asked: bool, why: str = "") -> None:
+        """Note that a webhook is concerned."""
+        attr = subject.attr
+        call = WebhookCall(
+            webhook.configuration,
+            webhook.name,
+            mutating,
+            webhook.open,
+            attr.kind.kind,
+            attr.namespace,
+            attr.name,
+            asked,
+            why,
+        )
+        if call not in self.recorder.webhooks:
+            self.recorder.webhooks.append(call)
+
+    def refuses_dry_run(self, webhook: Webhook) -> bool:
+        """Whether a webhook may not be asked about what is only tried."""
+        return webhook.given.get("sideEffects") not in _HARMLESS
+
+
+class PlannedMutatingWebhooks(_Asking, MutatingAdmissionWebhook):
+    """Mutating webhooks, which are asked with dryRun, or only noted."""
+
+    async def _ask(self, webhook: Webhook, subject: Subject, version: Version) -> Verdict:
+        if not self.call or self.refuses_dry_run(webhook):
+            why = "it has side effects" if self.call else ""
+            self.told(webhook, subject, mutating=True, asked=False, why=why)
+            return Verdict(True)
+        self.told(webhook, subject, mutating=True, asked=True)
+        return await super()._ask(webhook, subject, version)
+
+    async def mutate(self, attr: AdmissionAttributes) -> None:
+        """Change the object as with a dry run. Raises what a webhook says that refuses."""
+        dry_run, attr.dry_run = attr.dry_run, True
+        try:
+            await super().mutate(attr)
+        finally:
+            attr.dry_run = dry_run
+
+
+class PlannedValidatingWebhooks(_Asking, ValidatingAdmissionWebhook):
+    """Validating webhooks, which are asked with dryRun, or only noted."""
+
+    async def _ask(self, webhook: Webhook, subject: Subject, version: Version) -> Verdict:
+        if not self.call or self.refuses_dry_run(webhook):
+            why = "it has side effects" if self.call else ""
+            self.told(webhook, subject, mutating=False, asked=False, why=why)
+            return Verdict(True)
+        self.told(webhook, subject, mutating=False, asked=True)
+        return await super()._ask(webhook, subject, version)
+
+    async def validate(self, attr: AdmissionAttributes) -> None:
+        """Look at the object as with a dry run. Raises what a webhook says that refuses."""
+        dry_run, attr.dry_run = attr.dry_run, True
+        try:
+            await super().validate(attr)
+        finally:
+            attr.dry_run = dry_run
+
+
+class NoCalls(WebhookClient):
+    """Calls nobody."""
+
+    async def post(
+        self, target: Target, body: bytes, *, seconds: int, most: int = 0, until: float | None = None
+    ) -> bytes:
+        """Raises RemoteError."""
+        raise RemoteError(f"Post {target.url}: {_NOT_ASKED}")
+
+
+async def record_admission(api: API, admission: Admission, recorder: Recorder, *, call_webhooks: bool) -> None:
+    """Have a recorder told what the plugins of a server do, and webhooks asked only where they may be."""
+    if not call_webhooks:
+        api.converter.client = NoCalls()
+    plugins: list[Plugin] = []
+    for plugin in admission.plugins:
+        planned: PlannedMutatingWebhooks | PlannedValidatingWebhooks | None = None
+        if isinstance(plugin, MutatingAdmissionWebhook):
+            planned = PlannedMutatingWebhooks(api, api.authorizer)
+        elif isinstance(plugin, ValidatingAdmissionWebhook):
+            planned = PlannedValidatingWebhooks(api, api.authorizer)
+        if planned is not None:
+            planned.recorder, planned.call = recorder, call_webhooks
+            await planned.start()
+        each = planned or plugin
+        plugins.append(_Watched(each, recorder) if type(each).mutates is not Plugin.mutates else each)
+    admission.plugins[:] = plugins

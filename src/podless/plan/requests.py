@@ -1,0 +1,54 @@
+"""What writes of a set are sent to: a server in memory and a running API answer alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+from urllib.parse import quote
+
+from podless.kinds.kind import Kind
+from podless.runtime.jsonobject import Object
+
+JSON = "application/json"
+APPLY = "application/apply-patch+yaml"
+STRATEGIC = "application/strategic-merge-patch+json"
+MERGE = "application/merge-patch+json"
+JSON_PATCH = "application/json-patch+json"
+
+
+class Answered(NamedTuple):
+    """What a request is answered. warnings: texts that came with it."""
+
+    obj: Object
+    warnings: Sequence[str] = ()
+
+
+class Asker(Protocol):
+    """Answers requests to a Kubernetes API."""
+
+    async def ask(self, method: str, path: str, body: Any = None, media: str = JSON, **query: str) -> Answered:
+        """Return what a request is answered. Raises Refused, or RemoteError where there is no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where the objects of a kind are in one version. known: the kind, None where podless has no rules for it."""
+
+    api_version: str
+    plural: str
+    kind: str
+    namespaced: bool
+    known: Kind | None = None
+
+    @property
+    def resource(self) -> str:
+        """The plural with its group, as definitions are named."""
+        group = self.api_version.rpartition("/")[0]
+        return f"{self.plural}.{group}" if group else self.plural
+
+    def path(self, namespace: str = "", name: str = "") -> str:
+        """Return the path of an object, or of a collection for the name ""."""
+        base = f"/apis/{self.api_version}" if "/" in self.api_version else f"/api/{self.api_version}"
+        where = f"/namespaces/{quote(namespace, safe='')}" if self.namespaced and namespace else ""
+        return f"{base}{where}/{self.plural}" + (f"/{quote(name, safe='')}" if name else "")

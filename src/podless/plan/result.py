@@ -1,0 +1,206 @@
+"""What a plan says: what becomes of each object, and what could not be known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from podless.plan.manifests import Identity
+from podless.plan.recording import WebhookCall
+from podless.runtime.jsonobject import Object
+
+GONE: Any = type("Gone", (), {"__repr__": lambda self: "(absent)", "__bool__": lambda self: False})()
+
+
+class Action(StrEnum):
+    """What becomes of an object. UNKNOWN: its state could not be read."""
+
+    CREATE = "create"
+    UPDATE = "update"
+    DELETE = "delete"
+    REFUSED = "refused"
+    UNCHANGED = "unchanged"
+    UNKNOWN = "unknown"
+
+
+class By(StrEnum):
+    """Who changes a field: the set asks for it, a policy or webhook changes it, or the server adds it."""
+
+    SET = "set"
+    POLICY = "policy"
+    SERVER = "server"
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One field that changes.
+
+    path: as spec.containers[name=web].image. before, after: GONE where it is absent. by: who changes it; plugin: which
+    one, for a policy or an admission plugin of the server. generated: the API will choose another value, such as a uid.
+    secret: the values are not to be shown. old_managers, new_managers: who owned it and will own it, where that moves.
+    """
+
+    path: str
+    before: Any
+    after: Any
+    by: By = By.SET
+    plugin: str = ""
+    generated: bool = False
+    secret: bool = False
+    old_managers: tuple[str, ...] = ()
+    new_managers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One reason of a refusal. field: "" for the object as a whole. line, column: of the field."""
+
+    field: str
+    message: str
+    line: int
+    column: int
+
+
+@dataclass(slots=True)
+class Change:
+    """What becomes of one object.
+
+    file, line, column: where it stands in the set; "" and 0 for what the set does not have. message: of a refusal, in
+    the server's words, or why the object goes. code: HTTP status of a refusal, 0 for none. fields: what changes.
+    owners_moved: paths that only get other managers. warnings: of the server. waits: finalizers that hold a deletion
+    up. consequence: the set does not ask for it itself. before, after: the object; None where it is absent.
+    """
+
+    action: Action
+    identity: Identity
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    message: str = ""
+    code: int = 0
+    causes: Sequence[Cause] = ()
+    fields: Sequence[FieldChange] = ()
+    warnings: Sequence[str] = ()
+    waits: Sequence[str] = ()
+    consequence: bool = False
+    before: Object | None = field(default=None, repr=False)
+    after: Object | None = field(default=None, repr=False)
+
+    @property
+    def place(self) -> str:
+        """FILE:LINE:COLUMN, "" for what the set does not have."""
+        return f"{self.file}:{self.line}:{self.column}" if self.file else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Something that could not be read. what: a path or a resource. why: what the API said. effect: on the plan."""
+
+    what: str
+    why: str
+    effect: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.why}" + (f"; {self.effect}" if self.effect else "")
+
+
+@dataclass(slots=True)
+class Plan:
+    """What applying a set would do.
+
+    source: what it starts from. release: of Kubernetes. changes: of the set's objects, in the order of their writes,
+    then deletions and other consequences. webhooks: those that would be asked. missing: what could not be read.
+    requests: sent to the source, by verb and resource. seconds: that it took.
+    """
+
+    source: str
+    release: str
+    changes: list[Change] = field(default_factory=list)
+    webhooks: list[WebhookCall] = field(default_factory=list)
+    missing: list[Missing] = field(default_factory=list)
+    requests: Mapping[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    steps: list[Object] = field(default_factory=list, repr=False)
+
+    def of(self, *actions: Action, consequences: bool = True) -> list[Change]:
+        """Return the changes of some actions. consequences: also those that the set does not ask for itself."""
+        return [one for one in self.changes if one.action in actions and (consequences or not one.consequence)]
+
+    @property
+    def created(self) -> list[Change]:
+        """The objects of the set that are made."""
+        return self.of(Action.CREATE, consequences=False)
+
+    @property
+    def updated(self) -> list[Change]:
+        """The objects of the set that change."""
+        return self.of(Action.UPDATE, consequences=False)
+
+    @property
+    def deleted(self) -> list[Change]:
+        """All objects that go, those that go with others included."""
+        return self.of(Action.DELETE)
+
+    @property
+    def refused(self) -> list[Change]:
+        """The objects that the API refuses, or that cannot be read."""
+        return self.of(Action.REFUSED)
+
+    @property
+    def unchanged(self) -> list[Change]:
+        """The objects of the set that stay as they are."""
+        return self.of(Action.UNCHANGED)
+
+    @property
+    def unknown(self) -> list[Change]:
+        """The objects of which nothing can be said, for they could not be read."""
+        return self.of(Action.UNKNOWN)
+
+    @property
+    def others(self) -> list[Change]:
+        """What the server makes and changes beside the set and its deletions."""
+        return [one for one in self.of(Action.CREATE, Action.UPDATE) if one.consequence]
+
+    @property
+    def warnings(self) -> list[str]:
+        """All warnings, each with its object."""
+        return [f"{change.identity}: {text}" for change in self.changes for text in change.warnings]
+
+    @property
+    def exit_code(self) -> int:
+        """0: nothing to do. 2: changes. 1: something is refused, or could not be read."""
+        if self.refused or self.unknown or self.missing:
+            return 1
+        return 2 if self.created or self.updated or self.deleted else 0
+
+    def find(self, kind: str, name: str, namespace: str = "") -> Change:
+        """Return what becomes of one object. namespace: "" for any. Raises LookupError where the plan has none."""
+        for change in self.changes:
+            identity = change.identity
+            if identity.kind == kind and identity.name == name and namespace in ("", identity.namespace):
+                return change
+        raise LookupError(f"the plan says nothing of {kind} {namespace and namespace + '/'}{name}")
+
+    def summary(self) -> str:
+        """Return the numbers, in one line."""
+        counts = [
+            (len(self.created), "to create"),
+            (len(self.updated), "to change"),
+            (len(self.deleted), "to delete"),
+            (len(self.refused), "refused"),
+            (len(self.unknown), "unknown"),
+        ]
+        said = [f"{number} {what}" for number, what in counts[:3]]
+        said += [f"{number} {what}" for number, what in counts[3:] if number]
+        return f"Plan: {', '.join(said)}, {len(self.unchanged)} unchanged."
+
+
+def count_kinds(changes: Iterable[Change]) -> dict[str, int]:
+    """Return how many changes there are of each kind."""
+    found: dict[str, int] = {}
+    for change in changes:
+        found[change.identity.kind] = found.get(change.identity.kind, 0) + 1
+    return found

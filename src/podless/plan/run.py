@@ -1,0 +1,212 @@
+"""A set to a plan: the state of an API in memory, the set applied to it, and what came of that."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+from podless.apis import features
+from podless.fields.managers import LAST_APPLIED
+from podless.plan import consequences, writes
+from podless.plan.baseline import Baseline, load_baseline
+from podless.plan.differences import compare_objects
+from podless.plan.manifests import Identity, Item, Place, Unreadable
+from podless.plan.options import AS_GIVEN, CREATE, PlanOptions
+from podless.plan.order import sort_items
+from podless.plan.requests import Endpoint
+from podless.plan.result import Action, Cause, Change, Missing, Plan
+from podless.plan.simulation import Simulation
+from podless.remote.cluster import Refused
+from podless.runtime.jsonobject import Object
+
+Say = Callable[[str], None]
+_UNSERVED = (
+    'resource mapping not found for name: "{name}" namespace: "{namespace}" from "{file}": no matches for kind '
+    '"{kind}" in version "{api_version}"; ensure CRDs are installed first'
+)
+
+
+_SILENT = 50  # objects that are written before progress is told
+
+
+class Source(Protocol):
+    """Where a plan starts."""
+
+    async def fetch(self, items: Sequence[Item], options: PlanOptions, say: Say) -> Baseline:
+        """Return the state that a set can touch. Raises CannotPlan."""
+
+
+async def make_plan(
+    items: Sequence[Item],
+    faults: Sequence[Unreadable],
+    source: Source,
+    options: PlanOptions,
+    say: Say = lambda text: None,
+) -> Plan:
+    """Return what applying a set would do. Raises CannotPlan, StartError."""
+    began = time.monotonic()
+    baseline = await source.fetch(items, options, say)
+    release = options.kubernetes_version or baseline.release
+    async with Simulation(release, call_webhooks=options.call_webhooks, services=options.services) as simulation:
+        plan = Plan(baseline.source, release or features.DEFAULT)
+        plan.requests = dict(sorted(baseline.requests.items()))
+        plan.missing += [*baseline.missing, *await load_baseline(simulation, baseline)]
+        await _apply_first(simulation, baseline, options, plan)
+        run = _Run(simulation, baseline, options, plan, say)
+        await run.apply(items, faults)
+        plan.webhooks = simulation.recorder.webhooks
+    plan.seconds = time.monotonic() - began
+    return plan
+
+
+async def _apply_first(simulation: Simulation, baseline: Baseline, options: PlanOptions, plan: Plan) -> None:
+    """Apply the manifests that the state is made of."""
+    if not baseline.manifests:
+        return
+    first = Plan(baseline.source, plan.release)
+    await _Run(simulation, Baseline(), options, first, lambda text: None).write_all(baseline.manifests)
+    for change in first.refused:
+        plan.missing.append(Missing(f"{change.place}: {change.identity}", change.message, "the state is without it"))
+    simulation.recorder.webhooks.clear()
+
+
+class _Run:
+    """One set on one server in memory."""
+
+    def __init__(self, simulation: Simulation, baseline: Baseline, options: PlanOptions, plan: Plan, say: Say) -> None:
+        self._simulation = simulation
+        self._baseline = baseline
+        self._options = options
+        self._plan = plan
+        self._say = say
+        self._served: set[tuple[str, str]] | None = None
+        self.touched: set[str] = set()  # keys of the set's objects
+
+    async def apply(self, items: Sequence[Item], faults: Sequence[Unreadable]) -> None:
+        """Apply all, prune, and find out what follows."""
+        simulation, plan = self._simulation, self._plan
+        for fault in faults:
+            line, column = fault.place.fault(fault.message)
+            identity = Identity("", "", "", "")
+            plan.changes.append(Change(Action.REFUSED, identity, fault.place.file, line, column, fault.message))
+        api = simulation.api
+        await simulation.settle()
+        revision = await api.store.current()
+        let_go = api.store.hold()
+        try:
+            await self.write_all(items)
+            await self._prune(items)
+            await simulation.settle()
+            plan.changes += await consequences.find_consequences(simulation, revision, self.touched, plan.changes)
+        finally:
+            let_go()
+
+    async def write_all(self, items: Sequence[Item]) -> None:
+        """Write all objects in order."""
+        if self._options.order == AS_GIVEN:
+            registry = self._simulation.api.registry
+            self._served = {(kind.group, kind.kind) for kind in registry}
+        ordered = sort_items(items, self._options.order)
+        for number, item in enumerate(ordered):
+            if number >= _SILENT:
+                self._say(f"{number} of {len(ordered)} objects")
+            self._plan.changes.append(await self._write(item))
+
+    async def _prune(self, items: Sequence[Item]) -> None:
+        """Delete what the set has no longer."""
+
+    async def _write(self, item: Item) -> Change:
+        """Write one object; return what came of it."""
+        options, simulation = self._options, self._simulation
+        identity = item.identity
+        line, column = item.place.position()
+        endpoint = self._find(identity)
+        if endpoint is None:
+            text = _UNSERVED.format(file=item.place.file, **identity._asdict())
+            return Change(Action.REFUSED, identity, item.place.file, line, column, text, 404)
+        obj, identity = place_object(item.obj, endpoint, options.namespace)
+        change = Change(Action.UNCHANGED, identity, item.place.file, line, column)
+        if identity in self._baseline.unknown:
+            change.action, change.message = Action.UNKNOWN, self._baseline.unknown[identity]
+        if endpoint.known is not None and identity.name:
+            self.touched.add(endpoint.known.key(identity.namespace, identity.name))
+        simulation.recorder.begin()
+        try:
+            if identity.name and (options.mode != CREATE):
+                change.before = await writes.read_object(simulation, endpoint, identity.namespace, identity.name)
+            written = await writes.write_object(simulation, endpoint, obj, change.before, options)
+        except (Refused, writes.Unwritable) as refused:
+            if change.action is not Action.UNKNOWN:
+                _refuse(change, item.place, refused)
+            return change
+        change.after, change.warnings = written.obj, written.warnings
+        self._note_name(change, endpoint, written.obj)
+        if change.action is not Action.UNKNOWN:
+            asked = obj if options.mode != "client-side" else _with_record(obj)
+            _settle(change, asked, simulation.recorder.changes)
+        return change
+
+    def _note_name(self, change: Change, endpoint: Endpoint, made: Object) -> None:
+        """Take note of a generated name."""
+        metadata = made["metadata"]
+        if not change.identity.name and endpoint.known is not None:
+            self.touched.add(endpoint.known.key(metadata.get("namespace") or "", metadata["name"]))
+            change.identity = change.identity._replace(name=f"{metadata.get('generateName', '')}*")
+
+    def _find(self, identity: Identity) -> Endpoint | None:
+        if self._served is not None and (identity.group, identity.kind) not in self._served:
+            return None
+        return self._simulation.find_endpoint(identity.api_version, identity.kind)
+
+
+def place_object(obj: Object, endpoint: Endpoint, namespace: str) -> tuple[Object, Identity]:
+    """Return an object with the namespace that kubectl gives it, and which one it is."""
+    metadata = obj.get("metadata")
+    metadata = dict(metadata) if isinstance(metadata, dict) else {}
+    if endpoint.namespaced:
+        metadata["namespace"] = metadata.get("namespace") or namespace
+    else:
+        metadata.pop("namespace", None)
+    name = str(metadata.get("name") or "")
+    within = str(metadata.get("namespace") or "")
+    return {**obj, "metadata": metadata}, Identity(endpoint.api_version, endpoint.kind, within, name)
+
+
+def _with_record(obj: Object) -> Object:
+    metadata = obj["metadata"]
+    return {**obj, "metadata": {**metadata, "annotations": {**(metadata.get("annotations") or {}), LAST_APPLIED: ""}}}
+
+
+def _settle(change: Change, asked: Object, recorded: dict[str, set[Any]]) -> None:
+    """Say what a write did."""
+    before, after = change.before, change.after
+    assert after is not None
+    if before is not None and before["metadata"].get("resourceVersion") == after["metadata"].get("resourceVersion"):
+        return
+    change.fields = compare_objects(change.identity, before, after, asked, recorded)
+    if before is None:
+        change.action = Action.CREATE
+    elif change.fields:
+        change.action = Action.UPDATE
+
+
+def _refuse(change: Change, place: Place, refused: Refused | writes.Unwritable) -> None:
+    """Say why a write was refused, with the places of the fields."""
+    change.action, change.message = Action.REFUSED, str(refused)
+    if not isinstance(refused, Refused):
+        return
+    change.code = refused.code
+    details: Iterable[Object] = (refused.status.get("details") or {}).get("causes") or ()
+    causes = []
+    for cause in details:
+        path = str(cause.get("field") or "")
+        try:
+            line, column = place.position(path)
+        except ValueError:  # a path of the server's own
+            line, column = change.line, change.column
+        causes.append(Cause(path, str(cause.get("message") or ""), line, column))
+    change.causes = causes
+    named = [cause for cause in causes if cause.field]
+    if named:
+        change.line, change.column = named[0].line, named[0].column

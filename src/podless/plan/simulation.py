@@ -1,0 +1,176 @@
+"""A server in memory that a set is tried on: no listener, the state of another API, and every write watched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from podless.apis.apiextensions.group import DEFINITIONS
+from podless.app import App, Settings
+from podless.codec import serializer
+from podless.http.message import Response, settle_answer
+from podless.kinds import view
+from podless.kinds.kind import Kind
+from podless.meta import gvk
+from podless.plan.recording import Recorder, record_admission
+from podless.plan.requests import JSON, Answered, Endpoint
+from podless.remote.cluster import make_refusal
+from podless.runtime.jsonobject import Object
+from podless.store import Operation, Record, Stored
+from podless.store.keys import OWN, name_of, namespace_of, resource_of
+from podless.testing.ask import made
+from podless.verbs import storage
+from podless.verbs.call import API
+
+_PAGE = 1000  # records that are read together
+_WARNING = re.compile(r'299 - "((?:[^"\\]|\\.)*)"')
+_ESCAPED = re.compile(r"\\(.)")
+
+
+class Loaded(NamedTuple):
+    """One key as it is to be stored, None where it is to be absent."""
+
+    key: str
+    stored: Stored | None
+
+
+class Simulation:
+    """A server in memory, as an asynchronous context manager.
+
+    release: the Kubernetes release, "" for the newest. call_webhooks, services: as PlanOptions has them. user: as whom
+    all writes are made, "" for the administrator; groups: of the user. recorder: what admission did.
+    """
+
+    def __init__(
+        self,
+        release: str = "",
+        *,
+        call_webhooks: bool = False,
+        services: Mapping[str, str] | None = None,
+        user: str = "",
+        groups: Sequence[str] = (),
+    ) -> None:
+        more: dict[str, Any] = {"kubernetes_version": release} if release else {}
+        self._app = App(Settings(garbage_delay=0.0, services=dict(services or {}), **more))
+        self._call_webhooks = call_webhooks
+        self._user, self._groups = user, groups
+        self.recorder = Recorder()
+
+    async def __aenter__(self) -> Self:
+        await self._app.start(listen=False)
+        await record_admission(self.api, self._app.admission, self.recorder, call_webhooks=self._call_webhooks)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._app.stop()
+
+    @property
+    def api(self) -> API:
+        """What verbs work on."""
+        assert self._app.cluster is not None
+        return self._app.cluster.api
+
+    async def settle(self) -> None:
+        """Wait until the controllers have done what follows from all writes so far."""
+        assert self._app.cluster is not None
+        await self._app.cluster.settle()
+
+    # requests
+
+    async def ask(self, method: str, path: str, body: Any = None, media: str = JSON, **query: str) -> Answered:
+        """Return what a request is answered. Raises Refused."""
+        app = self._app
+        assert app.handler is not None
+        request = made(app, method, path, body, media, query)
+        if self._user:
+            request.headers["impersonate-user"] = self._user
+            if self._groups:
+                request.headers["impersonate-group"] = "\n".join(self._groups)
+        answer = await settle_answer(app.handler(request))
+        assert isinstance(answer, Response)
+        if request.settle is not None:
+            request.settle(answer)
+        raw = b"".join(answer.chunks)
+        document = serializer.decode_json(raw) if raw[:1] == b"{" else {"message": raw.decode("utf-8", "replace")}
+        if answer.status >= 300:
+            raise make_refusal(answer.status, document)
+        return Answered(dict(document), [*_read_warnings(answer.headers)])
+
+    def find_endpoint(self, api_version: str, kind: str) -> Endpoint | None:
+        """Return where the objects of a kind are; None where it is not served."""
+        given = gvk.parse_api_version(api_version)
+        if given is None:
+            return None
+        for found in self.api.registry.of_version(given.group, given.version):
+            if found.kind == kind and not found.virtual:
+                return Endpoint(api_version, found.plural, found.kind, found.namespaced, found)
+        return None
+
+    # state
+
+    async def load(self, records: Sequence[Loaded]) -> None:
+        """Store keys as they are, with no request; definitions among them are served then."""
+        wanted = {record.key: record.stored for record in records}
+
+        async def plan() -> list[Operation]:
+            present = {record.key: record for record in await self.read_records() if record.key in wanted}
+            return [
+                Operation(key, stored, present[key].revision if key in present else 0)
+                for key, stored in wanted.items()
+                if (stored is not None and (key not in present or present[key].stored != stored))
+                or (stored is None and key in present)
+            ]
+
+        if wanted and await storage.commit_together(self.api, plan):
+            definitions = self.api.follow_ups.of(DEFINITIONS)
+            if definitions is not None:
+                await definitions.flush()
+
+    async def read_records(self) -> list[Record]:
+        """Return all that is stored, but for what the server keeps for itself."""
+        store = self.api.store
+        revision, after, found = await store.current(), "", list[Record]()
+        while True:
+            page, after = await store.page(revision, after, _PAGE)
+            found += [record for record in page if not record.key.startswith(OWN)]
+            if not after:
+                return found
+
+    def kind_of(self, key: str) -> Kind | None:
+        """Return the kind of the object under a key of the store."""
+        return self.api.registry.get(*resource_of(key))
+
+
+def encode_loaded(kind: Kind, obj: Object) -> Loaded:
+    """Return the record of an object that another API has. obj: in any version that the kind has a struct for.
+
+    Raises ValueError where it is none of the kind.
+    """
+    version = kind.by_version.get(str(obj["apiVersion"]).rpartition("/")[2])
+    if version is None:
+        raise ValueError(f"version {obj['apiVersion']} of {kind.kind} is not known")
+    metadata = obj["metadata"]
+    if not kind.custom:
+        obj = kind.strategy.decode(kind, version, obj, [])
+        metadata = obj["metadata"]
+    obj = kind.strategy.store(kind, obj)
+    key = kind.key(metadata.get("namespace") or "", metadata["name"])
+    return Loaded(key, view.encode(kind, obj))
+
+
+def describe_key(kind: Kind | None, key: str) -> tuple[str, str, str]:
+    """Return the kind, the namespace and the name of the object under a key."""
+    return kind.kind if kind is not None else resource_of(key)[1], namespace_of(key), name_of(key)
+
+
+def _read_warnings(headers: Iterable[tuple[str, str]]) -> Iterable[str]:
+    for name, value in headers:
+        if name == "Warning" and (found := _WARNING.match(value)):
+            yield _ESCAPED.sub(r"\1", found[1])
+
+
+Progress = Callable[[str], None]

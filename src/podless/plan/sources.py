@@ -1,0 +1,77 @@
+"""Where plans start without a running API: from nothing, and from files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from podless.check.sources import CannotCheck, find_sources
+from podless.plan.baseline import Baseline
+from podless.plan.manifests import Item, read_set
+from podless.plan.options import CannotPlan, PlanOptions
+from podless.plan.run import Say
+from podless.plan.simulation import Loaded
+from podless.store import backup
+from podless.store.keys import OWN
+
+_BACKUP = b'{"backup":"podless"'
+
+
+class Nothing:
+    """A new cluster."""
+
+    async def fetch(self, items: Sequence[Item], options: PlanOptions, say: Say) -> Baseline:
+        """Return the state of a new cluster."""
+        return Baseline("a new cluster")
+
+
+class Dump:
+    """A backup, an export, or manifests that are taken for applied. path: a file or a folder."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    async def fetch(self, items: Sequence[Item], options: PlanOptions, say: Say) -> Baseline:
+        """Return the state in the files. Raises CannotPlan."""
+        return _read_dump(self._path)
+
+
+def _read_dump(path: str) -> Baseline:
+    """The state in a file or folder. Raises CannotPlan."""
+    baseline = Baseline(path)
+    try:
+        if _is_backup(Path(path)):
+            baseline.records = _read_backup(Path(path))
+            return baseline
+        found, faults = read_set(find_sources([path]))
+    except CannotCheck as error:
+        raise CannotPlan(str(error)) from None
+    except backup.BadBackup as error:
+        raise CannotPlan(f"{path}: {error}") from None
+    except OSError as error:
+        raise CannotPlan(f"{path}: {error.strerror}") from None
+    if faults:
+        fault = faults[0]
+        line, column = fault.place.fault(fault.message)
+        raise CannotPlan(f"{fault.place.file}:{line}:{column}: {fault.message}")
+    for item in found:
+        if item.metadata.get("uid"):
+            baseline.objects.append(item.obj)
+        else:
+            baseline.manifests.append(item)
+    return baseline
+
+
+def _is_backup(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_BACKUP)) == _BACKUP
+
+
+def _read_backup(path: Path) -> list[Loaded]:
+    """The records of a backup that is whole. Raises BadBackup."""
+    with path.open("rb") as file:
+        backup.check_backup(file)
+    with path.open("rb") as file:
+        return [Loaded(one.key, one.stored) for one in backup.records(file) if not one.key.startswith(OWN)]

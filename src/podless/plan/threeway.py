@@ -1,0 +1,234 @@
+"""The patches that `kubectl apply` makes on the client's side, of three states of an object.
+
+original: the object as it was applied last. modified: as it is to be. current: as the API has it. A field is deleted if
+the original has it and the modified one does not; all that the modified one has is set.
+Source: k8s.io/apimachinery pkg/util/jsonmergepatch and pkg/util/strategicpatch (CreateThreeWayMergePatch).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from podless.codec import serializer
+from podless.fields.managers import LAST_APPLIED
+from podless.runtime.jsonobject import Object
+from podless.structs.gotypes import GoType, ListOf, MapOf, Raw, Union
+from podless.structs.structs import Struct
+
+_ORDER, _DELETE, _RETAIN, _DIRECTIVE = "$setElementOrder/", "$deleteFromPrimitiveList/", "$retainKeys", "$patch"
+
+
+def encode_last_applied(obj: Object) -> str:
+    """Return the text that kubectl keeps of an applied object: its JSON without the annotation of that text."""
+    metadata = dict(obj.get("metadata") or {})
+    annotations = {key: value for key, value in (metadata.get("annotations") or {}).items() if key != LAST_APPLIED}
+    metadata["annotations"] = annotations
+    return serializer.encode_sorted({**obj, "metadata": metadata}).decode() + "\n"
+
+
+def annotate_applied(obj: Object) -> Object:
+    """Return a copy of an object with the annotation by which kubectl knows what it applied last."""
+    metadata = dict(obj.get("metadata") or {})
+    metadata["annotations"] = {**(metadata.get("annotations") or {}), LAST_APPLIED: encode_last_applied(obj)}
+    return {**obj, "metadata": metadata}
+
+
+def read_last_applied(current: Object) -> Object:
+    """Return what was applied last, {} where the object does not say. Raises ValueError for a text that is no JSON."""
+    text = ((current.get("metadata") or {}).get("annotations") or {}).get(LAST_APPLIED)
+    if not text:
+        return {}
+    found = serializer.decode_json(str(text).encode())
+    return found if isinstance(found, dict) else {}
+
+
+# JSON merge patches, for custom kinds
+
+
+def make_merge_patch(original: Object, modified: Object, current: Object) -> Object:
+    """Return the three-way JSON merge patch."""
+    return _join(_changes(current, modified), _deletions(original, modified))
+
+
+def _changes(current: Mapping[str, Any], modified: Mapping[str, Any]) -> Object:
+    """What is to be set. Nulls are left out, as kubectl leaves them out."""
+    patch: Object = {}
+    for key, value in modified.items():
+        before = current.get(key)
+        if isinstance(value, dict) and isinstance(before, dict):
+            if inner := _changes(before, value):
+                patch[key] = inner
+        elif value is not None and (key not in current or not _same(before, value)):
+            patch[key] = value
+    return patch
+
+
+def _deletions(original: Mapping[str, Any], modified: Mapping[str, Any]) -> Object:
+    """Nulls for what is to go."""
+    patch: Object = {}
+    for key, value in original.items():
+        after = modified.get(key)
+        if key not in modified or (after is None and value is not None):
+            patch[key] = None
+        elif isinstance(value, dict) and isinstance(after, dict) and (inner := _deletions(value, after)):
+            patch[key] = inner
+    return patch
+
+
+def _join(one: Object, other: Object) -> Object:
+    """Two patches as one; where both say something, the second counts."""
+    joined = dict(one)
+    for key, value in other.items():
+        before = joined.get(key)
+        joined[key] = _join(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+    return joined
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are the same JSON; True is not 1."""
+    return (type(one) is type(other) and bool(one == other)) or (
+        isinstance(one, int | float)
+        and isinstance(other, int | float)
+        and not isinstance(one, bool)
+        and not isinstance(other, bool)
+        and one == other
+    )
+
+
+# strategic merge patches, for built-in kinds
+
+
+class _Rule(NamedTuple):
+    """How a field is patched. merge: the key of a list's objects, "" for plain values, None: the list is replaced."""
+
+    struct: Struct | None
+    merge: str | None
+    replace: bool
+    retain: bool
+
+
+_FREE = _Rule(None, None, False, False)
+
+
+class _Wanted(NamedTuple):
+    """Which half of a difference is wanted: all but deletions with the order of lists, or only deletions."""
+
+    changes: bool
+    deletions: bool
+    order: bool
+
+
+_DELTA = _Wanted(changes=True, deletions=False, order=True)
+_GONE = _Wanted(changes=False, deletions=True, order=False)
+
+
+def make_strategic_patch(original: Object, modified: Object, current: Object, struct: Struct) -> Object:
+    """Return the three-way strategic merge patch of a built-in kind."""
+    delta = _diff_maps(current, modified, struct, _DELTA, retain=False)
+    gone = _diff_maps(original, modified, struct, _GONE, retain=False)
+    return _merge_patches(gone, delta, struct)
+
+
+def _rule(struct: Struct | None, name: str) -> _Rule:
+    """How a field of a struct is patched."""
+    if struct is None:
+        return _FREE
+    for field in struct:
+        if field.name == name:
+            inner: GoType | None = field.type
+            listed = isinstance(inner, ListOf)
+            while isinstance(inner, ListOf | MapOf | Union):
+                inner = inner.forms.get(dict) if isinstance(inner, Union) else inner.item
+            held = inner if isinstance(inner, Struct) and not isinstance(inner, Raw) else None
+            strategies = field.patch.split(",")
+            merge = field.merge if listed and "merge" in strategies else None
+            return _Rule(held, merge, "replace" in strategies, "retainKeys" in strategies)
+    return _FREE
+
+
+def _diff_maps(
+    before: Mapping[str, Any], after: Mapping[str, Any], struct: Struct | None, wanted: _Wanted, *, retain: bool
+) -> Object:
+    patch: Object = {}
+    for key, old in before.items():
+        if key not in after:
+            if wanted.deletions:
+                patch[key] = None
+            continue
+        new, rule = after[key], _rule(struct, key)
+        if isinstance(old, dict) and isinstance(new, dict) and not rule.replace:
+            if inner := _diff_maps(old, new, rule.struct, wanted, retain=rule.retain):
+                patch[key] = inner
+        elif isinstance(old, list) and isinstance(new, list) and rule.merge is not None:
+            _diff_lists(patch, key, old, new, rule, wanted)
+        elif wanted.changes and not _same(old, new):
+            patch[key] = new
+    if wanted.changes:
+        patch |= {key: value for key, value in after.items() if key not in before}
+        if retain and patch:
+            patch[_RETAIN] = sorted(after)
+    return patch
+
+
+def _diff_lists(patch: Object, key: str, old: list[Any], new: list[Any], rule: _Rule, wanted: _Wanted) -> None:
+    """Note what differs between two lists that are merged."""
+    merge = rule.merge or ""
+    if not merge or any(not isinstance(item, dict) or merge not in item for item in (*old, *new)):
+        if merge:  # a list that breaks its own rule; the server says so
+            if wanted.changes and old != new:
+                patch[key] = new
+            return
+        added = [item for item in new if item not in old] if wanted.changes else []
+        removed = [item for item in old if item not in new] if wanted.deletions else []
+        if added:
+            patch[key] = added
+        if removed:
+            patch[_DELETE + key] = removed
+        if wanted.order and (added or [item for item in old if item in new] != list(new)):
+            patch[_ORDER + key] = list(new)
+        return
+    known = {_hashed(item[merge]): item for item in old}
+    changed: list[Any] = []
+    for item in new:
+        before = known.get(_hashed(item[merge]))
+        if before is None:
+            if wanted.changes:
+                changed.append(item)
+        elif inner := _diff_maps(before, item, rule.struct, wanted, retain=rule.retain):
+            changed.append({**inner, merge: item[merge]})
+    there = {_hashed(item[merge]) for item in new}
+    if wanted.deletions:
+        changed += [{_DIRECTIVE: "delete", merge: item[merge]} for item in old if _hashed(item[merge]) not in there]
+    if changed:
+        patch[key] = changed
+    if wanted.order and (changed or [_hashed(item[merge]) for item in old] != [_hashed(item[merge]) for item in new]):
+        patch[_ORDER + key] = [{merge: item[merge]} for item in new]
+
+
+def _hashed(value: Any) -> tuple[str, Any]:
+    return type(value).__name__, value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def _merge_patches(gone: Object, delta: Object, struct: Struct | None) -> Object:
+    """The patch that does what both do."""
+    patch = dict(gone)
+    for key, value in delta.items():
+        before, rule = patch.get(key), _rule(struct, key)
+        if isinstance(before, dict) and isinstance(value, dict):
+            patch[key] = _merge_patches(before, value, rule.struct)
+        elif isinstance(before, list) and isinstance(value, list) and rule.merge:
+            patch[key] = _merge_items(before, value, rule)
+        else:
+            patch[key] = value
+    return patch
+
+
+def _merge_items(gone: list[Any], delta: list[Any], rule: _Rule) -> list[Any]:
+    merge = rule.merge or ""
+    left = {_hashed(item[merge]): item for item in gone}
+    merged = []
+    for item in delta:
+        before = left.pop(_hashed(item[merge]), None)
+        merged.append(item if before is None else _merge_patches(before, item, rule.struct))
+    return [*merged, *left.values()]
