@@ -12,8 +12,7 @@ from podless.fields.mergepatch import apply_merge_patch
 from podless.fields.strategic import apply_strategic_patch, make_merge_table
 from podless.plan.threeway import annotate_applied, make_merge_patch, make_strategic_patch, read_last_applied
 
-STRUCT = next(kind.struct for kind in ALL if kind.plural == "deployments")
-assert STRUCT is not None
+STRUCT = next(kind.struct for kind in ALL if kind.plural == "deployments" and kind.struct is not None)
 TABLE = make_merge_table(STRUCT)
 
 

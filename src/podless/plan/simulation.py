@@ -20,7 +20,7 @@ from podless.remote.cluster import make_refusal
 from podless.runtime.jsonobject import Object
 from podless.store import Operation, Record, Stored
 from podless.store.keys import OWN, name_of, namespace_of, resource_of
-from podless.testing.ask import made
+from podless.testing.ask import make_request
 from podless.verbs import storage
 from podless.verbs.call import API
 
@@ -85,7 +85,7 @@ class Simulation:
         """Return what a request is answered. Raises Refused."""
         app = self._app
         assert app.handler is not None
-        request = made(app, method, path, body, media, query)
+        request = make_request(app, method, path, body, media, query)
         if self._user:
             request.headers["impersonate-user"] = self._user
             if self._groups:
@@ -159,7 +159,7 @@ def encode_loaded(kind: Kind, obj: Object) -> Loaded:
         metadata = obj["metadata"]
     obj = kind.strategy.store(kind, obj)
     key = kind.key(metadata.get("namespace") or "", metadata["name"])
-    return Loaded(key, view.encode(kind, obj))
+    return Loaded(key, view.encode_object(kind, obj))
 
 
 def describe_key(kind: Kind | None, key: str) -> tuple[str, str, str]:

@@ -74,4 +74,4 @@ def _read_backup(path: Path) -> list[Loaded]:
     with path.open("rb") as file:
         backup.check_backup(file)
     with path.open("rb") as file:
-        return [Loaded(one.key, one.stored) for one in backup.records(file) if not one.key.startswith(OWN)]
+        return [Loaded(one.key, one.stored) for one in backup.read_records(file) if not one.key.startswith(OWN)]
