@@ -36,6 +36,8 @@ LAYERS = [
     "publish",
     "apis",
     "kinds",
+    "hooks",
+    "models",
     "cache",
     "fields",
     "schema",
@@ -515,6 +517,7 @@ CACHING = {
     "admission/webhooks.py": "of the loop",
     "auth/certificates.py": "of the loop",
     "http/openapi.py": "of the loop",
+    "models/objects.py": "the classes of a program",
     "check/places.py": "one file",
     "check/run.py": "one run of the checker",
 }

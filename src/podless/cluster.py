@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from podless.admission import Admission
+from podless.admission.localhooks import check_declaration
 from podless.apis import catalog, features, runtimeconfig, schemes
 from podless.apis.admission import make_plugins
 from podless.apis.admissionregistration.group import VALIDATING_POLICIES
@@ -50,6 +51,8 @@ from podless.controllers.namespaces import Namespaces
 from podless.controllers.quotas import Quotas
 from podless.controllers.roles import Roles
 from podless.controllers.thirdparty import ThirdParties
+from podless.hooks.loaded import LoadedHooks, Sources
+from podless.hooks.pool import LoadFailed
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.kinds.state import State
@@ -192,6 +195,16 @@ class ClusterSettings(Authenticators):
         value=STORES[0],
         choices=STORES,
     )
+    hooks: Sources = option(
+        "--hooks",
+        "Python file or module with hooks: functions that validate, change and convert objects (repeatable)",
+        value=(),
+        metavar="FILE",
+        many=tuple,
+    )
+    reload_hooks: bool = option(
+        "--reload", "load the files of --hooks again when they change", value=False, values=(True, False)
+    )
     tokens: Mapping[str, User] = option("", "more tokens, and whose they are", factory=dict)
     anonymous: bool = option(
         "--anonymous-auth",
@@ -205,6 +218,8 @@ class ClusterSettings(Authenticators):
     etcd: Etcd | None = section(Etcd, "etcd", "for `--store etcd`; the names are kube-apiserver's", given=("servers",))
 
     def __post_init__(self) -> None:
+        if self.reload_hooks and not self.hooks:
+            raise StartError("--reload does nothing without --hooks")
         if self.store not in STORES:
             raise StartError(f"unknown store {self.store!r}: it is one of {', '.join(STORES)}")
         if (self.store == "etcd") != (self.etcd is not None and bool(self.etcd.servers)):
@@ -266,6 +281,7 @@ class Cluster:
         self.store: Store | None = None
         self.leader: Leader | None = None
         self._remote: WebhookClient | None = None
+        self._hooks: LoadedHooks | None = None
         self._stopping = False
 
     async def start(self) -> None:
@@ -291,11 +307,12 @@ class Cluster:
             disturbed=self._disturbed,
             off_loop=self._off_loop,
         )
-        converter = Converter(self._remote, schemes.make_review_scheme(DEFINITIONS.group))
+        self._hooks = await self._load_hooks()
+        converter = Converter(self._remote, schemes.make_review_scheme(DEFINITIONS.group), self._hooks)
         state = State(store, cache, registry, converter)
         authenticator = self._authenticator(cache, tokens, await self._secret(state))
         meter = Meter()
-        self.admission.plugins += make_plugins(state, authorizer, meter)
+        self.admission.plugins += make_plugins(state, authorizer, meter, self._hooks)
         self.api = api = API(
             store,
             cache,
@@ -345,6 +362,18 @@ class Cluster:
             self.health.add(controller.name, health.check_controller(controller))
         if self.leader is not None:
             await self.leader.start()
+
+    async def _load_hooks(self) -> LoadedHooks | None:
+        """Load the hooks of the settings. Raises StartError."""
+        settings = self.settings
+        if not settings.hooks:
+            return None
+        try:
+            hooks = LoadedHooks(settings.hooks, reload=settings.reload_hooks, check=check_declaration)
+            await hooks.start()
+        except (ValueError, LoadFailed) as failed:
+            raise StartError(f"--hooks: {failed}") from None
+        return hooks
 
     def leads(self) -> str:
         """Which server runs the controllers: this one, another by its name, or "" where nobody does."""
@@ -419,6 +448,9 @@ class Cluster:
             await controller.stop()
         self._controllers = []
         self._off_loop.close()
+        if self._hooks is not None:
+            await self._hooks.stop()
+            self._hooks = None
         if self._remote is not None:
             await self._remote.close()
             self._remote = None

@@ -32,7 +32,7 @@ STATUS = load_struct("meta/v1", "Status")
 VERSIONS = ("v1", "v1beta1")
 ANSWER_MOST = 4 << 20  # bytes of an answer
 _WARNINGS_MOST = 10_000  # different ones of an answer, of which 4,096 characters are told
-_TICK = 0.005  # seconds that a timer may fire early: those of uvloop count whole milliseconds
+TICK = 0.005  # seconds that a timer may fire early: those of uvloop count whole milliseconds
 _GROUP = "admission.k8s.io"
 
 
@@ -42,7 +42,10 @@ class CallFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A sound answer. patch: a JSON patch, b"" for none. result: the Status of a refusal, as it was sent."""
+    """A sound answer. patch: a JSON patch, b"" for none. result: the Status of a refusal, as it was sent.
+
+    obj: the changed object, of a hook that changed it; size: bytes of that answer.
+    """
 
     allowed: bool
     patch: bytes = b""
@@ -50,6 +53,8 @@ class Verdict:
     result: Object | None = None
     warnings: list[str] = field(default_factory=list)
     annotations: dict[str, str] = field(default_factory=dict)
+    obj: Object | None = None
+    size: int = 0
 
 
 async def call_webhook(
@@ -74,7 +79,7 @@ async def call_webhook(
     try:
         raw = await client.post(target, serializer.encode_json(attr), seconds=seconds, most=ANSWER_MOST, until=until)
     except RemoteError as error:
-        if until is not None and time.monotonic() >= until - _TICK:
+        if until is not None and time.monotonic() >= until - TICK:
             raise Timeout("request did not complete within requested timeout") from None
         raise CallFailed(f"failed to call webhook: {error}") from None
     return await client.read(raw, partial(_judge, uid=uid, mutating="reinvocationPolicy" in webhook, version=known))

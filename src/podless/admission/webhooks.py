@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from podless.admission import patches
 from podless.admission.attributes import AdmissionAttributes
@@ -28,13 +28,22 @@ from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind, Version
 from podless.kinds.state import State
 from podless.meta.errors import APIError, BadRequest, Forbidden, Internal
+from podless.remote import WebhookClient
 from podless.runtime.jsonobject import Object
+
+if TYPE_CHECKING:
+    from podless.hooks.loaded import LoadedHooks
 
 _HARMLESS = ("None", "NoneOnDryRun")
 
 
 class Webhook:
-    """One webhook. configuration: the name of the object that it is in. given: as it stands there, with defaults."""
+    """One webhook. configuration: the name of the object that it is in. given: as it stands there, with defaults.
+
+    noun: what error texts call it.
+    """
+
+    noun = "webhook"
 
     def __init__(self, configuration: str, place: int, given: Object) -> None:
         self.configuration = configuration
@@ -52,16 +61,38 @@ class Webhook:
         given = self.given.get("matchConditions")
         return Conditions(given, Environment(), strict=not self.open) if given else None
 
+    async def call(self, client: WebhookClient, subject: Subject, version: Version) -> Verdict:
+        """Ask it about a write. Raises as `podless.admission.calls.call_webhook`."""
+        return await call_webhook(client, self.given, subject, version)
+
+
+class LocalHook(Webhook):
+    """A hook of podless.hooks, declared as a webhook is. The configuration of all of them is called "hooks"."""
+
+    noun = "hook"
+
+    def __init__(self, hooks: LoadedHooks, place: int, declared: Object) -> None:
+        super().__init__("hooks", place, declared["given"])
+        self._hooks = hooks
+        self._kind = declared["kind"]
+        self.key = "hooks", self._kind, self.name
+
+    async def call(self, client: WebhookClient, subject: Subject, version: Version) -> Verdict:
+        from podless.admission.localhooks import call_hook
+
+        return await call_hook(self._hooks, self._kind, self.given, client, subject, version)
+
 
 class _Webhooks(Plugin):
-    """All webhooks of one kind of configuration, in the order of their names."""
+    """All webhooks of one kind of configuration, in the order of their names; then the hooks that stand beside them."""
 
-    def __init__(self, kind: Kind, state: State, authorizer: Authorizer) -> None:
+    def __init__(self, kind: Kind, state: State, authorizer: Authorizer, hooks: LoadedHooks | None = None) -> None:
         self._state = state
         self._authorizer = authorizer
         self._client = state.remote
         self._source: Lister[list[Webhook]] = Lister(state.cache, kind, _read)
-        self._seen = -1
+        self._hooks = hooks
+        self._seen = (-1, -1)
         self._webhooks: Concerned[Webhook] = Concerned(_covers, is_exempt)
 
     async def start(self) -> None:
@@ -70,11 +101,19 @@ class _Webhooks(Plugin):
 
     def _concerning(self, operation: str, kind: Kind, subresource: str) -> Sequence[Webhook]:
         """Those that may have to do with such writes."""
-        changed = self._source.collection.changed
-        if self._seen != changed:
-            self._webhooks.put([webhook for webhooks in self._source.items() for webhook in webhooks])
-            self._seen = changed
+        hooks = self._hooks
+        seen = self._source.collection.changed, hooks.generation if hooks is not None else 0
+        if self._seen != seen:
+            webhooks = [webhook for webhooks in self._source.items() for webhook in webhooks]
+            if hooks is not None:
+                webhooks += [LocalHook(hooks, place, one) for place, one in enumerate(self._local(hooks))]
+            self._webhooks.put(webhooks)
+            self._seen = seen
         return self._webhooks.of(operation, kind, subresource) if self._webhooks.items else ()
+
+    def _local(self, hooks: LoadedHooks) -> Sequence[Object]:
+        """The hooks that stand beside these webhooks."""
+        raise NotImplementedError
 
     def _subject(self, attr: AdmissionAttributes) -> Subject:
         return Subject(attr, self._state, self._authorizer)
@@ -97,16 +136,16 @@ class _Webhooks(Plugin):
         """Call a webhook and note what it says. Raises CallFailed, and APIError where it refuses."""
         attr = subject.attr
         if attr.dry_run and webhook.given.get("sideEffects") not in _HARMLESS:
-            raise BadRequest(f"admission webhook {gotext.quote(webhook.name)} does not support dry run")
+            raise BadRequest(f"admission {webhook.noun} {gotext.quote(webhook.name)} does not support dry run")
         try:
-            verdict = await call_webhook(self._client, webhook.given, subject, version)
+            verdict = await webhook.call(self._client, subject, version)
         except ConversionFailed as failed:
             raise internal_error(str(failed)) from None
         for key, value in verdict.annotations.items():
             attr.annotations[f"{webhook.name}/{key}"] = value
         attr.warnings += verdict.warnings
         if not verdict.allowed:
-            raise webhook_refusal(webhook.name, verdict.result)
+            raise webhook_refusal(webhook.name, verdict.result, webhook.noun)
         return verdict
 
 
@@ -119,24 +158,27 @@ def _read(configuration: Object) -> list[Webhook]:
     return [Webhook(name, place, given) for place, given in enumerate(configuration.get("webhooks") or ())]
 
 
-def webhook_refusal(name: str, given: Mapping[str, Any] | None) -> Told:
+def webhook_refusal(name: str, given: Mapping[str, Any] | None, noun: str = "webhook") -> Told:
     """What a client hears whom a webhook refuses: the webhook's Status, with a failure's code and our words before."""
     result = {"code": 400, **(given or {})}
     result["code"] = max(result["code"], 400) if result["code"] < 1000 else 500
     said = result.get("message") or result.get("reason")
     told = f": {said}" if said else " without explanation"
-    return Told(result, f"admission webhook {gotext.quote(name)} denied the request{told}")
+    return Told(result, f"admission {noun} {gotext.quote(name)} denied the request{told}")
 
 
 def _failed(webhook: Webhook, why: object) -> APIError:
-    return internal_error(f"failed calling webhook {gotext.quote(webhook.name)}: {why}")
+    return internal_error(f"failed calling {webhook.noun} {gotext.quote(webhook.name)}: {why}")
 
 
 class ValidatingAdmissionWebhook(_Webhooks):
     """Webhooks that say yes or no; all are called at once."""
 
-    def __init__(self, state: State, authorizer: Authorizer) -> None:
-        super().__init__(VALIDATING_WEBHOOKS, state, authorizer)
+    def __init__(self, state: State, authorizer: Authorizer, hooks: LoadedHooks | None = None) -> None:
+        super().__init__(VALIDATING_WEBHOOKS, state, authorizer, hooks)
+
+    def _local(self, hooks: LoadedHooks) -> Sequence[Object]:
+        return hooks.validating
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         """Whether a webhook may be about such writes."""
@@ -174,8 +216,11 @@ class ValidatingAdmissionWebhook(_Webhooks):
 class MutatingAdmissionWebhook(_Webhooks):
     """Webhooks that may change the object; one is called after the other."""
 
-    def __init__(self, state: State, authorizer: Authorizer) -> None:
-        super().__init__(MUTATING_WEBHOOKS, state, authorizer)
+    def __init__(self, state: State, authorizer: Authorizer, hooks: LoadedHooks | None = None) -> None:
+        super().__init__(MUTATING_WEBHOOKS, state, authorizer, hooks)
+
+    def _local(self, hooks: LoadedHooks) -> Sequence[Object]:
+        return hooks.mutating
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         """Whether a webhook may be about such writes."""
@@ -202,7 +247,8 @@ class MutatingAdmissionWebhook(_Webhooks):
         changed = False
         try:
             verdict = await self._ask(webhook, subject, version)
-            changed = await self._patch(webhook, subject, version, verdict)
+            change = self._patch if verdict.obj is None else self._replace
+            changed = await change(webhook, subject, version, verdict)
         except CallFailed as failed:
             if not webhook.open:
                 raise _failed(webhook, failed) from None
@@ -233,12 +279,24 @@ class MutatingAdmissionWebhook(_Webhooks):
             raise internal_error(why)
         if verdict.patch_type != "JSONPatch":
             raise CallFailed(f"unsupported patch type {gotext.quote(verdict.patch_type)}")
-        before = attr.obj
         try:
             made = await self._client.beside(size, patches.apply_json_patch, obj, verdict.patch)
-            await patches.settle_object(attr, version, made, subject.converter, size=size)
         except jsonpatch.Rejected as rejected:
             raise internal_error(rejected.why) from None
+        except patches.Unfit as unfit:
+            raise internal_error(str(unfit)) from None
+        return await self._settle(subject, version, made, size)
+
+    async def _replace(self, webhook: Webhook, subject: Subject, version: Version, verdict: Verdict) -> bool:
+        """Take the object that a hook has made; whether it is another then. Raises APIError."""
+        assert verdict.obj is not None
+        return await self._settle(subject, version, verdict.obj, verdict.size)
+
+    async def _settle(self, subject: Subject, version: Version, made: Object, size: int) -> bool:
+        attr = subject.attr
+        before = attr.obj
+        try:
+            await patches.settle_object(attr, version, made, subject.converter, size=size)
         except patches.Unfit as unfit:
             raise internal_error(str(unfit)) from None
         except patches.Foreign as foreign:

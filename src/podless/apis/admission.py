@@ -31,14 +31,17 @@ from podless.apis.storage.admission import (
     StorageObjectInUseProtection,
 )
 from podless.auth.authorizer import Authorizer
+from podless.hooks.loaded import LoadedHooks
 from podless.kinds.state import State
 
 
-def make_plugins(state: State, authorizer: Authorizer, meter: Meter | None = None) -> list[Plugin]:
+def make_plugins(
+    state: State, authorizer: Authorizer, meter: Meter | None = None, hooks: LoadedHooks | None = None
+) -> list[Plugin]:
     """Return all plugins of a server, in the order of kube-apiserver's plugins (pkg/kubeapiserver/options/plugins.go).
 
     kube-apiserver does in the storage of a kind what stands between its plugins that mutate and those that validate.
-    meter: adds up for quotas.
+    meter: adds up for quotas. hooks: of podless.hooks, which stand beside webhooks.
     """
     return [
         NamespaceLifecycle(state),
@@ -57,7 +60,7 @@ def make_plugins(state: State, authorizer: Authorizer, meter: Meter | None = Non
         CertificateSubjectRestriction(),
         DefaultIngressClass(state),
         MutatingAdmissionPolicy(state, authorizer),
-        MutatingAdmissionWebhook(state, authorizer),
+        MutatingAdmissionWebhook(state, authorizer, hooks),
         # in the storage of kinds
         ServiceAllocator(state),
         DeviceAccessCheck(state, authorizer),
@@ -66,6 +69,6 @@ def make_plugins(state: State, authorizer: Authorizer, meter: Meter | None = Non
         ParameterAccessCheck(state, authorizer),
         # plugins again
         ValidatingAdmissionPolicy(state, authorizer),
-        ValidatingAdmissionWebhook(state, authorizer),
+        ValidatingAdmissionWebhook(state, authorizer, hooks),
         ResourceQuota(state, meter or Meter()),  # the last one: a write that it lets pass is stored next
     ]

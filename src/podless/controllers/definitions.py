@@ -56,9 +56,18 @@ class Definitions(Controller):
         await self._collection.load()
         await self._naming.load()
         self.leave.append(self._collection.add_event_handler(self._note))
+        if (hooks := self.api.converter.hooks) is not None:
+            hooks.on_change.append(self._convert_anew)
         for entry in self._collection.under(self._kind.prefix)[0]:
             self.queue.add(entry.key)
         await self.flush()
+
+    def _convert_anew(self) -> None:
+        """Hooks were loaded again: those that convert may make something else of objects now."""
+        for entry in self._collection.under(self._kind.prefix)[0]:
+            if self._serving.convert_anew(entry.key):
+                self._settled.pop(entry.key, None)
+                self.queue.add(entry.key)
 
     @property
     def awaited(self) -> Sequence[Kind]:

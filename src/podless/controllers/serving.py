@@ -25,6 +25,23 @@ class Serving:
         self._api = api
         self._inherit = inherit
         self._inherited: dict[str, int] = {}
+        self._converts_since: dict[str, int] = {}  # by key, the revision at which its hooks were loaded again
+
+    def _hooked(self, key: str) -> bool:
+        """Whether hooks convert the objects of a definition."""
+        hooks = self._api.converter.hooks
+        return hooks is not None and bool(hooks.converting(keys.name_of(key)))
+
+    def convert_anew(self, key: str) -> bool:
+        """Hooks were loaded again: forget what they have made of the objects of a definition. False if they made none.
+
+        `serve` is to be called afterwards.
+        """
+        kind = self.served(key)
+        if kind is None or not (self._hooked(key) or "hook" in (kind.webhook or ())):
+            return False
+        self._converts_since[key] = self._api.cache.revision
+        return True
 
     def forget(self, key: str) -> None:
         """The definition is gone, and so is its endpoint."""
@@ -44,7 +61,8 @@ class Serving:
     async def serve(self, definition: Object, entry: Entry) -> None:
         """Bring a definition into force as it is stored. definition: the entry, decoded."""
         created = self._inherited.get(entry.key, entry.created)
-        compiled = partial(compile_kind, definition, entry.body, changed=entry.revision)
+        changed = max(entry.revision, self._converts_since.get(entry.key, 0))
+        compiled = partial(compile_kind, definition, entry.body, changed=changed, hooked=self._hooked(entry.key))
         kind = compiled(created=created)
         served = self._api.registry.get(kind.group, kind.plural)
         if has_condition(definition, "Established"):
@@ -53,7 +71,19 @@ class Serving:
                 if since:
                     self._inherited[entry.key] = since
                     kind = compiled(created=since)
-            if served is None or not is_same_kind(served, kind):  # labels and conditions change nothing for its objects
+            since = self._converts_since.get(entry.key, 0)
+            if (
+                served is None
+                or not is_same_kind(served, kind)
+                or _hook(served) != _hook(kind)
+                or since > served.changed
+            ):
+                # labels and conditions change nothing for its objects
                 self._api.registry.put(kind)
         elif served is None or served.uid == kind.uid:
             self._api.registry.wait(kind)
+
+
+def _hook(kind: Kind) -> str | None:
+    """The hook that converts the objects, "" for any; None for no hook."""
+    return (kind.webhook or {}).get("hook")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -16,8 +17,12 @@ def has_condition(definition: dict[str, Any], name: str) -> bool:
     return any(entry["type"] == name and entry["status"] == "True" for entry in conditions)
 
 
-def compile_kind(definition: dict[str, Any], stored: bytes, *, created: int = 0, changed: int = 0) -> Kind:
+def compile_kind(
+    definition: dict[str, Any], stored: bytes, *, created: int = 0, changed: int = 0, hooked: bool = False
+) -> Kind:
     """The kind that a definition makes, with its served versions; schemas are compiled when they are used.
+
+    hooked: hooks of podless.hooks convert its objects, unless it names a webhook.
 
     definition: decoded and with its defaults; stored: the same as bytes. created, changed: the revisions of the
     definition's creation and of its latest change, where it is in a store.
@@ -29,7 +34,6 @@ def compile_kind(definition: dict[str, Any], stored: bytes, *, created: int = 0,
     every = [(_version(version, stored), bool(version.get("served"))) for version in spec["versions"]]
     storage = next(version["name"] for version in spec["versions"] if version.get("storage"))
     terminating = has_condition(definition, "Terminating")
-    conversion = spec.get("conversion") or {}
     return Kind(
         group=spec["group"],
         plural=names["plural"],
@@ -49,9 +53,21 @@ def compile_kind(definition: dict[str, Any], stored: bytes, *, created: int = 0,
         created=created,
         changed=changed,
         terminating=terminating,
-        webhook=MappingProxyType(conversion["webhook"]) if conversion.get("strategy") == "Webhook" else None,
+        webhook=_conversion(definition, hooked),
         verbs=VERBS_TERMINATING if terminating else VERBS,
     )
+
+
+CONVERSION_HOOK = "podless.dev/conversion-hook"  # the annotation that names a hook
+
+
+def _conversion(definition: dict[str, Any], hooked: bool) -> Mapping[str, Any] | None:
+    """Who converts the objects, if not podless itself: the webhook of the definition, or hooks."""
+    conversion = definition["spec"].get("conversion") or {}
+    if conversion.get("strategy") == "Webhook":
+        return MappingProxyType(conversion["webhook"])
+    named = (definition["metadata"].get("annotations") or {}).get(CONVERSION_HOOK) or ""
+    return MappingProxyType({"hook": named}) if hooked or named else None
 
 
 def _version(given: dict[str, Any], stored: bytes) -> Version:

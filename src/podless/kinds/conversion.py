@@ -8,6 +8,7 @@ annotations is never the webhook's to change.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from podless.cache.entry import Entry
 from podless.codec import gotext, serializer
 from podless.fields.typed import SchemaMisfit
+from podless.hooks import CONVERT
+from podless.hooks.pool import HookFailed
 from podless.kinds import reviews, view
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
@@ -31,7 +34,10 @@ from podless.structs.structfiles import load_struct
 from podless.structs.structs import TYPE_META, Field, Struct
 
 if TYPE_CHECKING:
+    from podless.hooks.loaded import LoadedHooks
     from podless.schema import Schema
+
+log = logging.getLogger("podless")
 
 STATUS = load_struct("meta/v1", "Status")
 
@@ -65,11 +71,13 @@ class ConversionFailed(Internal):
 class Converter:
     """Has objects in other versions than they are in, by asking the webhook of their kind where it has one.
 
-    client: calls webhooks. One serves all kinds of a server.
+    client: calls webhooks. hooks: of podless.hooks, which convert in the place of webhooks. One serves all kinds of a
+    server.
     """
 
-    def __init__(self, client: WebhookClient, scheme: Scheme = NO_SCHEME) -> None:
+    def __init__(self, client: WebhookClient, scheme: Scheme = NO_SCHEME, hooks: LoadedHooks | None = None) -> None:
         self.client = client
+        self.hooks = hooks
         self._scheme = scheme
 
     async def convert(self, kind: Kind, obj: Object, wanted: str) -> Object:
@@ -171,9 +179,11 @@ class Converter:
         does not answer, refuses, or answers what it may not.
         """
         given = _type(kind, objects[0]["apiVersion"])
-        head = f"conversion webhook for {given}"
         webhook = kind.webhook
         assert webhook is not None
+        if "hook" in webhook:
+            return await self._ask_hook(kind, objects, wanted, size)
+        head = f"conversion webhook for {given}"
         review, version = _review(webhook, objects, kind.api_version(wanted))
         body = await self.client.beside(size, serializer.encode_json, review)
         target = kind.made("conversion target", lambda: Target.of(webhook["clientConfig"]))
@@ -183,12 +193,46 @@ class Converter:
             converted = await self.client.read(answer, told)
         except (RemoteError, _Unsound) as error:
             raise ConversionFailed(f"{head} failed: {error}") from None
+        return await self._accept(head, kind, objects, converted, wanted, len(answer))
+
+    async def _accept(
+        self, head: str, kind: Kind, objects: Sequence[Object], converted: list[Any], wanted: str, size: int
+    ) -> list[Object]:
+        """Converted objects as they are taken. Raises ConversionFailed."""
         if len(converted) != len(objects):
             raise ConversionFailed(f"{head} returned {len(converted)} objects, expected {len(objects)}")
         try:
-            return await self.client.beside(len(answer), _all_checked, kind, objects, converted, wanted)
+            return await self.client.beside(size, _all_checked, kind, objects, converted, wanted)
         except _Unsound as error:
             raise ConversionFailed(f"{head} returned {error}") from None
+
+    async def _ask_hook(self, kind: Kind, objects: Sequence[Object], wanted: str, size: int) -> list[Object]:
+        """The same from a hook. Clients never hear where it failed: one answer is for all who want an object."""
+        source = objects[0]["apiVersion"]
+        head = f"conversion hook for {_type(kind, source)}"
+        assert kind.webhook is not None
+        hook = self._choose_hook(kind, source.rpartition("/")[2], wanted, kind.webhook["hook"])
+        if self.hooks is None or hook is None:
+            named = f" {kind.webhook['hook']!r}" if kind.webhook["hook"] else ""
+            raise ConversionFailed(f"{head} failed: no hook{named} converts {source} to {kind.api_version(wanted)}")
+        question = {"kind": CONVERT, "hook": hook["name"], "version": kind.api_version(wanted)}
+        question["objects"] = [*map(_sent, objects)]
+        body = await self.client.beside(size, serializer.encode_json, question)
+        try:
+            answer = await self.hooks.call(CONVERT, hook["name"], body, hook["timeoutSeconds"])
+        except HookFailed as error:
+            log.error("hooks: %s: %s (%s)", hook["name"], error, error.place or "no place is known")
+            raise ConversionFailed(f"{head} failed: {error}") from None
+        if answer is None:
+            raise ConversionFailed(f"{head} failed: the hook is gone")
+        converted: list[Any] = (await self.client.read(answer, serializer.decode_json))["objects"]
+        return await self._accept(head, kind, objects, converted, wanted, len(answer))
+
+    def _choose_hook(self, kind: Kind, source: str, wanted: str, named: str) -> Object | None:
+        """The hook for two versions: the one that names both, else one for all. named: the only one that may be."""
+        known = self.hooks.converting(kind.resource, named) if self.hooks is not None else []
+        fitting = [one for one in known if one["from"] in ("", source) and one["to"] in ("", wanted)]
+        return max(fitting, key=lambda one: (bool(one["from"]), bool(one["to"])), default=None)
 
 
 def _loaded(kind: Kind, source: Version, batch: Sequence[Entry]) -> list[Object]:

@@ -67,13 +67,13 @@ class Kind:
     the definition's creation; before it there is nothing to watch. changed: the revision of its latest change; what
     was written after that needs no second look when it is read. terminating: the definition is being deleted.
     webhook: the conversion.webhook of the definition, which alone can tell what an object of one version is in
-    another; None where only the apiVersion differs. hash_version: the version in the storage hash of discovery, where a
-    real server stores another one than it serves. struct: the fields of a built-in kind; `struct_of` gives those of a
-    version. preserve: fields that the schemas do not know are kept everywhere (spec.preserveUnknownFields). home: the
-    kind that stores the objects, where this one only shows them in another group; its storage_version is "" then.
-    hashed: whether discovery tells a hash of the stored form. shown_deleted: whether a delete answers the object rather
-    than a Status. others: the kinds that show the objects of this one. scheme: of a built-in kind.
-    views: all kinds that show the objects, home first.
+    another, or {"hook": NAME} for hooks of podless.hooks; None where only the apiVersion differs. hash_version: the
+    version in the storage hash of discovery, where a real server stores another one than it serves. struct: the fields
+    of a built-in kind; `struct_of` gives those of a version. preserve: fields that the schemas do not know are kept
+    everywhere (spec.preserveUnknownFields). home: the kind that stores the objects, where this one only shows them in
+    another group; its storage_version is "" then. hashed: whether discovery tells a hash of the stored form.
+    shown_deleted: whether a delete answers the object rather than a Status. others: the kinds that show the objects of
+    this one. scheme: of a built-in kind. views: all kinds that show the objects, home first.
     """
 
     group: str

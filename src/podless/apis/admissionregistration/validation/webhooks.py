@@ -53,6 +53,18 @@ def check_webhooks(configuration: Object, old: Object | None = None) -> list[Fie
 
 def _check(webhook: Object, path: str, effects: tuple[str, ...], conditions: bool) -> list[FieldError]:
     errors = _check_name(webhook["name"], f"{path}.name")
+    errors += _check_call(webhook, path, effects)
+    errors += _check_client(webhook["clientConfig"], f"{path}.clientConfig")
+    return errors + (_check_conditions(webhook, path) if conditions else [])
+
+
+def check_hook(hook: Object) -> list[FieldError]:
+    """The rules of a webhook for a hook of podless.hooks, which has a name of another form, and no clientConfig."""
+    return _check_call(hook, "hook", _EFFECTS) + _check_conditions(hook, "hook")
+
+
+def _check_call(webhook: Object, path: str, effects: tuple[str, ...]) -> list[FieldError]:
+    errors = []
     for index, rule in enumerate(each(webhook.get("rules") or [])):
         errors += rules.check_rule(rule, f"{path}.rules[{index}]")
     errors += rules.check_choice(webhook, "failurePolicy", rules.FAILURE_POLICIES, path)
@@ -66,15 +78,15 @@ def _check(webhook: Object, path: str, effects: tuple[str, ...], conditions: boo
         errors.append(field.invalid(f"{path}.timeoutSeconds", seconds, text))
     for name in ("namespaceSelector", "objectSelector"):
         errors += labelselector.validate_selector(webhook.get(name) or {}, f"{path}.{name}")
-    errors += rules.check_choice(webhook, "reinvocationPolicy", rules.REINVOCATIONS, path)
-    errors += _check_client(webhook["clientConfig"], f"{path}.clientConfig")
-    if conditions and webhook.get("matchConditions"):
-        from podless.cel.policies import Environment
+    return errors + rules.check_choice(webhook, "reinvocationPolicy", rules.REINVOCATIONS, path)
 
-        errors += rules.check_conditions(
-            webhook["matchConditions"], Environment(new=CURRENT.get()), f"{path}.matchConditions"
-        )
-    return errors
+
+def _check_conditions(webhook: Object, path: str) -> list[FieldError]:
+    if not webhook.get("matchConditions"):
+        return []
+    from podless.cel.policies import Environment
+
+    return rules.check_conditions(webhook["matchConditions"], Environment(new=CURRENT.get()), f"{path}.matchConditions")
 
 
 def _check_name(name: str, path: str) -> list[FieldError]:

@@ -1,0 +1,75 @@
+"""Hooks of podless.hooks in the place of webhooks: how they are called about a write, and what their answers say."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from podless.admission.calls import TICK, CallFailed, Verdict
+from podless.admission.subject import Subject
+from podless.apis.admissionregistration.validation.webhooks import check_hook
+from podless.codec import serializer
+from podless.hooks import CONVERT
+from podless.hooks.pool import HookFailed
+from podless.kinds.kind import Version
+from podless.meta import uids
+from podless.meta.errors import Timeout
+from podless.meta.field import join_errors
+from podless.remote import DEADLINE, WebhookClient
+from podless.runtime.jsonobject import Object
+
+if TYPE_CHECKING:
+    from podless.hooks.loaded import LoadedHooks
+
+
+_MASTERS = "system:masters"
+
+
+def check_declaration(declared: Mapping[str, Any]) -> None:
+    """Raise ValueError for a hook whose declaration a webhook configuration could not have."""
+    if declared["kind"] == CONVERT:
+        return
+    try:
+        errors = check_hook(declared["given"])
+    except (AttributeError, KeyError, TypeError):
+        raise ValueError(f"hook {declared['name']}: an option has a value of the wrong type") from None
+    if errors:
+        raise ValueError(f"hook {declared['name']}: {join_errors(errors)}")
+
+
+async def call_hook(
+    hooks: LoadedHooks, kind: str, given: Mapping[str, Any], client: WebhookClient, subject: Subject, version: Version
+) -> Verdict:
+    """Ask a hook about a write, whose object it sees in a version. given: its declaration.
+
+    Raises CallFailed, ConversionFailed where the object cannot be had so, and Timeout where the time of the whole
+    request is over.
+    """
+    request: Object = {"uid": uids.make_uid()} | subject.request(version)
+    request["object"] = await subject.shown(subject.attr.obj, version)
+    request["oldObject"] = await subject.shown(subject.attr.old, version)
+    raw = serializer.encode_json({"kind": kind, "hook": given["name"], "request": request})
+    seconds, until = float(given["timeoutSeconds"]), DEADLINE.get()
+    if until is not None:
+        seconds = min(seconds, max(until - time.monotonic(), 0.0))
+    try:
+        answer = await hooks.call(kind, given["name"], raw, seconds)
+    except HookFailed as failed:
+        if until is not None and time.monotonic() >= until - TICK:
+            raise Timeout("request did not complete within requested timeout") from None
+        told = f"{failed} ({failed.place})" if failed.place and _MASTERS in subject.attr.user.groups else str(failed)
+        raise CallFailed(told) from None
+    return Verdict(True) if answer is None else await client.read(answer, _read_verdict)
+
+
+def _read_verdict(answer: bytes) -> Verdict:
+    found = serializer.decode_json(answer)
+    return Verdict(
+        found["allowed"],
+        result=found.get("status"),
+        warnings=list(dict.fromkeys(found.get("warnings") or ())),
+        annotations=found.get("annotations") or {},
+        obj=found.get("object"),
+        size=len(answer),
+    )

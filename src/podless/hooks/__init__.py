@@ -1,0 +1,278 @@
+"""Hooks: functions in Python that validate, mutate, default and convert objects, where Kubernetes has webhooks.
+
+    from podless import hooks
+
+    @hooks.validate("widgets.example.com")
+    def check_size(obj):
+        if obj["spec"]["size"] > 9:
+            raise hooks.Denied("spec.size is at most 9")
+
+`podless serve --hooks app.py` and `Server(hooks="app.py")` load them. A hook is asked for the parameters that its
+function names, and gets copies of its own:
+
+| parameter | value |
+|---|---|
+| obj | the object, None for a delete |
+| old | the object as it was, None for a create |
+| request | a `Request`: operation, name, namespace, user, and what else an AdmissionRequest has |
+| version | of a conversion: the name of the wanted version, such as "v2" |
+
+A parameter that is annotated with a class gets an instance of it (podless.models says which classes). Hooks run in
+worker processes, never on the event loop: they share no memory with the server (podless.hooks.worker).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from podless.runtime.jsonobject import Object
+
+__all__ = ["Denied", "Hook", "Request", "convert", "default", "find_hooks", "mutate", "validate"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+VALIDATE, MUTATE, DEFAULT, CONVERT = "validate", "mutate", "default", "convert"
+OPERATIONS = ("CREATE", "UPDATE", "DELETE", "CONNECT")
+_MARK = "__podless_hooks__"
+_PARAMETERS = {
+    VALIDATE: ("obj", "old", "request"),
+    MUTATE: ("obj", "old", "request"),
+    DEFAULT: ("obj", "request"),
+    CONVERT: ("obj", "version"),
+}
+
+
+class Denied(Exception):
+    """Raised by a hook to deny a request; the client gets these words.
+
+    code: the HTTP status code, 400 or more (default: 403). reason: of the Status (default: "Forbidden"). details: of
+    the Status.
+    """
+
+    def __init__(
+        self, message: str = "", code: int = 403, reason: str = "Forbidden", details: Object | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status: Object = {"code": code, "reason": reason, "message": message}
+        if details is not None:
+            self.status["details"] = details
+
+
+class Request:
+    """The request that a hook judges. given: the AdmissionRequest, without its objects.
+
+    warnings: texts for the client. annotations: for the audit log.
+    """
+
+    def __init__(self, given: Object) -> None:
+        self.given = given
+        self.warnings: list[str] = []
+        self.annotations: dict[str, str] = {}
+
+    @property
+    def operation(self) -> str:
+        """CREATE, UPDATE, DELETE or CONNECT."""
+        return str(self.given["operation"])
+
+    @property
+    def name(self) -> str:
+        """Name of the object, "" where it has none yet."""
+        return str(self.given.get("name") or "")
+
+    @property
+    def namespace(self) -> str:
+        """Namespace of the object, "" for a cluster-scoped one."""
+        return str(self.given.get("namespace") or "")
+
+    @property
+    def subresource(self) -> str:
+        """The subresource that is written to, "" for the object itself."""
+        return str(self.given.get("subResource") or "")
+
+    @property
+    def dry_run(self) -> bool:
+        """Whether nothing will be stored."""
+        return bool(self.given.get("dryRun"))
+
+    @property
+    def user(self) -> Object:
+        """The userInfo: username, uid, groups, extra."""
+        return dict(self.given.get("userInfo") or {})
+
+    def warn(self, text: str) -> None:
+        """Send the client a warning."""
+        self.warnings.append(str(text))
+
+    def annotate(self, key: str, value: str) -> None:
+        """Add an annotation to the audit event of the request; its key gets the name of the hook as a prefix."""
+        self.annotations[str(key)] = str(value)
+
+
+@dataclass(frozen=True)
+class Hook:
+    """A declared hook. given: as a webhook stands in a configuration, with its defaults; of a conversion `resource`,
+    `from` and `to`. takes: the parameters of the function, with the class that each is annotated with.
+    """
+
+    kind: str
+    name: str
+    given: Object
+    function: Callable[..., Any]
+    takes: Mapping[str, Any]
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the function is a coroutine function."""
+        return inspect.iscoroutinefunction(self.function)
+
+    def describe(self) -> Object:
+        """Return all that the server needs to know of the hook, as JSON."""
+        return {"kind": self.kind, "name": self.name, "given": self.given, "async": self.is_async}
+
+
+def validate(*resources: str, **options: Any) -> Callable[[F], F]:
+    """Declare a hook that accepts or denies requests: raise `Denied` to deny one.
+
+    resources: "widgets.example.com", "widgets.example.com/status", "pods", "*.example.com" or "*.*". options, with the
+    meaning that they have for a ValidatingWebhook:
+
+    operations (default: CREATE and UPDATE), versions (default: all), scope ("Namespaced", "Cluster" or "*"),
+    namespace_selector, object_selector, match_conditions (expressions by name), match_policy (default: "Equivalent"),
+    failure_policy ("Fail" or "Ignore"; default: "Fail"), timeout (1 to 30 seconds; default: 10), side_effects
+    ("None", "NoneOnDryRun", "Some" or "Unknown"; default: "None"), name (default: that of the function).
+
+    Raises ValueError for a declaration that cannot work.
+    """
+    return lambda function: _declare(VALIDATE, function, _read_options(function, resources, options))
+
+
+def mutate(*resources: str, **options: Any) -> Callable[[F], F]:
+    """Declare a hook that changes objects: change `obj` in place, or return another one; `Denied` denies the request.
+
+    resources and options as for `validate`; also reinvocation_policy ("Never" or "IfNeeded"; default: "Never").
+    """
+    return lambda function: _declare(MUTATE, function, _read_options(function, resources, options, changes=True))
+
+
+def default(*resources: str, **options: Any) -> Callable[[F], F]:
+    """Declare a hook that fills in fields that the client left out; it never replaces a value that is there.
+
+    Hooks of this sort run before all others. resources and options as for `mutate`.
+    """
+    return lambda function: _declare(DEFAULT, function, _read_options(function, resources, options, changes=True))
+
+
+def convert(
+    resource: str, source: str = "", target: str = "", *, timeout: int = 30, name: str = ""
+) -> Callable[[F], F]:
+    """Declare a hook that returns an object in another version, for a definition with `conversion.strategy: None`.
+
+    resource: the name of the definition, such as "widgets.example.com". source, target: the versions that the function
+    converts between, such as "v1" and "v2"; "" for all. The server sets apiVersion, and keeps metadata but for labels
+    and annotations. timeout: seconds for up to 500 objects.
+    """
+
+    def declare(function: F) -> F:
+        given = {"resource": resource, "from": source, "to": target, "timeoutSeconds": _read_timeout(timeout)}
+        return _declare(CONVERT, function, {"name": name or _name_of(function), **given})
+
+    return declare
+
+
+def find_hooks(namespace: Mapping[str, Any]) -> list[Hook]:
+    """Return the hooks of a module's namespace, in the order of their definition. Raises ValueError for equal names."""
+    found = [hook for value in namespace.values() for hook in getattr(value, _MARK, ()) if callable(value)]
+    unique = list({id(hook): hook for hook in found}.values())
+    check_names(unique)
+    return unique
+
+
+def check_names(hooks: Sequence[Hook]) -> None:
+    """Raise ValueError where two hooks of one kind have the same name."""
+    seen: set[tuple[str, str]] = set()
+    for hook in hooks:
+        if (hook.kind, hook.name) in seen:
+            raise ValueError(f"there are two {hook.kind} hooks with the name {hook.name!r}: give one of them name=...")
+        seen.add((hook.kind, hook.name))
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _declare(kind: str, function: F, given: Object) -> F:
+    known, takes = _PARAMETERS[kind], {}
+    for parameter in _signature(function).parameters.values():
+        if parameter.name in known:
+            takes[parameter.name] = parameter.annotation
+        elif parameter.default is parameter.empty and parameter.kind not in (
+            parameter.VAR_KEYWORD,
+            parameter.VAR_POSITIONAL,
+        ):
+            raise ValueError(
+                f"{_name_of(function)}: a {kind} hook knows no parameter {parameter.name!r}; it has {', '.join(known)}"
+            )
+    hook = Hook(kind, given["name"], given, function, takes)
+    setattr(function, _MARK, (*getattr(function, _MARK, ()), hook))
+    return function
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    try:
+        return inspect.signature(function, eval_str=True)
+    except (NameError, TypeError, AttributeError):  # an annotation that is for type checkers alone
+        return inspect.signature(function)
+
+
+_TEXTS = {"scope": "*", "match_policy": "Equivalent", "failure_policy": "Fail", "side_effects": "None"}
+
+
+def _read_options(
+    function: Callable[..., Any], resources: Sequence[str], options: Mapping[str, Any], *, changes: bool = False
+) -> Object:
+    """A webhook of a configuration. Raises ValueError."""
+    left = dict(options)
+    name = left.pop("name", "") or _name_of(function)
+    if not resources:
+        raise ValueError(f"{name}: name at least one resource, such as 'widgets.example.com'")
+    operations = left.pop("operations", ("CREATE", "UPDATE"))
+    if isinstance(operations, str):
+        operations = (operations,)
+    texts = {key: left.pop(key, value) for key, value in _TEXTS.items()}
+    rule = {"operations": [*operations], "apiVersions": [*left.pop("versions", ("*",))], "scope": texts["scope"]}
+    conditions = left.pop("match_conditions", None) or {}
+    given = {
+        "name": name,
+        "rules": [_rule(name, resource) | rule for resource in resources],
+        "matchPolicy": texts["match_policy"],
+        "failurePolicy": texts["failure_policy"],
+        "sideEffects": texts["side_effects"],
+        "timeoutSeconds": _read_timeout(left.pop("timeout", 10)),
+        "namespaceSelector": left.pop("namespace_selector", None) or {},
+        "objectSelector": left.pop("object_selector", None) or {},
+    }
+    if conditions:
+        given["matchConditions"] = [{"name": key, "expression": text} for key, text in conditions.items()]
+    if changes:
+        given["reinvocationPolicy"] = left.pop("reinvocation_policy", "Never")
+    if left:
+        raise ValueError(f"{name}: a hook has no option {', '.join(map(repr, left))}")
+    return given
+
+
+def _rule(name: str, resource: str) -> Object:
+    """The groups and resources of "plural.group/subresource". Raises ValueError."""
+    whole, _, below = resource.partition("/")
+    plural, _, group = whole.partition(".")
+    if not plural:
+        raise ValueError(f"{name}: {resource!r} names no resource; write 'widgets.example.com'")
+    return {"apiGroups": [group], "resources": [f"{plural}/{below}" if below else plural]}
+
+
+def _read_timeout(seconds: Any) -> int:
+    if not isinstance(seconds, int) or not 1 <= seconds <= 30:
+        raise ValueError(f"a timeout is a whole number from 1 to 30 seconds, not {seconds!r}")
+    return seconds

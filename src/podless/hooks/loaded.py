@@ -1,0 +1,166 @@
+"""The hooks of a server: loaded at its start, and again when their files change."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable, Iterable, Sequence
+from types import ModuleType
+from typing import Any
+
+from podless.hooks import CONVERT, DEFAULT, MUTATE, VALIDATE, Hook, check_names, find_hooks
+from podless.hooks.pool import HookFailed, LoadFailed, Pool
+from podless.runtime.jsonobject import Object
+
+log = logging.getLogger("podless")
+
+# files (*.py), names of modules, modules, decorated functions
+Sources = str | os.PathLike[str] | ModuleType | Callable[..., Any] | Iterable[Any]
+_LOOK = 0.3  # seconds between two looks at the files
+
+
+class LoadedHooks:
+    """All hooks of a server. check: raises ValueError for a declaration that the server does not take.
+
+    generation: how often they were loaded. on_change: called after they were loaded again.
+    """
+
+    def __init__(self, given: Sources, *, reload: bool = False, check: Callable[[Object], None]) -> None:
+        self._sources, self._own = read_sources(given)
+        self._reload = reload
+        self._check = check
+        self._pool: Pool | None = None
+        self._old: list[Pool] = []
+        self._watching: asyncio.Task[None] | None = None
+        self._seen: dict[str, float] = {}
+        self.generation = 0
+        self.on_change: list[Callable[[], None]] = []
+
+    async def start(self) -> None:
+        """Load all hooks. Raises LoadFailed."""
+        self._pool = await self._load()
+        self.generation += 1
+        if self._reload and self._sources:
+            self._watching = asyncio.get_running_loop().create_task(self._watch())
+
+    async def stop(self) -> None:
+        """End all workers."""
+        if self._watching is not None:
+            self._watching.cancel()
+            self._watching = None
+        for pool in (*self._old, self._pool):
+            if pool is not None:
+                pool.close()
+        self._pool = None
+
+    def declared(self, *kinds: str) -> list[Object]:
+        """What is declared of these kinds, kind by kind, in the order of definition."""
+        known = self._pool.declared if self._pool is not None else []
+        return [one for kind in kinds for one in known if one["kind"] == kind]
+
+    @property
+    def mutating(self) -> list[Object]:
+        """Those that may change objects: what fills fields in comes first."""
+        return self.declared(DEFAULT, MUTATE)
+
+    @property
+    def validating(self) -> list[Object]:
+        """Those that accept or deny."""
+        return self.declared(VALIDATE)
+
+    def converting(self, resource: str, named: str = "") -> list[Object]:
+        """Those that convert the objects of a definition. named: the only one, where the definition names it."""
+        known = [one["given"] for one in self.declared(CONVERT)]
+        return [one for one in known if (one["name"] == named if named else one["resource"] == resource)]
+
+    async def call(self, kind: str, name: str, raw: bytes, seconds: float) -> bytes | None:
+        """What a hook answers; None where it was taken away meanwhile. Raises HookFailed."""
+        pool = self._pool
+        if pool is None:
+            raise HookFailed("the server is stopping")
+        if not any(one["kind"] == kind and one["name"] == name for one in pool.declared):
+            return None
+        return await pool.call(kind, name, raw, seconds)
+
+    async def _load(self) -> Pool:
+        pool = Pool(self._sources, self._own)
+        try:
+            await pool.open()
+            for one in pool.declared:
+                self._check(one)
+        except ValueError as error:
+            pool.close()
+            raise LoadFailed(str(error)) from None
+        except BaseException:
+            pool.close()
+            raise
+        self._seen = _times(pool.files)
+        return pool
+
+    async def load_again(self) -> None:
+        """Load all hooks again; calls on their way end as they began. Raises LoadFailed, and all stays as it is."""
+        pool = await self._load()
+        if self._pool is not None:
+            self._old.append(self._pool)
+        self._pool = pool
+        self.generation += 1
+        for told in self.on_change:
+            told()
+        self._retire()
+
+    def _retire(self) -> None:
+        """End the workers of earlier loads that have nothing left to do, and look again later for the others."""
+        for pool in [pool for pool in self._old if pool.is_quiet]:
+            pool.close()
+            self._old.remove(pool)
+        if self._old:
+            asyncio.get_running_loop().call_later(_LOOK, self._retire)
+
+    async def _watch(self) -> None:
+        """Load the hooks again when one of their files has changed."""
+        while True:
+            await asyncio.sleep(_LOOK)
+            now = _times(self._seen)
+            if now == self._seen:
+                continue
+            self._seen = now
+            try:
+                await self.load_again()
+                log.info("hooks: loaded again: %s", ", ".join(self._sources))
+            except LoadFailed as failed:
+                log.error("hooks: not loaded again, the old ones stay: %s", failed)
+
+
+def _times(files: Iterable[str]) -> dict[str, float]:
+    """When files were changed last; 0.0 for one that is not there."""
+    found = {}
+    for file in files:
+        try:
+            found[file] = os.stat(file).st_mtime
+        except OSError:
+            found[file] = 0.0
+    return found
+
+
+def read_sources(given: Sources) -> tuple[list[str], list[Hook]]:
+    """Files and modules to load in workers, and hooks of this process. Raises ValueError for a mixture of both."""
+    items: Sequence[Any]
+    if isinstance(given, str | os.PathLike | ModuleType) or callable(given):
+        items = [given]
+    else:
+        items = list(given)
+    sources = [os.fspath(item) for item in items if isinstance(item, str | os.PathLike)]
+    own: list[Hook] = []
+    for item in items:
+        if isinstance(item, ModuleType):
+            own += find_hooks(vars(item))
+        elif not isinstance(item, str | os.PathLike):
+            found = find_hooks({"": item})
+            if not found:
+                raise ValueError(f"{item!r} is no hook: decorate it with podless.hooks.validate, mutate, ...")
+            own += found
+    if sources and own:
+        raise ValueError("hooks are either files and modules, or functions of this program")
+    check_names(own)
+    return sources, own

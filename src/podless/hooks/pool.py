@@ -1,0 +1,381 @@
+"""The server's side of hooks: workers, one call at a time on each, deadlines, and workers that are started anew.
+
+A hook that overruns costs its worker: the process is killed, and a thread is abandoned. Coroutines share a worker, and
+are cancelled; a worker that does not even do that is killed too. Calls that had not begun go to another worker.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from podless.codec import serializer
+from podless.hooks import Hook, worker
+from podless.hooks.worker import CANCEL, CONVERTED_MOST, FAILED, GIVEN, TOLD
+from podless.runtime.jsonobject import Object
+
+log = logging.getLogger("podless")
+
+WORKERS_MOST = 4  # that run at once
+_THREADS_MOST = 8  # of this process, abandoned ones included
+_WAITING_MOST = 1000  # calls that may wait for a worker
+_PATIENCE = 0.05  # seconds that a call waits before another worker is started for it
+_CANCEL = 1.0  # seconds that a coroutine has to end after it was cancelled
+_LOAD = 60.0  # seconds that hooks may take to load
+_REST = 1.0  # seconds before a worker that could not be started is tried again
+_START = "import sys; sys.path[:] = {path!r}; from podless.hooks.worker import main; main({descriptor}, {sources!r})"
+
+
+class HookFailed(Exception):
+    """A hook gave no answer; the text is for every client. place: what only administrators are told, "" for nothing."""
+
+    def __init__(self, why: str, place: str = "") -> None:
+        super().__init__(why)
+        self.place = place
+
+
+class LoadFailed(Exception):
+    """Hooks could not be loaded; the text is for the operator of the server."""
+
+
+class _Call:
+    """One call on its way. peer: the worker that has it, None while it waits."""
+
+    __slots__ = ("done", "frame", "is_async", "number", "peer", "retried", "seconds", "timer")
+
+    def __init__(self, number: int, raw: bytes, seconds: float, is_async: bool) -> None:
+        self.number = number
+        self.frame = GIVEN.pack(len(raw), number) + raw
+        self.seconds = seconds
+        self.is_async = is_async
+        self.done: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self.peer: _Peer | None = None
+        self.timer: asyncio.TimerHandle | None = None
+        self.retried = False
+
+    def end(self, result: bytes | HookFailed) -> None:
+        """Give whoever waits an answer."""
+        if self.timer is not None:
+            self.timer.cancel()
+        if not self.done.done():
+            if isinstance(result, HookFailed):
+                self.done.set_exception(result)
+                self.done.exception()  # whoever waited may have gone
+            else:
+                self.done.set_result(result)
+
+
+class _Peer(asyncio.Protocol):
+    """A worker as the server sees it. kill: ends or abandons it. calls: those that it has, by number."""
+
+    def __init__(self, pool: Pool, kill: Callable[[], None]) -> None:
+        self._pool = pool
+        self._kill = kill
+        self._rest = bytearray()
+        self._transport: asyncio.Transport | None = None
+        self.calls: dict[int, _Call] = {}
+        self.greeting: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+        self.dead = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # that of uvloop is none by its class
+
+    def data_received(self, data: bytes) -> None:
+        rest = self._rest
+        rest += data
+        while len(rest) >= TOLD.size:
+            size, number, status = TOLD.unpack_from(rest)
+            if size > CONVERTED_MOST:
+                self.end()
+                return
+            if len(rest) < TOLD.size + size:
+                return
+            raw = bytes(rest[TOLD.size : TOLD.size + size])
+            del rest[: TOLD.size + size]
+            if number:
+                self._pool.answered(self, number, status, raw)
+            elif not self.greeting.done():
+                self.greeting.set_result(bytes([status]) + raw)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.end()
+
+    def send(self, call: _Call) -> None:
+        """Hand a call over."""
+        assert self._transport is not None
+        call.peer = self
+        self.calls[call.number] = call
+        self._transport.write(call.frame)
+
+    def cancel(self, number: int) -> None:
+        """Have a coroutine cancelled."""
+        if self._transport is not None:
+            self._transport.write(GIVEN.pack(len(CANCEL), number) + CANCEL)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it runs a hook that is no coroutine."""
+        return any(not call.is_async for call in self.calls.values())
+
+    def end(self) -> None:
+        """End the worker, whatever it does."""
+        if self.dead:
+            return
+        self.dead = True
+        if not self.greeting.done():
+            self.greeting.set_result(b"")
+        if self._transport is not None:
+            self._transport.abort()
+        self._kill()
+        self._pool.lost(self)
+
+
+class Pool:
+    """The workers of one loaded state of the hooks. sources: files and modules; else hooks of this process.
+
+    declared: what the hooks say of themselves. files: those that they were loaded from.
+    """
+
+    def __init__(self, sources: Sequence[str], hooks: Sequence[Hook] = ()) -> None:
+        self._sources = list(sources)
+        self._hooks = list(hooks)
+        self.declared: list[Object] = []
+        self.files: list[str] = []
+        self._peers: list[_Peer] = []
+        self._idle: list[_Peer] = []
+        self._queue: deque[_Call] = deque()
+        self._number = 0
+        self._threads: list[threading.Thread] = []
+        self._starting: asyncio.Task[None] | None = None
+        self._hurry: asyncio.TimerHandle | None = None
+        self._closed = False
+        self._is_async: dict[tuple[str, str], bool] = {}
+
+    async def open(self) -> None:
+        """Start a worker, and have it load the hooks. Raises LoadFailed."""
+        hello = await self._start()
+        self.declared, self.files = hello["hooks"], hello["files"]
+        self._is_async = {(one["kind"], one["name"]): one["async"] for one in self.declared}
+
+    async def call(self, kind: str, name: str, raw: bytes, seconds: float) -> bytes:
+        """What a hook answers to a request in JSON.
+
+        seconds: that it has. Waiting for a free worker is included, and the start of one where there is none is not.
+        Raises HookFailed.
+        """
+        if self._closed:
+            raise HookFailed("the server is stopping")
+        if len(self._queue) >= _WAITING_MOST:
+            raise HookFailed("too many calls of hooks are waiting")
+        self._number += 1
+        call = _Call(self._number, raw, seconds, self._is_async[kind, name])
+        self._place(call)
+        if self._peers:
+            self._set_timer(call)
+        return await call.done
+
+    def _set_timer(self, call: _Call) -> None:
+        if call.timer is None:
+            call.timer = asyncio.get_running_loop().call_later(call.seconds, self._overrun, call)
+
+    def _place(self, call: _Call) -> None:
+        """Give a call to a worker, or have it wait for one."""
+        if call.is_async and (free := [peer for peer in self._peers if not peer.is_busy]):
+            min(free, key=lambda peer: len(peer.calls)).send(call)
+        elif self._idle and not call.is_async:
+            self._idle.pop().send(call)
+        else:
+            self._queue.append(call)
+            self._ask_for_more(0.0 if not self._peers else _PATIENCE)
+
+    def _ask_for_more(self, delay: float) -> None:
+        if self._hurry is None and self._starting is None and len(self._peers) < WORKERS_MOST and not self._closed:
+            self._hurry = asyncio.get_running_loop().call_later(delay, self._grow)
+
+    def _grow(self) -> None:
+        self._hurry = None
+        if self._queue and not self._closed and self._starting is None and len(self._peers) < WORKERS_MOST:
+            self._starting = asyncio.get_running_loop().create_task(self._add())
+
+    async def _add(self) -> None:
+        try:
+            await self._start()
+        except LoadFailed as failed:
+            log.error("hooks: a worker was not started: %s", failed)
+            if not self._peers:
+                self._fail_waiting("no worker of hooks could be started")
+            self._starting = None
+            self._ask_for_more(_REST)
+        else:
+            self._starting = None
+            if self._queue:
+                self._ask_for_more(_PATIENCE)
+
+    def _fail_waiting(self, why: str) -> None:
+        while self._queue:
+            self._queue.popleft().end(HookFailed(why))
+
+    async def _start(self) -> Object:
+        """A new worker, ready for calls; what it declares. Raises LoadFailed."""
+        loop = asyncio.get_running_loop()
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        try:
+            kill = await self._spawn(theirs)
+        except (OSError, LoadFailed) as error:
+            ours.close()
+            theirs.close()
+            raise LoadFailed(str(error)) from None
+        _, peer = await loop.create_connection(lambda: _Peer(self, kill), sock=ours)
+        try:
+            async with asyncio.timeout(_LOAD):
+                told = await asyncio.shield(peer.greeting)
+        except TimeoutError:
+            peer.end()
+            raise LoadFailed(f"{self._shown}: not loaded within {_LOAD:.0f} s") from None
+        if not told or told[0] == FAILED:
+            peer.end()
+            raise LoadFailed(_explain_load(self._shown, serializer.decode_json(told[1:]) if told else {}))
+        if self._closed:
+            peer.end()
+            raise LoadFailed("the server is stopping")
+        self._peers.append(peer)
+        for call in self._queue:
+            self._set_timer(call)
+        self._free(peer)
+        found: Object = serializer.decode_json(told[1:])
+        return found
+
+    @property
+    def _shown(self) -> str:
+        return ", ".join(self._sources) or "hooks"
+
+    async def _spawn(self, theirs: socket.socket) -> Callable[[], None]:
+        """Start a process, or a thread of this one; what ends it."""
+        if not self._sources:
+            return self._spawn_thread(theirs)
+        process = await asyncio.get_running_loop().run_in_executor(None, _popen, theirs, self._sources)
+
+        def kill() -> None:
+            process.kill()
+            asyncio.get_running_loop().run_in_executor(None, process.wait)
+
+        return kill
+
+    def _spawn_thread(self, theirs: socket.socket) -> Callable[[], None]:
+        alive = [one for one in self._threads if one.is_alive()]
+        if len(alive) >= _THREADS_MOST:
+            raise LoadFailed(f"{len(alive)} threads run hooks that do not end")
+        loop = asyncio.get_running_loop()
+
+        def say(text: str) -> None:
+            with contextlib.suppress(RuntimeError):  # the server has stopped
+                loop.call_soon_threadsafe(log.error, "hooks: %s", text)
+
+        self._threads = [*alive, worker.start_thread(theirs, self._hooks, say)]
+        return lambda: None
+
+    def answered(self, peer: _Peer, number: int, status: int, raw: bytes) -> None:
+        """A worker has answered a call."""
+        call = peer.calls.pop(number, None)
+        if call is not None:
+            call.end(raw if status != FAILED else _explain(serializer.decode_json(raw)))
+        if not peer.is_busy:
+            self._free(peer)
+
+    def _free(self, peer: _Peer) -> None:
+        """Give a worker what waits, as long as it can take more."""
+        while self._queue and not peer.is_busy:
+            call = self._queue.popleft()
+            if not call.done.done():
+                peer.send(call)
+        if not peer.is_busy and peer not in self._idle:
+            self._idle.append(peer)
+        elif peer.is_busy and peer in self._idle:
+            self._idle.remove(peer)
+
+    def lost(self, peer: _Peer) -> None:
+        """A worker has ended: what it ran has failed, and coroutines beside that begin again elsewhere, once."""
+        for peers in (self._peers, self._idle):
+            if peer in peers:
+                peers.remove(peer)
+        calls, peer.calls = list(peer.calls.values()), {}
+        for call in calls:
+            if not call.is_async or call.retried or self._closed or call.done.done():
+                call.end(HookFailed("its worker ended"))
+            else:
+                call.peer, call.retried = None, True
+                self._place(call)
+        if self._queue:
+            self._ask_for_more(0.0)
+
+    def _overrun(self, call: _Call) -> None:
+        """The time of a call is over."""
+        peer = call.peer
+        call.end(HookFailed(f"it did not answer within {call.seconds:g} s"))
+        if peer is None:
+            with contextlib.suppress(ValueError):
+                self._queue.remove(call)
+        elif call.number not in peer.calls:
+            return
+        elif call.is_async:
+            peer.cancel(call.number)
+            asyncio.get_running_loop().call_later(_CANCEL, self._insist, peer, call.number)
+        else:
+            log.error("hooks: a worker is ended, for a hook did not answer within %g s", call.seconds)
+            peer.end()
+
+    def _insist(self, peer: _Peer, number: int) -> None:
+        """A coroutine that was cancelled has not ended."""
+        if number in peer.calls:
+            log.error("hooks: a worker is ended, for a coroutine did not end when it was cancelled")
+            peer.end()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether no call is on its way."""
+        return not self._queue and not any(peer.calls for peer in self._peers)
+
+    def close(self) -> None:
+        """End all workers; calls on their way fail."""
+        self._closed = True
+        if self._hurry is not None:
+            self._hurry.cancel()
+        self._fail_waiting("the server is stopping")
+        for peer in list(self._peers):
+            peer.end()
+
+
+def _popen(theirs: socket.socket, sources: Sequence[str]) -> subprocess.Popen[bytes]:
+    with theirs:
+        start = _START.format(path=sys.path, descriptor=theirs.fileno(), sources=list(sources))
+        return subprocess.Popen(
+            [sys.executable, "-c", start],
+            stdin=subprocess.DEVNULL,
+            pass_fds=(theirs.fileno(),),
+            process_group=0,  # a signal from the terminal is for the server
+        )
+
+
+def _explain_load(shown: str, told: Object) -> str:
+    """Why hooks could not be loaded."""
+    if not told:
+        return f"{shown}: the worker ended while it loaded the hooks"
+    place = f"{told['file']}:{told['line']}" if told.get("file") else shown
+    return f"{place}: {told['type']}: {told['why']}"
+
+
+def _explain(told: Object) -> HookFailed:
+    """Why a hook failed: the type of an exception and where it was raised is for administrators."""
+    place = f"{told['file']}:{told['line']}" if told.get("file") else ""
+    if told.get("why"):
+        return HookFailed(told["why"], place)
+    return HookFailed("it raised an exception", f"{told['type']} at {place}" if place else told["type"])

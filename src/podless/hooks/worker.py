@@ -1,0 +1,365 @@
+"""The worker that runs hooks: frames in, frames out over a socket, until the other side closes it.
+
+It is a process where hooks come from files, for only a process can be ended whatever its code does: a thread that loops
+in C keeps the interpreter for ever. Where a program gives its own functions to a server of its own, it is a thread of
+the program, which is abandoned when it overruns.
+
+A frame in is a size, a number and JSON: the name of the hook, and the request. A frame out is a size, the number, a
+status and JSON. Number 0 is the first frame out: the declared hooks, or why they could not be loaded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import importlib.util
+import os
+import resource
+import signal
+import socket
+import struct
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from podless import hooks as declared
+from podless.codec import serializer
+from podless.hooks import Denied, Hook, Request
+from podless.runtime.jsonobject import Object
+
+GIVEN = struct.Struct("!IQ")  # size, number
+TOLD = struct.Struct("!IQB")  # size, number, status
+GOOD, FAILED = 0, 1
+CANCEL = b"cancel"
+ANSWER_MOST = 4 << 20  # bytes of an answer about one object, as of a webhook
+CONVERTED_MOST = 16 << 20  # bytes of converted objects
+_MEMORY_MOST = 2 << 30  # bytes that a worker process may allocate
+_CPU_SECONDS = 120.0  # of a hook, should nobody be there to end the process
+_CHUNK = 1 << 18
+
+
+class WrongResult(Exception):
+    """A hook returned what it may not; the text has nothing of the user's data."""
+
+
+class Runner:
+    """The hooks of one worker. bounded: whether the process may be ended by a timer of its own."""
+
+    def __init__(self, hooks: Sequence[Hook], *, bounded: bool = False) -> None:
+        self.hooks = {(hook.kind, hook.name): hook for hook in hooks}
+        self.bounded = bounded
+
+    def find(self, given: Object) -> Hook:
+        """The hook that is asked."""
+        return self.hooks[given["kind"], given["hook"]]
+
+    def run(self, given: Object) -> bytes:
+        """What a hook that is no coroutine answers. Raises what it raises."""
+        hook = self.find(given)
+        if self.bounded:
+            signal.setitimer(signal.ITIMER_PROF, _CPU_SECONDS)
+        try:
+            if hook.kind == declared.CONVERT:
+                made = [(obj, _convert_one(hook, given, obj)) for obj in given["objects"]]
+                return _converted([_named(given, obj if result is None else result) for obj, result in made])
+            call = _Admission(hook, given)
+            try:
+                return call.answer(hook.function(**call.arguments))
+            except Denied as denied:
+                return call.refuse(denied)
+        finally:
+            if self.bounded:
+                signal.setitimer(signal.ITIMER_PROF, 0)
+
+    async def wait(self, given: Object) -> bytes:
+        """The same of a coroutine function."""
+        hook = self.find(given)
+        if hook.kind == declared.CONVERT:
+            made = [(obj, await _convert_one(hook, given, obj)) for obj in given["objects"]]
+            return _converted([_named(given, obj if result is None else result) for obj, result in made])
+        call = _Admission(hook, given)
+        try:
+            return call.answer(await hook.function(**call.arguments))
+        except Denied as denied:
+            return call.refuse(denied)
+
+
+class _Admission:
+    """One call of a hook about a write."""
+
+    def __init__(self, hook: Hook, given: Object) -> None:
+        request = given["request"]
+        self._hook = hook
+        self._obj, self._old = request.pop("object", None), request.pop("oldObject", None)
+        self._before = serializer.encode_sorted(self._obj) if hook.kind != declared.VALIDATE else b""
+        self.request = Request(request)
+        every = {"obj": self._obj, "old": self._old, "request": self.request}
+        self.arguments = {name: _typed(every[name], wanted) for name, wanted in hook.takes.items()}
+
+    def answer(self, result: Any) -> bytes:
+        """The answer that lets the request pass."""
+        changed = None
+        if self._hook.kind == declared.VALIDATE:
+            if result is not None:
+                raise WrongResult(f"it returned {type(result).__name__}: a validate hook returns None or raises Denied")
+        elif self._obj is not None:
+            changed = self._changed(self.arguments.get("obj", self._obj) if result is None else result)
+        return self._encode({"allowed": True} | ({"object": changed} if changed is not None else {}))
+
+    def _changed(self, result: Any) -> Object | None:
+        """The object after the hook, None where it is as it was. Raises WrongResult."""
+        made = _plain(result)
+        if not isinstance(made, dict):
+            raise WrongResult(f"it returned {type(result).__name__}, not an object")
+        if self._hook.kind == declared.DEFAULT:
+            made = _filled(serializer.decode_json(self._before), made)
+        return made if serializer.encode_sorted(made) != self._before else None
+
+    def refuse(self, denied: Denied) -> bytes:
+        """The answer that denies the request."""
+        return self._encode({"allowed": False, "status": denied.status})
+
+    def _encode(self, answer: Object) -> bytes:
+        if self.request.warnings:
+            answer["warnings"] = self.request.warnings
+        if self.request.annotations:
+            answer["annotations"] = self.request.annotations
+        return _bounded(serializer.encode_json(answer), ANSWER_MOST)
+
+
+def _bounded(raw: bytes, most: int) -> bytes:
+    if len(raw) > most:
+        raise WrongResult(f"its result has {len(raw)} bytes, and {most} are the most")
+    return raw
+
+
+def _convert_one(hook: Hook, given: Object, obj: Object) -> Any:
+    every = {"obj": obj, "version": given["version"].rpartition("/")[2]}
+    return hook.function(**{name: _typed(every[name], wanted) for name, wanted in hook.takes.items()})
+
+
+def _named(given: Object, made: Any) -> Object:
+    """A converted object with the apiVersion that was asked for."""
+    plain = _plain(made)
+    if not isinstance(plain, dict):
+        raise WrongResult(f"it returned {type(made).__name__}, not an object")
+    return {**plain, "apiVersion": given["version"]}
+
+
+def _converted(objects: list[Object]) -> bytes:
+    return _bounded(serializer.encode_json({"objects": objects}), CONVERTED_MOST)
+
+
+def _filled(known: Any, more: Any) -> Any:
+    """What is known, with those fields of another that it does not have."""
+    if not isinstance(known, dict) or not isinstance(more, dict):
+        return known
+    return {name: _filled(value, more.get(name)) for name, value in known.items()} | {
+        name: value for name, value in more.items() if name not in known
+    }
+
+
+def _typed(value: Any, wanted: Any) -> Any:
+    """An object as an instance of the class that a parameter is annotated with."""
+    if not isinstance(value, dict) or not isinstance(wanted, type) or issubclass(wanted, dict):
+        return value
+    from podless.models.objects import read_object
+
+    return read_object(wanted, value)
+
+
+def _plain(value: Any) -> Any:
+    """An object as JSON, whatever it is an instance of."""
+    if isinstance(value, dict | list | str | int | float | None):
+        return value
+    from podless.models.objects import write_object
+
+    return write_object(value)
+
+
+# loading
+
+
+def load_hooks(sources: Sequence[str]) -> list[Hook]:
+    """Import files and modules, and return their hooks. Raises what the import raises, and ValueError."""
+    found: list[Hook] = []
+    for source in sources:
+        path = Path(source)
+        if path.suffix == ".py":
+            sys.path.insert(0, str(path.parent.absolute()))
+            spec = importlib.util.spec_from_file_location(path.stem, path)
+            if spec is None or spec.loader is None:
+                raise ValueError(f"{source} cannot be loaded")
+            module = importlib.util.module_from_spec(spec)
+            sys.modules[path.stem] = module
+            spec.loader.exec_module(module)
+        else:
+            module = importlib.import_module(source)
+        own = declared.find_hooks(vars(module))
+        if not own:
+            raise ValueError(f"{source} has no hooks: decorate a function with podless.hooks.validate, mutate, ...")
+        found += own
+    declared.check_names(found)
+    return found
+
+
+def find_place(error: BaseException, beside: Sequence[str] = ()) -> Object:
+    """Where an exception comes from: file and line of the innermost frame, in the hooks' own folders if it has one."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return {"file": error.filename, "line": error.lineno or 0}
+    frames = traceback.extract_tb(error.__traceback__)
+    folders = tuple(str(Path(source).parent.absolute()) for source in beside if source.endswith(".py"))
+    own = [frame for frame in frames if not folders or frame.filename.startswith(folders)]
+    ours = str(Path(__file__).parent)
+    for frame in reversed(own or frames):
+        if not frame.filename.startswith(ours) or frame is frames[0]:
+            return {"file": frame.filename, "line": frame.lineno or 0}
+    return {}
+
+
+def _files(sources: Sequence[str]) -> list[str]:
+    """The files that the hooks were loaded from: their own, and modules of the same folders."""
+    folders = {str(Path(source).parent.absolute()) for source in sources if source.endswith(".py")}
+    found = {str(Path(source).absolute()) for source in sources if source.endswith(".py")}
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file and (str(Path(file).parent) in folders or name in sources):
+            found.add(file)
+    return sorted(found)
+
+
+# both sorts of workers
+
+
+class Worker:
+    """Talks to the server over a socket. sources: files that the hooks come from. say: gets tracebacks."""
+
+    def __init__(
+        self, channel: socket.socket, runner: Runner, sources: Sequence[str], say: Callable[[str], None]
+    ) -> None:
+        self._channel = channel
+        self._runner = runner
+        self._sources = sources
+        self._say = say
+
+    def tell(self, number: int, status: int, raw: bytes) -> bytes:
+        """A frame out."""
+        return TOLD.pack(len(raw), number, status) + raw
+
+    def greet(self) -> bytes:
+        """The first frame: what is declared."""
+        hooks = [hook.describe() for hook in self._runner.hooks.values()]
+        return self.tell(0, GOOD, serializer.encode_json({"hooks": hooks, "files": _files(self._sources)}))
+
+    def serve(self) -> None:
+        """Work until the other side is gone. Hooks that are coroutines run together, all others one after the other."""
+        if any(hook.is_async for hook in self._runner.hooks.values()):
+            asyncio.run(self._serve_async())
+            return
+        self._channel.sendall(self.greet())
+        frames = Frames()
+        while data := self._channel.recv(_CHUNK):
+            for number, raw in frames.add(data):
+                if raw != CANCEL:
+                    self._channel.sendall(self._work(number, raw))
+
+    def _work(self, number: int, raw: bytes) -> bytes:
+        try:
+            return self.tell(number, GOOD, self._runner.run(serializer.decode_json(raw)))
+        except BaseException as error:  # whatever a hook raises counts by its failure policy
+            return self.fail(number, error)
+
+    def fail(self, number: int, error: BaseException) -> bytes:
+        """The frame of a hook that failed."""
+        told = find_place(error, self._sources) | {"type": type(error).__name__}
+        if isinstance(error, WrongResult):
+            told["why"] = str(error)
+        self._say("".join(traceback.format_exception(error)))
+        return self.tell(number, FAILED, serializer.encode_json(told))
+
+    async def _serve_async(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._channel.setblocking(False)
+        await loop.sock_sendall(self._channel, self.greet())
+        frames, tasks, writing = Frames(), dict[int, asyncio.Task[None]](), asyncio.Lock()
+
+        async def send(frame: bytes) -> None:
+            async with writing:
+                await loop.sock_sendall(self._channel, frame)
+
+        async def work(number: int, given: Object) -> None:
+            try:
+                frame = self.tell(number, GOOD, await self._runner.wait(given))
+            except BaseException as error:
+                frame = self.fail(number, error)
+            tasks.pop(number, None)
+            await send(frame)
+
+        while data := await loop.sock_recv(self._channel, _CHUNK):
+            for number, raw in frames.add(data):
+                if raw == CANCEL:
+                    if (task := tasks.get(number)) is not None:
+                        task.cancel()
+                    continue
+                given = serializer.decode_json(raw)
+                if self._runner.find(given).is_async:
+                    tasks[number] = loop.create_task(work(number, given))
+                else:
+                    await send(self._work(number, raw))
+
+
+class Frames:
+    """Cuts a stream of bytes into frames in."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+
+    def add(self, data: bytes) -> list[tuple[int, bytes]]:
+        """The frames that are complete now: number and body."""
+        found, rest = [], self._rest
+        rest += data
+        while len(rest) >= GIVEN.size:
+            size, number = GIVEN.unpack_from(rest)
+            if len(rest) < GIVEN.size + size:
+                break
+            found.append((number, bytes(rest[GIVEN.size : GIVEN.size + size])))
+            del rest[: GIVEN.size + size]
+        return found
+
+
+def main(descriptor: int, sources: Sequence[str]) -> None:
+    """Be a worker process: load the hooks, then serve. A load that fails is told in the first frame."""
+    os.dup2(2, 1)  # what hooks print is for the server's log
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_MOST, _MEMORY_MOST))
+    with socket.socket(fileno=descriptor) as channel:
+        try:
+            runner = Runner(load_hooks(sources), bounded=True)
+        except BaseException as error:
+            told = find_place(error, sources) | {"type": type(error).__name__, "why": str(error)}
+            raw = serializer.encode_json(told)
+            channel.sendall(TOLD.pack(len(raw), 0, FAILED) + raw)
+            return
+        with contextlib.suppress(OSError):
+            Worker(channel, runner, sources, _print).serve()
+
+
+def start_thread(channel: socket.socket, hooks: Sequence[Hook], say: Callable[[str], None]) -> threading.Thread:
+    """Be a worker thread of this process."""
+
+    def serve() -> None:
+        with channel, contextlib.suppress(OSError):
+            Worker(channel, Runner(hooks), (), say).serve()
+
+    thread = threading.Thread(target=serve, name="podless-hooks", daemon=True)
+    thread.start()
+    return thread
+
+
+def _print(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

@@ -1,0 +1,1 @@
+"""Classes and definitions: Python modules from CustomResourceDefinitions, and definitions from classes."""

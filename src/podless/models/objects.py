@@ -1,0 +1,101 @@
+"""Objects as instances of classes, and back: pydantic models, dataclasses, and dicts as they are.
+
+pydantic is never imported here: its models are known by their methods.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from podless.runtime.jsonobject import Object
+
+T = TypeVar("T")
+
+EXTRA = "extra_"  # the attribute of a generated dataclass that keeps the fields it does not know
+
+
+def json_name(field: dataclasses.Field[Any]) -> str:
+    """The name that a field of a dataclass has in JSON."""
+    return str(field.metadata.get("json") or field.name)
+
+
+def read_object(wanted: type[T], value: Any) -> T:
+    """Return an object in JSON as an instance of a class. Raises what pydantic raises, and TypeError."""
+    validate = getattr(wanted, "model_validate", None)
+    if validate is not None:
+        return typing.cast(T, validate(value))
+    return typing.cast(T, _read(wanted, value))
+
+
+def _read(wanted: Any, value: Any) -> Any:
+    origin = typing.get_origin(wanted)
+    if origin is typing.Annotated:
+        return _read(typing.get_args(wanted)[0], value)
+    if value is None:
+        return None
+    if origin is list and isinstance(value, list):
+        (inner,) = typing.get_args(wanted)
+        return [_read(inner, item) for item in value]
+    if origin is dict and isinstance(value, dict):
+        inner = typing.get_args(wanted)[1]
+        return {name: _read(inner, item) for name, item in value.items()}
+    if origin in (typing.Union, types.UnionType):
+        for inner in typing.get_args(wanted):
+            if _is_model(inner) and isinstance(value, dict):
+                return read_object(inner, value)
+            if typing.get_origin(inner) in (list, dict) and isinstance(value, typing.get_origin(inner)):
+                return _read(inner, value)
+        return value
+    if dataclasses.is_dataclass(wanted) and isinstance(wanted, type):
+        return _read_dataclass(wanted, value)
+    return read_object(wanted, value) if _is_model(wanted) else value
+
+
+def _is_model(wanted: Any) -> bool:
+    return isinstance(wanted, type) and (dataclasses.is_dataclass(wanted) or hasattr(wanted, "model_validate"))
+
+
+@lru_cache(maxsize=1000)
+def _hints(wanted: type) -> dict[str, Any]:
+    return typing.get_type_hints(wanted, include_extras=True)
+
+
+def _read_dataclass(wanted: type, value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise TypeError(f"{wanted.__name__}: an object is expected, not {type(value).__name__}")
+    hints, given, left = _hints(wanted), {}, dict(value)
+    for field in dataclasses.fields(wanted):
+        if field.init and field.name != EXTRA and (name := json_name(field)) in left:
+            given[field.name] = _read(hints[field.name], left.pop(name))
+    if left and any(field.name == EXTRA for field in dataclasses.fields(wanted)):
+        given[EXTRA] = left
+    try:
+        return wanted(**given)
+    except TypeError as error:
+        raise TypeError(f"{wanted.__name__}: {error}") from None
+
+
+def write_object(value: Any) -> Any:
+    """Return an instance of a class as JSON; fields that are None are left out. Raises TypeError for other values."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        found: Object = {}
+        for field in dataclasses.fields(value):
+            item = getattr(value, field.name)
+            if field.name == EXTRA:
+                found |= item or {}
+            elif item is not None:
+                found[json_name(field)] = write_object(item)
+        return found
+    if isinstance(value, dict):
+        return {str(name): write_object(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [write_object(item) for item in value]
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    raise TypeError(f"{type(value).__name__} is not JSON")

@@ -1,0 +1,177 @@
+"""Hooks that loop, flood, die and leak: the server answers all others meanwhile, and tells nobody their secrets."""
+
+from __future__ import annotations
+
+import asyncio
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from podless import Server, StartError
+from podless.auth.user import User
+from podless.remote.cluster import Refused
+from podless.runtime.jsonobject import Object
+from tests.conftest import Client
+
+pytestmark = pytest.mark.slow
+
+APP = """
+    import os, sys
+    from podless import hooks
+
+    @hooks.validate("configmaps", timeout=1)
+    def check(obj):
+        match (obj.get("data") or {}).get("do"):
+            case "loop":
+                while True: pass
+            case "loop in C":
+                list(zip(iter(int, 1)))
+            case "exit":
+                os._exit(3)
+            case "sys.exit":
+                sys.exit(3)
+            case "raise":
+                raise RuntimeError("hunter2")
+            case "recurse":
+                check(obj)
+
+    @hooks.mutate("secrets", timeout=1)
+    def flood(obj):
+        obj["metadata"]["annotations"] = {"x": "y" * (100 << 20)}
+
+    @hooks.validate("services", timeout=1)
+    async def wait():
+        import asyncio
+        while True:
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                pass
+"""
+# the line of `raise`, which administrators are told
+LINE = next(number for number, line in enumerate(textwrap.dedent(APP).splitlines(), 1) if "hunter2" in line)
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("hooks") / "app.py"
+    path.write_text(textwrap.dedent(APP))
+    return path
+
+
+@pytest.fixture(scope="module")
+def server(app: Path) -> Iterator[Server]:
+    with Server(
+        hooks=app, tls=False, authorization="AlwaysAllow", tokens={"dev": User("dev", groups=("devs",))}
+    ) as server:
+        yield server
+
+
+def config(name: str, do: str = "") -> Object:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"do": do}}
+
+
+def refusal(server: Server, obj: Object) -> str:
+    with pytest.raises(Refused) as found:
+        server.create(obj)
+    return str(found.value)
+
+
+@pytest.mark.parametrize("do", ["loop", "loop in C"])
+def test_an_endless_loop_ends_its_worker_and_holds_nobody_else(server: Server, do: str) -> None:
+    async def both() -> None:
+        looping = asyncio.create_task(server.client.create(config("loop", do)))
+        await server.client.create({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": beside}})
+        assert not looping.done()
+        with pytest.raises(Refused, match="it did not answer within 1 s"):
+            await looping
+
+    beside = f"beside-{do.replace(' ', '-').lower()}"
+    asyncio.run(both())
+    server.create(config(beside))
+
+
+@pytest.mark.parametrize(
+    ("do", "said"),
+    [("exit", "its worker ended"), ("sys.exit", "SystemExit"), ("recurse", "RecursionError")],
+)
+def test_a_hook_that_ends_its_worker_fails_and_others_go_on(server: Server, do: str, said: str) -> None:
+    assert said in refusal(server, config("x", do))
+    server.create(config(f"after-{do.replace('.', '-')}"))
+
+
+def test_a_result_of_100_mb_is_not_sent(server: Server) -> None:
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}
+    said = refusal(server, secret)
+    assert "bytes, and 4194304 are the most" in said or "it did not answer within 1 s" in said
+    server.create(config("after-flood"))
+
+
+def test_a_coroutine_that_will_not_be_cancelled_ends_its_worker(server: Server) -> None:
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}, "spec": {"ports": [{"port": 80}]}}
+    assert "it did not answer within 1 s" in refusal(server, service)
+    server.create(config("after-coroutine"))
+
+
+def test_only_administrators_hear_where_a_hook_failed_and_nobody_what_it_said(server: Server, app: Path) -> None:
+    path = "/api/v1/namespaces/default/configmaps"
+    said = refusal(server, config("x", "raise"))
+    assert said == (
+        f'Internal error occurred: failed calling hook "check": it raised an exception (RuntimeError at {app}:{LINE})'
+    )
+    client = Client(server.url, "dev")
+    answer = client.post(path, config("x", "raise"))
+    assert answer.status == 500
+    assert answer.body["message"] == 'Internal error occurred: failed calling hook "check": it raised an exception'
+    assert "hunter2" not in said + str(answer.body)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import nothing_of_that_name", "app.py:1: ModuleNotFoundError: No module named 'nothing_of_that_name'"),
+        ("def x(:\n", "app.py:1: SyntaxError"),
+        ("x = 1\n", "has no hooks: decorate a function"),
+        ("import os\nos._exit(1)", "the worker ended while it loaded the hooks"),
+    ],
+)
+def test_hooks_that_cannot_be_loaded_are_a_clear_error_at_the_start(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "app.py"
+    path.write_text(text)
+    with pytest.raises(StartError) as found, Server(hooks=path):
+        pass
+    assert said in str(found.value)
+
+
+HOOK = "from podless import hooks\n@hooks.mutate('configmaps')\ndef change(obj):\n    obj['data'] = {{'by': '{0}'}}\n"
+
+
+def test_changed_files_are_loaded_again_and_no_request_is_lost(tmp_path: Path) -> None:
+    path = tmp_path / "app.py"
+    path.write_text(HOOK.format("first"))
+    with Server(hooks=path, reload_hooks=True) as server:
+        made: list[str] = []
+
+        def until(wanted: str) -> None:
+            deadline = time.monotonic() + 60
+            while time.monotonic() < deadline:
+                made.append(server.create(config(f"c{len(made)}"))["data"]["by"])
+                if made[-1] == wanted:
+                    return
+            raise AssertionError(f"never {wanted}")
+
+        until("first")
+        path.write_text("import nothing_of_that_name\n")
+        hooks = server._running().cluster._hooks  # type: ignore[union-attr]
+        assert hooks is not None
+        seen = hooks._seen
+        deadline = time.monotonic() + 60
+        while hooks._seen is seen and time.monotonic() < deadline:
+            made.append(server.create(config(f"c{len(made)}"))["data"]["by"])
+        assert {*made} == {"first"}
+        path.write_text(HOOK.format("second, and longer"))
+        until("second, and longer")
+        assert {*made} == {"first", "second, and longer"}
