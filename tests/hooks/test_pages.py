@@ -27,5 +27,5 @@ def test_the_example_runs(tmp_path: Path) -> None:
         assert made["spec"] == {"size": 60, "color": "grey"}
         [shown] = server.list("widgets")
         assert shown["spec"] == {"replicas": 60, "color": "grey"}
-        with pytest.raises(Refused, match='admission hook "check_size" denied the request: spec.size cannot shrink'):
+        with pytest.raises(Refused, match=r"spec\.size cannot shrink"):
             server.apply({**widget, "spec": {"size": 1}})
