@@ -139,7 +139,7 @@ def read_accepted(kind: Kind, version: Version, raw: bytes) -> Object | None:
 def _lend(kind: Kind, metadata: Object) -> list[str]:
     """Put in what a server says of a new object, for its rules count on it; returns what was put in."""
     said: Object = {"uid": "00000000-0000-0000-0000-000000000000", "creationTimestamp": clock.now()}
-    if kind.strategy.generation:
+    if kind.strategy.has_generation:
         said["generation"] = 1
     if not metadata.get("name") and metadata.get("generateName"):
         said["name"] = f"{metadata['generateName']}x"
@@ -149,7 +149,7 @@ def _lend(kind: Kind, metadata: Object) -> list[str]:
 
 def _out_of_place(kind: Kind, metadata: Object) -> list[FieldError]:
     """A cluster-scoped object is in no namespace."""
-    if kind.namespaced or not metadata.pop("namespace", None) or kind.strategy.placed:
+    if kind.namespaced or not metadata.pop("namespace", None) or kind.strategy.metadata.drops_namespace:
         return []
     return [forbidden("metadata.namespace", "not allowed on this type")]
 

@@ -118,7 +118,11 @@ class Garbage(Controller):
                 records, after = await store.page(revision, after, _PAGE)
                 for record in records:
                     kind = self._kind_of(record.key)
-                    if kind is not None and kind.strategy.collected and record.key not in (self._scanning or ()):
+                    if (
+                        kind is not None
+                        and kind.strategy.deletion.collected
+                        and record.key not in (self._scanning or ())
+                    ):
                         self._written(record.key, record.stored.data)
                 if not after:
                     break
@@ -132,7 +136,7 @@ class Garbage(Controller):
     async def reconcile(self, key: str) -> None:
         """Decide on one object; again where it changes meanwhile."""
         kind = self._kind_of(key)
-        if kind is None or not kind.strategy.collected:
+        if kind is None or not kind.strategy.deletion.collected:
             return
         entry = (await self.api.loaded(kind)).get(key)
         if entry is not None:

@@ -136,7 +136,7 @@ class APIHandler:
 
     def _read(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer | Pending:
         collection = self._api.collection(call.kind)
-        if verb == "get" and collection.loaded and call.kind.strategy.revisioned:
+        if verb == "get" and collection.loaded and call.kind.strategy.reads.revisioned:
             outcome: Outcome = get_object(self._api, call, collection)
             if call.kind.webhook is not None and conversion.needs_webhook(
                 call.kind, call.version, outcome_entries(outcome)
@@ -149,7 +149,7 @@ class APIHandler:
 
     async def _read_later(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer:
         collection = await self._api.loaded(call.kind)
-        if verb == "get" and not call.kind.strategy.revisioned:
+        if verb == "get" and not call.kind.strategy.reads.revisioned:
             outcome: Outcome = await get_component(self._api, call)
         elif verb == "get":
             outcome = get_object(self._api, call, collection)
@@ -175,7 +175,7 @@ class APIHandler:
     async def _write(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer:
         call.body = await request.read()
         ALLOWANCE.set(Allowance())
-        if call.kind.strategy.loads:
+        if call.kind.strategy.checking.preload:
             await make_ready(self._api, call.kind)
         size = self._size(call)
         if not self._api.off_loop.is_long(size):

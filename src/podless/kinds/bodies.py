@@ -227,8 +227,8 @@ def _struct_of(kind: Kind, api_version: str) -> Struct | None:
         for name, version in view.by_version.items():
             if view.api_version(name) == api_version:
                 return view.struct_of(version)
-    if api_version in kind.strategy.earlier:
-        return kind.strategy.earlier[api_version]
+    if (earlier := kind.strategy.earlier_struct(api_version)) is not None:
+        return earlier
     # other versions that a real server reads and serves no longer are like v1
     group = api_version.rpartition("/")[0]
     return next((view.struct for view in kind.views if view.group == group), None)

@@ -8,7 +8,7 @@ from podless import schema as schemas
 from podless.codec import serializer
 from podless.kinds import scaling
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Strategy
+from podless.kinds.strategy import Checking, Faults, Reads, Strategy
 from podless.meta import objectmeta
 from podless.meta.errors import Internal
 from podless.runtime.jsonobject import Object
@@ -26,11 +26,11 @@ class CustomStrategy(Strategy[Kind]):
     preserve: fields that no schema knows are kept.
     """
 
-    generation = True
-    unconditional = False
+    allow_unconditional_update = False
+    has_generation = True
+    reads = Reads(by_namespace=False)
+    checking = Checking(repeats=False)
     ordered = False
-    anywhere = False
-    tells_all = False
 
     def __init__(self, preserve: bool = False) -> None:
         self._preserve = preserve

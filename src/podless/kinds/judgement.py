@@ -44,9 +44,9 @@ def of_new(
     try:
         with look:
             found = named = _new_metadata(kind, metadata, placed)
-            if not any(strategy.rechecks):  # rules that do not look at metadata come first, and alone
+            if not any(strategy.metadata.on_update):  # rules that do not look at metadata come first, and alone
                 found = []
-        with look if strategy.tells_all else _AS_IT_IS, sentfloats.as_sent(obj, floats) if floats else _AS_IT_IS:
+        with look if strategy.checking.repeats else _AS_IT_IS, sentfloats.as_sent(obj, floats) if floats else _AS_IT_IS:
             found += strategy.validate_create(kind, version, obj)
             found += strategy.validate_rules(version, obj, None, found, floats=bool(floats))
     except Enough:
@@ -76,7 +76,7 @@ def of_change(
     try:
         with look:
             found = _changed_metadata(kind, strategy, obj["metadata"], old["metadata"], subresource, namespaced)
-        with look if strategy.tells_all else _AS_IT_IS, sentfloats.as_sent(obj, floats) if floats else _AS_IT_IS:
+        with look if strategy.checking.repeats else _AS_IT_IS, sentfloats.as_sent(obj, floats) if floats else _AS_IT_IS:
             found += check(kind, version, obj, old, warnings)
             ratchet = subresource != "status" or has("StatusRatcheting")
             found += strategy.validate_rules(version, obj, old, found, warnings, floats=bool(floats), ratchet=ratchet)
@@ -99,8 +99,8 @@ def _changed_metadata(
     placed = kind.namespaced if namespaced is None else namespaced
     found = objectmeta.validate_metadata(metadata, namespaced=placed, name_check=_any_name)
     # a real server checks this once for all kinds and once more, with the names of the kind, for many
-    rechecks = {"status": strategy.status_rechecks, "finalize": (0, 1)}
-    again, changes = rechecks.get(subresource, strategy.rechecks)
+    rechecks = {"status": strategy.metadata.on_status, "finalize": (0, 1)}
+    again, changes = rechecks.get(subresource, strategy.metadata.on_update)
     if again:
         found += again * objectmeta.validate_metadata(metadata, namespaced=placed, name_check=strategy.name_errors)
     found += (1 + changes) * objectmeta.validate_update(metadata, before)
@@ -110,7 +110,7 @@ def _changed_metadata(
 
 def _check_finalizers(kind: Kind, metadata: Object) -> list[FieldError]:
     finalizers = metadata.get("finalizers")
-    if not finalizers or not kind.strategy.qualified:
+    if not finalizers or not kind.strategy.metadata.qualified_finalizers:
         return []
     return objectmeta.check_qualified(finalizers, "metadata.finalizers")
 

@@ -6,8 +6,8 @@ metadata and nothing else to say. All methods work on decoded objects; `prepare`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from podless.codec import gotext
 from podless.kinds.version import Version
@@ -33,64 +33,88 @@ class Named(Protocol):
 K = TypeVar("K", bound=Named, contravariant=True)
 
 
+class Deletion(NamedTuple):
+    """How objects of a kind end.
+
+    graceful: deletes take grace periods and propagation policies; a kind without ends in stages of its own.
+    notes_policy: the first delete of such a kind writes the propagation policy into a finalizer nevertheless.
+    collected: the objects are garbage without their owners, and hold what they own.
+    orphans: dependents stay unless the delete says otherwise; warning: what a client that says nothing is told.
+    """
+
+    graceful: bool = True
+    notes_policy: bool = False
+    collected: bool = True
+    orphans: bool = False
+    warning: str = ""
+
+
+class MetadataPolicy(NamedTuple):
+    """How metadata of changed objects is validated, and what of it may change.
+
+    on_update, on_status: how often a write repeats the errors of metadata as a whole and of its immutable fields. A
+    real server validates them once for all kinds, and again in the rules of most (ValidateObjectMetaUpdate).
+    qualified_finalizers: finalizers need a domain, or are the server's own.
+    drops_namespace: a namespace in a cluster-scoped object is dropped; else it is an error.
+    status_keeps_labels, status_keeps_all: what of it a write to the status leaves alone.
+    """
+
+    on_update: tuple[int, int] = (1, 1)
+    on_status: tuple[int, int] = (0, 1)
+    qualified_finalizers: bool = True
+    drops_namespace: bool = True
+    status_keeps_labels: bool = False
+    status_keeps_all: bool = False
+
+
+class Reads(NamedTuple):
+    """How objects of a kind are read.
+
+    cached: a real server keeps them in a watch cache, which serves lists at revision 0 whole.
+    revisioned: a list has a revision, and shows what is stored.
+    by_namespace: a field selector may name metadata.namespace even if the kind is cluster-scoped.
+    """
+
+    cached: bool = True
+    revisioned: bool = True
+    by_namespace: bool = True
+
+
+class Checking(NamedTuple):
+    """What validation of a kind costs.
+
+    preload: the rules take long to import; `Strategy.load` imports them beforehand.
+    repeats: every error that a check makes is reported, so that it may stop once there are too many. Schemas try some
+    values in several ways and drop errors.
+    cost: how many times as long as for other kinds it takes.
+    """
+
+    preload: bool = False
+    repeats: bool = True
+    cost: int = 1
+
+
 class Strategy(Generic[K]):
     """The rules of a kind of the type K.
 
-    naming: what is wrong with a name, and with a generateName. generation: whether metadata.generation counts changes
-    of what is wanted. unconditional: whether an update may leave out the resourceVersion. ordered: whether objects are
-    stored in the field order of their struct (built-in kinds) rather than with sorted keys. rearranged: whether they
-    are brought into that order when they are stored, for the rules add fields at the end. grace: whether deletes go the
-    common way, with grace periods and propagation policies; a kind that ends in stages of its own has its own way.
-    holds_policy: whether the first delete of such a kind notes the propagation policy in a finalizer nevertheless.
-    outer: annotations that only the whole object shows, for a real server keeps them in a field. placed: whether a
-    namespace in a cluster-scoped object is only dropped; else it is an error. collected: whether the objects are
-    garbage without their owners, and hold what they own. created_by_update: whether an update of an object that is not
-    there makes it. created_by_status: which of update and apply do so at the endpoint of the status, where a real
-    server forgot to refuse it. cached: whether a real server keeps the objects in a cache, from which lists at the
-    revision 0 come whole. revisioned: whether a list has a revision, and is of what is stored. rechecks: how often
-    metadata is judged again when an object changes, as a whole and as to what may not change: a real server does so for
-    all kinds and then in the rules of some; status_rechecks: the same for the status. anywhere: whether
-    metadata.namespace may be selected by though objects are in none. orphans: whether what an object owns stays where a
-    delete does not say otherwise; orphan_warning: what the client is told then. labels_kept: whether a status write
-    leaves the labels alone; metadata_kept: all of metadata, as that of a custom object does. resets: the paths that a
-    write to the object does not change, where these are more than the status. qualified: whether finalizers have to
-    have a domain, or be one of the server's own. missing: what an object that is not there is called in place of the
-    plural, if anything. literal: whether it counts how a changed object is written. earlier: the fields in versions
-    that are read and not served, by apiVersion. loads: whether the rules take a while to be imported; `load` does that
-    beforehand. tells_all: whether each error that a check makes is told, so that it can end where there are more than
-    are told; the checks of schemas try some values in several ways. strain: how many times as long as those of other
-    kinds the checks of an object take.
+    naming: check a name, and a generateName. allow_unconditional_update: an update may leave out the resourceVersion.
+    allow_create_on_update: an update of an object that does not exist creates it. has_generation: metadata.generation
+    counts changes. reset_fields: the paths that a write does not change, if these are more than the status.
+    ordered: objects are stored in the field order of their struct, not with sorted keys. rearranged: they are brought
+    into that order when they are stored, because the rules append fields.
     """
 
     naming: tuple[Callable[[str], list[str]], Callable[[str], list[str]]] = names.SUBDOMAINS
-    generation = False
-    unconditional = True
+    allow_unconditional_update = True
+    allow_create_on_update = False
+    has_generation = False
+    reset_fields: tuple[tuple[str, ...], ...] = ()
     ordered = True
-    grace = True
-    holds_policy = False
-    outer: tuple[str, ...] = ()
-    placed = True
-    collected = True
-    earlier: Mapping[str, Struct] = {}
-    loads = False
-    created_by_update = False
-    created_by_status: tuple[str, ...] = ()
-    cached = True
-    revisioned = True
-    rechecks = (0, 1)
-    status_rechecks = (0, 1)
     rearranged = False
-    anywhere = True
-    orphans = False
-    orphan_warning = ""
-    labels_kept = False
-    metadata_kept = False
-    resets: tuple[tuple[str, ...], ...] = ()
-    qualified = False
-    missing = ""
-    literal = False
-    tells_all = True
-    strain = 1
+    metadata = MetadataPolicy(on_update=(0, 1), qualified_finalizers=False)
+    deletion = Deletion()
+    reads = Reads()
+    checking = Checking()
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """What is wrong with a name, or with a generateName where prefix is true."""
@@ -113,6 +137,10 @@ class Strategy(Generic[K]):
         Raises structs.DecodeError where a value has the wrong type.
         """
         raise NotImplementedError
+
+    def earlier_struct(self, api_version: str) -> Struct | None:
+        """Return the fields of a version that is read and not served."""
+        return None
 
     def admitted(self, kind: K, version: Version, obj: Object, unknown: list[str]) -> Object:
         """As `decode`, for an object that admission has changed."""
@@ -222,6 +250,18 @@ class Strategy(Generic[K]):
 
     def compile(self, kind: K) -> None:
         """Make all that the rules would make when they first need it."""
+
+    def allow_create_on_status(self, verb: str) -> bool:
+        """Whether a status write, "update" or "apply", of an object that does not exist creates it."""
+        return False
+
+    def resource_name(self, plural: str) -> str:
+        """Return what the error for a missing object calls the resource."""
+        return plural
+
+    def show_partial(self, obj: Object) -> Object:
+        """Return an object as tables and bare metadata show it."""
+        return obj
 
     def below(self, subresource: str) -> Strategy[K]:
         """The rules for what is written to an endpoint below the object that takes the object itself."""

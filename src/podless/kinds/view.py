@@ -177,14 +177,7 @@ def load_inner(kind: Kind, version: Version, entry: Entry) -> Object:
     if kind.custom:
         return load_object(kind, version, entry)
     obj = load_object(kind, kind.by_version.get(kind.storage_version, version), entry)
-    return _without(obj, kind.strategy.outer) if kind.strategy.outer else obj
-
-
-def _without(obj: Object, annotations: Sequence[str]) -> Object:
-    """The object without these annotations."""
-    known = obj["metadata"].get("annotations") or {}
-    kept = {name: text for name, text in known.items() if name not in annotations}
-    return {**obj, "metadata": {**obj["metadata"], "annotations": kept}}
+    return kind.strategy.show_partial(obj)
 
 
 def type_prefix(kind: Kind, version: Version) -> bytes:

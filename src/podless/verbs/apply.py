@@ -88,7 +88,7 @@ def _creates(call: Call) -> bool:
     """Whether what is not there is made."""
     if not call.subresource:
         return True
-    return call.subresource == "status" and "apply" in call.kind.strategy.created_by_status
+    return call.subresource == "status" and call.kind.strategy.allow_create_on_status("apply")
 
 
 def read_applied(write: ApplyWrite) -> None:

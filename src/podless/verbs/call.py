@@ -69,7 +69,7 @@ class Call:
 
     def not_found(self) -> NotFound:
         """The object of this call is not there."""
-        return NotFound(self.kind.strategy.missing or self.kind.plural, self.kind.group, self.name)
+        return NotFound(self.kind.strategy.resource_name(self.kind.plural), self.kind.group, self.name)
 
 
 class Single(NamedTuple):

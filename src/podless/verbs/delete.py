@@ -36,7 +36,7 @@ async def delete_object(api: API, call: Call) -> Single | AnswerDocument:
 
 def warn_of_dependants(call: Call, chosen: DeleteOptions) -> None:
     """Tell a client that says nothing about dependants that they stay, where that is a surprise."""
-    text = call.kind.strategy.orphan_warning
+    text = call.kind.strategy.deletion.warning
     if text and not chosen.policy:
         call.warnings.append(text)
 
@@ -65,8 +65,8 @@ async def remove_object(
         if asked is not None:
             await admit.admit_delete(api, asked, chosen, view.load_object(kind, call.version, entry))
         held = bool(metadata.get("finalizers"))
-        staged = kind.strategy.holds_policy and "deletionTimestamp" not in metadata
-        if staged or (kind.strategy.grace and kind.strategy.collected):
+        staged = kind.strategy.deletion.notes_policy and "deletionTimestamp" not in metadata
+        if staged or (kind.strategy.deletion.graceful and kind.strategy.deletion.collected):
             _hold(metadata, chosen.policy or (_standard(kind, metadata) if asked is not None else ""))
         kind.strategy.prepare_delete(obj)
         period = kind.strategy.grace_period(obj, _asked(chosen))
@@ -142,7 +142,7 @@ def _check(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) ->
     uid = metadata.get("uid", "")
     wrong_uid = chosen.uid is not None and chosen.uid != uid
     wrong_revision = chosen.revision is not None and chosen.revision != str(entry.revision)
-    if not kind.strategy.grace and (wrong_uid or wrong_revision):
+    if not kind.strategy.deletion.graceful and (wrong_uid or wrong_revision):
         what, given, found = "UID", chosen.uid, uid
         if not wrong_uid:
             what, given, found = "ResourceVersion", chosen.revision, str(entry.revision)
@@ -165,7 +165,7 @@ def _check(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) ->
 def _standard(kind: Kind, metadata: Object) -> str:
     """The propagation policy where nobody says one: neither a client, nor a finalizer of an earlier delete."""
     held = metadata.get("finalizers") or ()
-    return "Orphan" if kind.strategy.orphans and not any(name in _HOLDERS for name in held) else ""
+    return "Orphan" if kind.strategy.deletion.orphans and not any(name in _HOLDERS for name in held) else ""
 
 
 def _hold(metadata: Object, policy: str) -> None:
@@ -189,7 +189,7 @@ def _mark(kind: Kind, metadata: Object) -> None:
         metadata.setdefault("deletionGracePeriodSeconds", 0)
         return
     metadata["deletionTimestamp"] = clock.now()
-    if kind.strategy.grace:
+    if kind.strategy.deletion.graceful:
         metadata["deletionGracePeriodSeconds"] = 0
         if "generation" in metadata:
             metadata["generation"] += 1

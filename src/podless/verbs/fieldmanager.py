@@ -119,11 +119,11 @@ def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
     """What an endpoint does not change, by version. Source: the strategies of k8s.io/apiextensions-apiserver."""
     if subresource == "status":
         names = [name for name, known in kind.by_version.items() if known.status]
-        own = _SPEC_AND_LABELS if kind.strategy.labels_kept else _SPEC
-        whole = kind.custom or kind.strategy.metadata_kept
+        own = _SPEC_AND_LABELS if kind.strategy.metadata.status_keeps_labels else _SPEC
+        whole = kind.custom or kind.strategy.metadata.status_keeps_all
         whole = whole and (not kind.custom or has("StatusResetsMetadata"))
         return dict.fromkeys(map(kind.api_version, names), _NOT_STATUS if whole else own)
-    if resets := kind.strategy.below(subresource).resets:
+    if resets := kind.strategy.below(subresource).reset_fields:
         return {
             kind.api_version(version.name): sets.make_set(*(tuple(f"f:{name}" for name in path) for path in resets))
         }

@@ -18,7 +18,7 @@ def get_object(api: API, call: Call, collection: WatchCache) -> Single:
             revision = options.parse_revision(wanted)
         except ValueError as error:
             text = options.revision_error(wanted, error)
-            if not call.kind.strategy.cached:
+            if not call.kind.strategy.reads.cached:
                 raise BadRequest(f"invalid resource version: {text}") from None
             raise Internal(text) from None
         if revision > api.cache.revision:

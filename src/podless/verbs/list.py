@@ -145,14 +145,14 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     if wanted > current:
         raise too_large(wanted, current)
     # a limit says nothing beside the revision 0, but for kinds that a real server does not cache
-    limit = options.limit if options.revision != "0" or not call.kind.strategy.cached else 0
+    limit = options.limit if options.revision != "0" or not call.kind.strategy.reads.cached else 0
     exact = wanted and (token is not None or options.match == "Exact" or (limit and not options.match))
     revision = wanted if exact else current
     if revision < api.store.compacted:
         raise _expired(token)
     start = call.scope + token.start if token is not None else ""
     match = make_selector(call, options)
-    if not call.kind.strategy.revisioned:
+    if not call.kind.strategy.reads.revisioned:
         return Many([entry for entry in await list_components(api) if match is None or match(entry)], 0)
     if match is None:
         entries, remaining = await _read(call, collection, revision, start, limit)

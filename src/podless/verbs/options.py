@@ -242,8 +242,9 @@ _PLAIN_LIST = ListOptions(selectors.parse_labels(""), selectors.parse_fields("")
 
 def _check_fields(call: Call, selector: FieldSelector) -> None:
     strategy, selectable = call.kind.strategy, call.kind.strategy.selectable(call.version)
+    by_namespace = call.kind.namespaced or strategy.reads.by_namespace
     for name in selector.names:
-        if name == "metadata.name" or (name == "metadata.namespace" and (call.kind.namespaced or strategy.anywhere)):
+        if name == "metadata.name" or (name == "metadata.namespace" and by_namespace):
             continue
         if name not in selectable:
             raise BadRequest(strategy.unselectable(name))

@@ -110,7 +110,7 @@ class Wait(Generic[V]):
 
 @dataclass(frozen=True)
 class Checks(Generic[V]):
-    """A stage that costs `Strategy.strain` times as much as its object is long."""
+    """A stage that costs `Checking.cost` times as much as its object is long."""
 
     work: Callable[[V], None]
 
@@ -124,7 +124,7 @@ class _Group(Generic[W]):
 
     def cost(self, write: W) -> int:
         """Return what the stages cost, as the bytes of an object that is as much work to read."""
-        return write.size * write.call.kind.strategy.strain if self.checks else write.size
+        return write.size * write.call.kind.strategy.checking.cost if self.checks else write.size
 
 
 # the stage before one that reads the body

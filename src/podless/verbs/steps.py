@@ -41,7 +41,7 @@ def may_create(api: API, call: Call) -> None:
 def fit_namespace(call: Call, metadata: Object) -> None:
     """The object is in the namespace of the path; a cluster-scoped one in none. Raises BadRequest, or Invalid."""
     if not call.kind.namespaced:
-        if metadata.pop("namespace", None) and not call.kind.strategy.placed:
+        if metadata.pop("namespace", None) and not call.kind.strategy.metadata.drops_namespace:
             name = metadata.get("name") or ""
             raise Invalid(call.kind.kind, call.kind.group, name, [forbidden("metadata.namespace", _NOT_PLACED)])
         return
@@ -79,7 +79,7 @@ def identify_object(kind: Kind, metadata: Object) -> None:
     """Set what the server alone says about a new object."""
     metadata["uid"] = uids.make_uid()
     metadata["creationTimestamp"] = clock.now()
-    if kind.strategy.generation:
+    if kind.strategy.has_generation:
         metadata["generation"] = 1
 
 
@@ -124,7 +124,7 @@ def check_revision(call: Call, metadata: Object, revision: int) -> None:
     wanted = read_revision(metadata)
     kind = call.kind
     if not wanted:
-        if kind.strategy.unconditional:
+        if kind.strategy.allow_unconditional_update:
             return
         missing = invalid(
             "metadata.resourceVersion", 0 if has("ValuesAsJSON") else Literal("0x0"), "must be specified for an update"
@@ -199,7 +199,7 @@ def validate_changed(write: Write) -> None:
     call, obj, old = write.call, write.obj, write.old
     assert old is not None
     strategy, metadata = call.kind.strategy.below(call.subresource), obj["metadata"]
-    if strategy.generation and call.subresource != "status" and _is_changed(call, strategy, obj, old):
+    if strategy.has_generation and call.subresource != "status" and _is_changed(call, strategy, obj, old):
         metadata["generation"] = metadata.get("generation", 0) + 1
     else:
         managers.settle_times(obj, old)

@@ -40,9 +40,9 @@ async def _makes(api: API, call: Call) -> bool:
     """Whether the update makes the object, as some built-in kinds allow."""
     strategy = call.kind.strategy
     if call.subresource:
-        makes = call.subresource == "status" and "update" in strategy.created_by_status
+        makes = call.subresource == "status" and strategy.allow_create_on_status("update")
     else:
-        makes = strategy.created_by_update
+        makes = strategy.allow_create_on_update
     if not makes:
         return False
     return (await api.loaded(call.kind)).get(call.key) is None
@@ -100,7 +100,7 @@ def replace_object(write: Write) -> None:
     call, old = write.call, write.old
     assert old is not None
     obj = view.copy_object(write.given)
-    if call.kind.strategy.literal and not call.content_type.startswith((protobuf.MEDIA, "application/yaml")):
+    if not call.content_type.startswith((protobuf.MEDIA, "application/yaml")):
         call.kind.strategy.written(obj, call.body)
     steps.check_uid(call, obj["metadata"], old["metadata"].get("uid", ""), dry_run=write.options.dry_run)
     fieldmanager.fields_of_changed(call, old, obj, write.options.manager)

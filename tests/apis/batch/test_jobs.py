@@ -128,5 +128,5 @@ def test_the_template_is_shown_as_go_keeps_it() -> None:
 
 
 def test_dependants_of_old_clients_stay() -> None:
-    assert JOBS.strategy.orphans
-    assert "child pods are preserved by default" in JOBS.strategy.orphan_warning
+    assert JOBS.strategy.deletion.orphans
+    assert "child pods are preserved by default" in JOBS.strategy.deletion.warning

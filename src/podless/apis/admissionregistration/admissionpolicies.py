@@ -7,18 +7,16 @@ from podless.apis.shared.carried import TOLD, keep_parts
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Checking, Faults, MetadataPolicy
 from podless.runtime.jsonobject import Object
 
 
 class _SpecStrategy(TypedStrategy):
     """The spec counts as a generation."""
 
-    generation = True
-    unconditional = False
-    rechecks = (1, 0)
-    status_rechecks = (0, 0)
-    qualified = False
+    allow_unconditional_update = False
+    has_generation = True
+    metadata = MetadataPolicy(on_update=(1, 0), on_status=(0, 0), qualified_finalizers=False)
 
     def __init__(self, *, mutating: bool) -> None:
         self._mutating = mutating
@@ -31,8 +29,10 @@ class _SpecStrategy(TypedStrategy):
 class PolicyStrategy(_SpecStrategy):
     """A policy says what it is about, and its expressions compile."""
 
-    created_by_status = ("apply",)
-    loads = True
+    checking = Checking(preload=True)
+
+    def allow_create_on_status(self, verb: str) -> bool:
+        return verb == "apply"  # a real server forgot to refuse it
 
     def load(self) -> None:
         """Import what expressions are compiled with."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis.admissionregistration import validation
 from podless.apis.shared.literal import LiteralStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Checking, Faults, MetadataPolicy
 from podless.runtime.jsonobject import Object
 
 
@@ -15,11 +15,10 @@ class WebhookStrategy(LiteralStrategy):
     part = "webhooks"
     empties = frozenset({"rules", "matchConditions", "caBundle", "matchLabels", "matchExpressions", "values"})
 
-    generation = True
-    unconditional = False
-    rechecks = (1, 0)
-    qualified = False
-    loads = True
+    allow_unconditional_update = False
+    has_generation = True
+    metadata = MetadataPolicy(on_update=(1, 0), qualified_finalizers=False)
+    checking = Checking(preload=True)
 
     def load(self) -> None:
         """Import what expressions are compiled with."""

@@ -8,11 +8,12 @@ from podless.apis.apiextensions.definition.shared import list_schemas
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Checking, Deletion, Faults, MetadataPolicy
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.schema.empties import keep_empty
 from podless.structs.structfiles import load_struct
+from podless.structs.structs import Struct
 
 CUSTOM_RESOURCE_DEFINITION_BETA = load_struct("apiextensions/v1beta1", "CustomResourceDefinition")
 
@@ -23,13 +24,14 @@ _PENDING = "CustomResourceDefinition marked for deletion; CustomResource deletio
 class DefinitionStrategy(TypedStrategy):
     """Definitions are checked like any object, and end only when their objects have."""
 
-    generation = True
-    unconditional = False
-    grace = False
-    qualified = False
-    earlier = {f"apiextensions.k8s.io/{beta.VERSION}": CUSTOM_RESOURCE_DEFINITION_BETA}
-    loads = True
-    tells_all = False
+    allow_unconditional_update = False
+    has_generation = True
+    metadata = MetadataPolicy(on_update=(0, 1), qualified_finalizers=False)
+    deletion = Deletion(graceful=False)
+    checking = Checking(preload=True, repeats=False)
+
+    def earlier_struct(self, api_version: str) -> Struct | None:
+        return CUSTOM_RESOURCE_DEFINITION_BETA if api_version == f"apiextensions.k8s.io/{beta.VERSION}" else None
 
     def load(self) -> None:
         """Make a small kind with a rule: schemas and rules are imported with it, a third of a second."""

@@ -9,7 +9,7 @@ from podless.apis.shared.carried import TOLD, keep_parts
 from podless.apis.shared.typed import StatusStrategy
 from podless.codec import gotext
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime import clock
@@ -41,10 +41,9 @@ def set_local(obj: Object) -> None:
 class APIServiceStrategy(StatusStrategy):
     """Of a version in a group, whose name it has."""
 
-    unconditional = False
-    qualified = False
-    rechecks = (1, 1)
-    resets = (("status",),)
+    allow_unconditional_update = False
+    reset_fields: tuple[tuple[str, ...], ...] = (("status",),)
+    metadata = MetadataPolicy(qualified_finalizers=False)
     naming = names.PATH_SEGMENTS
 
     def prepare_create(self, version: Version, obj: Object) -> None:

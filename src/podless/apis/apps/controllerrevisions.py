@@ -26,9 +26,6 @@ class ControllerRevisionStrategy(TypedStrategy):
     has written another one. Only how numbers are written is not known any longer.
     """
 
-    rechecks = (1, 1)
-    literal = True
-
     def written(self, obj: Object, raw: bytes) -> None:
         """Whether the state is written as it would be stored."""
         data = obj.get("data")

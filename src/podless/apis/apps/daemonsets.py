@@ -31,7 +31,12 @@ class DaemonSetStrategy(ReplicasStrategy):
 
     blank: ClassVar[Object] = dict.fromkeys(_NUMBERS, 0)
     named = False
-    outer = (_GENERATION,)
+
+    def show_partial(self, obj: Object) -> Object:
+        """A real server keeps the generation of the template in a field, which tables and bare metadata lack."""
+        known = obj["metadata"].get("annotations") or {}
+        kept = {name: text for name, text in known.items() if name != _GENERATION}
+        return {**obj, "metadata": {**obj["metadata"], "annotations": kept}}
 
     def default(self, version: Version, obj: Object) -> None:
         """Replaced one by one. Raises DecodeError for a count of templates that is no number."""

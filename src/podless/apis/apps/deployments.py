@@ -6,7 +6,7 @@ from podless.apis.apps import statuses
 from podless.apis.shared import checks, shares, template
 from podless.apis.shared.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -23,7 +23,7 @@ _TYPES = ("Recreate", "RollingUpdate")
 class DeploymentStrategy(ReplicasStrategy):
     """Replicas of a template, replaced step by step when it changes."""
 
-    labels_kept = True
+    metadata = MetadataPolicy(on_update=(0, 1), status_keeps_labels=True)
 
     def default(self, version: Version, obj: Object) -> None:
         """Replaced a quarter at a time."""

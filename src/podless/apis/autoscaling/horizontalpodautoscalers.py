@@ -10,7 +10,7 @@ from podless.apis.shared import checks
 from podless.apis.shared.typed import SpecStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -38,7 +38,8 @@ _DOWN: Object = {"selectPolicy": "Max", "policies": [{"type": "Percent", "value"
 class AutoscalerStrategy(SpecStrategy):
     """So many replicas as metrics ask for. Stored in v2, and shown in v1 too."""
 
-    generation = False
+    has_generation = False
+    metadata = MetadataPolicy(on_update=(0, 1))
 
     def default(self, version: Version, obj: Object) -> None:
         """At least one replica, by the use of the CPU; in v1 what v2 would fill in."""

@@ -6,7 +6,7 @@ from podless.apis.batch import jobspecs, schedules
 from podless.apis.shared import checks, template
 from podless.apis.shared.speced import TemplateStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -23,7 +23,7 @@ _TIMED = (
 class CronJobStrategy(TemplateStrategy):
     """Jobs of one template at set times."""
 
-    status_rechecks = (0, 0)
+    metadata = MetadataPolicy(on_update=(0, 1), on_status=(0, 0))
 
     def template(self, obj: Object) -> Object | None:
         """The template of the pods of jobs."""

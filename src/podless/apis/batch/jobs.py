@@ -11,7 +11,7 @@ from podless.apis.shared.immutable import immutable_error, validate_immutable
 from podless.apis.shared.speced import TemplateStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Deletion, Faults, MetadataPolicy
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -33,11 +33,11 @@ _DIRECTIVES = ("nodeSelector", "tolerations", "schedulingGates")
 class JobStrategy(TemplateStrategy):
     """Pods that come to an end. They outlive the job where nobody says otherwise, of which the client is warned."""
 
-    rechecks = (1, 1)
-    orphans = True
-    orphan_warning = (
-        "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or "
-        "set propagationPolicy=Orphan to suppress this warning"
+    metadata = MetadataPolicy()
+    deletion = Deletion(
+        orphans=True,
+        warning="child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove "
+        "them or set propagationPolicy=Orphan to suppress this warning",
     )
     selects = frozenset({"status.successful"})
 

@@ -9,7 +9,7 @@ from podless.apis.shared import checks
 from podless.apis.shared.keypair import read_pem_blocks
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Strategy
+from podless.kinds.strategy import Faults, MetadataPolicy, Reads, Strategy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime import clock
@@ -35,9 +35,9 @@ _HIDDEN = "<certificate data>"
 class SigningRequestStrategy(StatusStrategy):
     """What is asked for stays; whether it is granted is said at an endpoint of its own."""
 
-    anywhere = False
-    rechecks = status_rechecks = (1, 1)
-    resets: tuple[tuple[str, ...], ...] = (("spec",), ("status",))
+    reset_fields: tuple[tuple[str, ...], ...] = (("spec",), ("status",))
+    metadata = MetadataPolicy(on_status=(1, 1))
+    reads = Reads(by_namespace=False)
     sets_certificate = False
     sets_approval = False
     selects = frozenset({"spec.signerName"})
@@ -105,7 +105,7 @@ class _Approval(SigningRequestStrategy):
     """Who approves says so in a condition."""
 
     sets_approval = True
-    resets = (("spec",), ("status", "certificate"))
+    reset_fields = (("spec",), ("status", "certificate"))
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         """What is asked for stays, and so does the certificate."""

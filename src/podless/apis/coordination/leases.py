@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis.shared import checks
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.runtime.jsonobject import Object
 
@@ -16,9 +16,9 @@ class LeaseStrategy(TypedStrategy):
     Coordinated leader election is an alpha feature of a real server, off unless asked for.
     """
 
-    unconditional = False
-    qualified = False
-    created_by_update = True
+    allow_unconditional_update = False
+    allow_create_on_update = True
+    metadata = MetadataPolicy(on_update=(0, 1), qualified_finalizers=False)
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Drop what only coordinated election has."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from podless.apis.shared.typed import DescribedStrategy
+from podless.kinds.strategy import MetadataPolicy, Reads
 from podless.structs.structfiles import load_struct
 
 COMPONENT_STATUS = load_struct("core/v1", "ComponentStatus")
@@ -11,8 +12,11 @@ COMPONENT_STATUS = load_struct("core/v1", "ComponentStatus")
 class ComponentStatusStrategy(DescribedStrategy):
     """What is known of the control plane's components."""
 
-    missing = "componentstatus"
-    revisioned = False
+    reads = Reads(revisioned=False)
+    metadata = MetadataPolicy(on_update=(0, 1))
+
+    def resource_name(self, plural: str) -> str:
+        return "componentstatus"
 
 
 STRATEGY = ComponentStatusStrategy(COMPONENT_STATUS)

@@ -18,8 +18,6 @@ _MOST = 1024 * 1024  # bytes of keys and values together
 class ConfigMapStrategy(TypedStrategy):
     """Keys are file names, in one of the two maps; an immutable map stays as it is."""
 
-    rechecks = (1, 1)
-
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Keys and size."""
         errors: list[FieldError] = []

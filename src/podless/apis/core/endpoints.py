@@ -20,8 +20,7 @@ PROTOCOLS = ("SCTP", "TCP", "UDP")
 class EndpointsStrategy(TypedStrategy):
     """Sets of addresses, each with its ports."""
 
-    rechecks = (1, 1)
-    created_by_update = True
+    allow_create_on_update = True
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Addresses and ports."""

@@ -8,7 +8,7 @@ from typing import Any
 from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Deletion, Faults, MetadataPolicy, Reads
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -56,11 +56,10 @@ def rename_fields(obj: Object, words: Mapping[str, str], struct: Struct, api_ver
 class EventStrategy(TypedStrategy):
     """Events of the core group, about which a server asks little."""
 
-    collected = False
-    created_by_update = True
-    cached = False
-    rechecks = (0, 0)
-    qualified = False
+    allow_create_on_update = True
+    metadata = MetadataPolicy(on_update=(0, 0), qualified_finalizers=False)
+    deletion = Deletion(collected=False)
+    reads = Reads(cached=False)
     controller = "reportingComponent"  # what errors call it
     naming = names.PATH_SEGMENTS
 
@@ -101,8 +100,7 @@ class EventStrategy(TypedStrategy):
 class NewEventStrategy(EventStrategy):
     """Events of events.k8s.io, which have to be complete and stay as they are but for their series."""
 
-    rechecks = (0, 1)
-    qualified = True
+    metadata = MetadataPolicy(on_update=(0, 1))
     controller = "reportingController"
     naming = names.SUBDOMAINS
 

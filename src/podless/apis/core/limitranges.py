@@ -13,7 +13,7 @@ from podless.apis.shared import checks
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names, uids
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -30,8 +30,8 @@ _NO_STORAGE = "either minimum or maximum storage value is required, but neither 
 class LimitRangeStrategy(TypedStrategy):
     """Amounts that fit each other."""
 
-    rechecks = (1, 0)
-    created_by_update = True
+    allow_create_on_update = True
+    metadata = MetadataPolicy(on_update=(1, 0))
 
     def default(self, version: Version, obj: Object) -> None:
         """Containers get what they may have at the most, and ask for what they get."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Deletion, Faults, Reads
 from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -17,10 +17,8 @@ _FINALIZER = "kubernetes"
 class NamespaceStrategy(TypedStrategy):
     """Namespaces carry their name as a label, and end in two stages."""
 
-    rechecks = (1, 1)
-    grace = False
-    holds_policy = True
-    anywhere = False
+    deletion = Deletion(graceful=False, notes_policy=True)
+    reads = Reads(by_namespace=False)
     naming = names.LABELS
     selects = frozenset({"status.phase"})
 

@@ -15,7 +15,7 @@ from podless.apis.shared.checks import label_key
 from podless.apis.shared.typed import DescribedStrategy
 from podless.codec import gotext, quantity
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, Reads
 from podless.meta import addresses, names
 from podless.meta.field import FieldError, duplicate, forbidden, invalid
 from podless.runtime.jsonobject import Object
@@ -46,8 +46,7 @@ _NO_ID = "spec.externalID: this field is deprecated, and is unused by Kubernetes
 class NodeStrategy(DescribedStrategy):
     """Its status may be given when it is made; its ranges and its provider's name stay once they are known."""
 
-    rechecks = (1, 1)
-    anywhere = False
+    reads = Reads(by_namespace=False)
     selects = frozenset({"spec.unschedulable"})
 
     def default(self, version: Version, obj: Object) -> None:

@@ -40,7 +40,6 @@ _RESIZES = (
 class ClaimStrategy(StatusStrategy):
     """What is wanted of a volume; bound to one, a claim may only grow."""
 
-    rechecks = (1, 1)
     blank: ClassVar[Object] = {"phase": "Pending"}
 
     def default(self, version: Version, obj: Object) -> None:

@@ -10,7 +10,7 @@ from podless.apis.shared.typed import StatusStrategy
 from podless.apis.shared.volumes import sources, spec
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime import clock
@@ -44,7 +44,7 @@ _RECYCLE = (
 class PersistentVolumeStrategy(StatusStrategy):
     """Where a volume is stays; in which phase it is, and since when, is the status."""
 
-    rechecks = (2, 0)
+    metadata = MetadataPolicy(on_update=(2, 0))
 
     def default(self, version: Version, obj: Object) -> None:
         """It stays when its claim goes, and is a file system; of one inside of something else nothing is said."""

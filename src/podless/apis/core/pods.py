@@ -49,11 +49,10 @@ _GATED = {
 class PodStrategy(DescribedStrategy):
     """Little of a pod can be changed; it ends in its own time."""
 
-    rechecks = (1, 1)
     selects = frozenset(_FIELDS)
 
     @property
-    def generation(self) -> bool:  # type: ignore[override]
+    def has_generation(self) -> bool:  # type: ignore[override]
         """Whether changes of the spec are counted."""
         return has("PodObservedGenerationTracking")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis.podspec import default_pod_template, drop_disabled, pod_template_warnings, validate_pod_template
 from podless.apis.shared.typed import DescribedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.runtime.jsonobject import Object
 from podless.structs.structfiles import load_struct
 
@@ -15,7 +15,8 @@ POD_TEMPLATE = load_struct("core/v1", "PodTemplate")
 class PodTemplateStrategy(DescribedStrategy):
     """A template, and nothing else."""
 
-    generation = True
+    has_generation = True
+    metadata = MetadataPolicy(on_update=(0, 1))
 
     def default(self, version: Version, obj: Object) -> None:
         """The defaults of PodSpec."""

@@ -9,7 +9,7 @@ from podless.apis.apps.replicasets import COUNTS, PARTS
 from podless.apis.shared import checks, template
 from podless.apis.shared.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Deletion, Faults
 from podless.meta import field, names, selectors
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -18,7 +18,7 @@ from podless.runtime.jsonobject import Object
 class ReplicationControllerStrategy(ReplicasStrategy):
     """As a replica set, with a selector of labels alone. Its pods outlive it where nobody says otherwise."""
 
-    orphans = True
+    deletion = Deletion(orphans=True)
     blank: ClassVar[Object] = {"replicas": 0}
     selects = frozenset({"status.replicas"})
 

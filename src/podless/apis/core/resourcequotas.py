@@ -9,7 +9,7 @@ from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -77,6 +77,8 @@ def read_limits(quota: Object) -> dict[str, str]:
 
 class QuotaStrategy(TypedStrategy):
     """Amounts are not negative, numbers whole; what is used is for the server to say."""
+
+    metadata = MetadataPolicy(on_update=(0, 1))
 
     def default(self, version: Version, obj: Object) -> None:
         """Amounts are not finer than thousandths."""

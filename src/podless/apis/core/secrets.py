@@ -38,7 +38,6 @@ _SSH_AUTH, _SSH_KEY = "kubernetes.io/ssh-auth", "ssh-privatekey"
 class SecretStrategy(TypedStrategy):
     """Keys as in a config map; some types need certain keys, and a secret's type stays what it is."""
 
-    rechecks = (1, 1)
     selects = frozenset({"type"})
 
     def complete(self, obj: Object, given: Object) -> None:

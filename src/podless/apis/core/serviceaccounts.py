@@ -16,8 +16,6 @@ _ENFORCED = (
 class ServiceAccountStrategy(TypedStrategy):
     """Secrets are referred to by their names alone; a delete shows the account once more."""
 
-    rechecks = (1, 1)
-
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Keep the names of secrets only."""
         if obj.get("secrets"):

@@ -10,7 +10,7 @@ from podless.apis.core import ipfamilies, servicespec
 from podless.apis.core.servicespec import EXTERNAL, HINTS, OLD_HINTS, is_headless
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Strategy
+from podless.kinds.strategy import Faults, MetadataPolicy, Strategy
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -23,10 +23,13 @@ _ADDRESSED = ("ClusterIP", "NodePort", "LoadBalancer")
 class ServiceStrategy(TypedStrategy):
     """What kind of name it is, and the ports behind it."""
 
-    created_by_update = True
+    allow_create_on_update = True
+    metadata = MetadataPolicy(on_update=(0, 1))
     rearranged = True
-    created_by_status = ("update", "apply")
     selects = frozenset({"spec.clusterIP", "spec.type"})
+
+    def allow_create_on_status(self, verb: str) -> bool:
+        return True  # a real server forgot to refuse it
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         errors = names.LABELS_1035[prefix](name)

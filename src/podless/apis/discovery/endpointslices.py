@@ -14,7 +14,7 @@ from podless.apis.shared import checks
 from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -29,8 +29,8 @@ _DOMAINS = "spec.addressType: FQDN endpoints are deprecated"
 class EndpointSliceStrategy(TypedStrategy):
     """Endpoints of one type of addresses; all but annotations counts as a generation."""
 
-    generation = True
-    rechecks = (1, 0)
+    has_generation = True
+    metadata = MetadataPolicy(on_update=(1, 0))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Drop what only an older version had."""

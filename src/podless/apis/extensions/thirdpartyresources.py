@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis.extensions.thirdparty import name_faults, parse_defined_name
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Deletion, Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -17,8 +17,8 @@ CLEANUP = "thirdpartyresourcecleanup.extensions"
 class ThirdPartyResourceStrategy(TypedStrategy):
     """The name says what is defined; it ends only when the objects have."""
 
-    grace = False
-    placed = False
+    metadata = MetadataPolicy(on_update=(0, 1), drops_namespace=False)
+    deletion = Deletion(graceful=False)
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """A name is a kind and its group."""

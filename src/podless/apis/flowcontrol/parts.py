@@ -8,7 +8,7 @@ from podless.apis.shared import checks
 from podless.apis.shared.carried import keep_metadata
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -18,7 +18,7 @@ from podless.runtime.meter import each
 class FlowStrategy(SpecStrategy):
     """The spec counts as a generation; the status has its own endpoint."""
 
-    rechecks = (1, 0)
+    metadata = MetadataPolicy(on_update=(1, 0))
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         """The spec stays."""

@@ -20,8 +20,6 @@ _CLUSTER, _NAMESPACE = "Cluster", "Namespace"
 class IngressClassStrategy(SpecStrategy):
     """Who sees to ingresses of the class."""
 
-    rechecks = (1, 1)
-
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Controller and parameters."""
         return _check(obj["spec"])

@@ -24,7 +24,6 @@ _NO_NAME = "must be a DNS name, not an IP address"
 class IngressStrategy(SpecStrategy):
     """Hosts and paths, and the services behind them."""
 
-    rechecks = (1, 1)
     blank: ClassVar[Object] = {"loadBalancer": {}}
 
     def complete(self, obj: Object, given: Object) -> None:

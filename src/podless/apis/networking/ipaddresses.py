@@ -6,13 +6,15 @@ from podless.apis.shared import checks
 from podless.apis.shared.immutable import validate_immutable
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import addresses, field, names
 from podless.runtime.jsonobject import Object
 
 
 class IPAddressStrategy(TypedStrategy):
     """Whose an address is."""
+
+    metadata = MetadataPolicy(on_update=(0, 1))
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """The name is the address."""

@@ -8,7 +8,7 @@ from podless.apis.shared import checks
 from podless.apis.shared.literal import LiteralStrategy
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import addresses, field, labelselector, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -24,6 +24,7 @@ _SELECTED = ("matchLabels", "matchExpressions", "values")
 class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
     """Who may talk to pods, and whom they may talk to."""
 
+    metadata = MetadataPolicy(on_update=(0, 1))
     empties = frozenset({"ingress", "egress", "from", "to", "ports", "except", *_SELECTED})
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:

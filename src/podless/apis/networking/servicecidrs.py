@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import addresses, field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -18,6 +18,8 @@ _SAME_FAMILY = "may specify no more than one IP for each IP family, i.e 192.168.
 
 class ServiceCIDRStrategy(StatusStrategy):
     """A range that addresses are taken from, one of each family at the most."""
+
+    metadata = MetadataPolicy(on_update=(0, 1))
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Ranges in their one form."""

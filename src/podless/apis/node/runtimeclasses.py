@@ -9,7 +9,7 @@ from podless.apis.shared import checks, nodelabels
 from podless.apis.shared.immutable import validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -26,10 +26,9 @@ _OPERATORS = ("Equal", "Exists")
 class RuntimeClassStrategy(TypedStrategy):
     """How pods of the class are run stays; what that costs, and where, may change."""
 
-    unconditional = False
-    created_by_update = True
-    rechecks = (1, 1)
-    qualified = False
+    allow_unconditional_update = False
+    allow_create_on_update = True
+    metadata = MetadataPolicy(qualified_finalizers=False)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The handler, what it needs and where it is."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 from podless.apis.shared import checks, shares
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import conditions, field, labelselector, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -20,9 +20,8 @@ _BOTH = "minAvailable and maxUnavailable cannot be both set"
 class PodDisruptionBudgetStrategy(SpecStrategy):
     """How many pods have to be there, or may be away."""
 
-    unconditional = False
-    qualified = False
-    rechecks = status_rechecks = (0, 0)
+    allow_unconditional_update = False
+    metadata = MetadataPolicy(on_update=(0, 0), on_status=(0, 0), qualified_finalizers=False)
     blank: ClassVar[Object] = dict.fromkeys(_COUNTS, 0)
     naming = names.PATH_SEGMENTS
 

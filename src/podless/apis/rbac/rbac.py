@@ -19,8 +19,7 @@ _ONE_KIND = "rules cannot apply to both regular resources and non-resource URLs"
 class RoleStrategy(TypedStrategy):
     """What a role allows is well formed. namespaced: paths can be allowed by cluster roles only."""
 
-    rechecks = (1, 1)
-    created_by_update = True
+    allow_create_on_update = True
     naming = names.PATH_SEGMENTS
 
     def __init__(self, namespaced: bool) -> None:
@@ -67,8 +66,7 @@ def _aggregation(aggregation: Object) -> list[FieldError]:
 class BindingStrategy(TypedStrategy):
     """A binding names a role that stays the same, and subjects. roles: the kinds of role that may be named."""
 
-    rechecks = (1, 1)
-    created_by_update = True
+    allow_create_on_update = True
     naming = names.PATH_SEGMENTS
 
     def __init__(self, roles: tuple[str, ...], namespaced: bool) -> None:

@@ -9,7 +9,7 @@ from podless.apis.resource import parts
 from podless.apis.shared.checks import Errors
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Checking, Faults
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 
@@ -17,11 +17,9 @@ from podless.runtime.jsonobject import Object
 class DeviceClassStrategy(TypedStrategy):
     """Which devices, and what their drivers are told; all of it counts as a generation."""
 
-    generation = True
-    rechecks = (1, 1)
+    has_generation = True
+    checking = Checking(preload=True, cost=parts.STRAIN)
     naming = (names.long_name, lambda _: [])  # of a prefix only what is made of it is checked
-    loads = True
-    strain = parts.STRAIN
 
     def load(self) -> None:
         """Import what selectors are compiled with."""

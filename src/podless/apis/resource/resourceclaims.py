@@ -7,7 +7,7 @@ from podless.apis.shared.carried import keep_metadata, put_part
 from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Checking, Faults, MetadataPolicy
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
@@ -19,10 +19,8 @@ RESOURCE_CLAIM_SPEC = load_struct("resource/v1", "ResourceClaimSpec")
 class ResourceClaimStrategy(StatusStrategy):
     """What is wanted stays as it is; the status says what was given, to whom, and how it is."""
 
-    rechecks = (1, 1)
-    metadata_kept = True
-    loads = True
-    strain = parts.STRAIN
+    metadata = MetadataPolicy(status_keeps_all=True)
+    checking = Checking(preload=True, cost=parts.STRAIN)
 
     def load(self) -> None:
         """Import what selectors are compiled with."""

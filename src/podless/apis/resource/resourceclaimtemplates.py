@@ -7,7 +7,7 @@ from podless.apis.shared.checks import Errors
 from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Checking, Faults
 from podless.meta import field, objectmeta
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -22,9 +22,7 @@ _TOLD = ("annotations", "labels")
 class ResourceClaimTemplateStrategy(TypedStrategy):
     """What is wanted stays as it is."""
 
-    rechecks = (1, 1)
-    loads = True
-    strain = parts.STRAIN
+    checking = Checking(preload=True, cost=parts.STRAIN)
 
     def load(self) -> None:
         """Import what selectors are compiled with."""

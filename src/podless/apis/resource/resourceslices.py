@@ -13,7 +13,7 @@ from podless.apis.shared.immutable import validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gotext
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy, Reads
 from podless.meta import field, names
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
@@ -52,8 +52,9 @@ _NOT_PLACED = (
 class ResourceSliceStrategy(TypedStrategy):
     """A part of a pool of devices; all of it counts as a generation."""
 
-    generation = True
-    anywhere = False
+    has_generation = True
+    metadata = MetadataPolicy(on_update=(0, 1))
+    reads = Reads(by_namespace=False)
     selects = frozenset(("spec.driver", "spec.nodeName"))
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.meta.errors import Forbidden
 from podless.meta.field import FieldError
@@ -38,8 +38,8 @@ _KNOWN = {known["metadata"]["name"]: known for known in SYSTEM}
 class PriorityClassStrategy(TypedStrategy):
     """A number stays what it is; the names of the system are kept for it."""
 
-    generation = True
-    rechecks = (0, 1)
+    has_generation = True
+    metadata = MetadataPolicy(on_update=(0, 1))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """A first generation."""

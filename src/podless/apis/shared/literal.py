@@ -29,7 +29,6 @@ class LiteralStrategy(TypedStrategy):
     part: the field that says what is wanted. empties: the lists, maps and bytes in it, by their names.
     """
 
-    literal = True
     part: ClassVar[str] = "spec"
     empties: ClassVar[frozenset[str]] = frozenset()
 

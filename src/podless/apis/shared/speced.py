@@ -6,13 +6,15 @@ from podless.apis.shared import template
 from podless.apis.shared.immutable import validate_immutable
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 
 
 class TemplateStrategy(SpecStrategy):
     """A spec with a template of pods, of which what is not served is dropped."""
+
+    metadata = MetadataPolicy(on_update=(0, 1))
 
     def template(self, obj: Object) -> Object | None:
         """The template of an object."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Strategy
+from podless.kinds.strategy import Faults, MetadataPolicy, Strategy
 from podless.runtime.jsonobject import Object
 from podless.structs import defaults, structs
 from podless.structs.structs import Struct
@@ -17,7 +17,7 @@ class TypedStrategy(Strategy[Kind]):
     selects: the names that `fields` gives.
     """
 
-    qualified = True
+    metadata = MetadataPolicy()
     selects: frozenset[str] = frozenset()
 
     def decode(
@@ -94,7 +94,7 @@ class StatusStrategy(TypedStrategy):
 class SpecStrategy(StatusStrategy):
     """A spec for those who want something: it counts as a generation."""
 
-    generation = True
+    has_generation = True
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
         """Only the spec counts."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from podless.apis.shared.immutable import validate_immutable, validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -29,7 +29,8 @@ _SECRETS = (
 class CSIDriverStrategy(TypedStrategy):
     """Some of it may change, and counts as a generation from then on."""
 
-    unconditional = False
+    allow_unconditional_update = False
+    metadata = MetadataPolicy(on_update=(0, 1))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """What is not served yet goes."""

@@ -9,7 +9,7 @@ from podless.apis.shared import checks
 from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -25,8 +25,8 @@ _ID_MOST = 256  # bytes
 class CSINodeStrategy(TypedStrategy):
     """Drivers come and go; one that is there changes only in how many volumes it takes."""
 
-    unconditional = False
-    rechecks = (1, 0)
+    allow_unconditional_update = False
+    metadata = MetadataPolicy(on_update=(1, 0))
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Each driver once."""

@@ -18,8 +18,7 @@ LABEL_SELECTOR = load_struct("meta/v1", "LabelSelector")
 class CSIStorageCapacityStrategy(TypedStrategy):
     """Where and of which class stays; how much changes."""
 
-    unconditional = False
-    rechecks = (1, 1)
+    allow_unconditional_update = False
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """A class, and an amount."""

@@ -22,8 +22,6 @@ _RECLAIMING = ("Delete", "Retain")
 class StorageClassStrategy(TypedStrategy):
     """Who makes volumes and how; hardly anything of it changes."""
 
-    rechecks = (1, 1)
-
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Names, parameters, modes and topologies."""
         errors = [

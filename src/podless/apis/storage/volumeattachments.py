@@ -13,7 +13,7 @@ from podless.apis.shared.typed import StatusStrategy
 from podless.apis.shared.volumes import spec as volumes
 from podless.apis.storage import parts
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -30,8 +30,8 @@ _ONE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
 class VolumeAttachmentStrategy(StatusStrategy):
     """What is wanted stays; the status has its own endpoint."""
 
-    unconditional = False
-    rechecks = (1, 0)
+    allow_unconditional_update = False
+    metadata = MetadataPolicy(on_update=(1, 0))
     blank: ClassVar[Object] = {"attached": False}
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:

@@ -13,8 +13,6 @@ from podless.runtime.jsonobject import Object
 class VolumeAttributesClassStrategy(TypedStrategy):
     """Attributes that volumes may be given later."""
 
-    rechecks = (1, 1)
-
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """A driver, and what it is told."""
         given = obj.get("parameters") or {}

@@ -13,7 +13,7 @@ from podless.runtime.meter import each
 class ThirdPartyStrategy(CustomStrategy):
     """Objects of any form; an update need not say which state it changes."""
 
-    unconditional = True
+    allow_unconditional_update = True
 
 
 def compile_third(resource: dict[str, Any], *, created: int, changed: int) -> Kind:
