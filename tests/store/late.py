@@ -18,7 +18,7 @@ from pathlib import Path
 from podless.runtime.histogram import Histogram
 from podless.store import KEPT, Change, Operation, Record, Stored, keys
 from podless.store.chain import commit_chain
-from podless.store.contract import Deliver, Lost
+from podless.store.contract import ChangeLog, Deliver, Lost
 from podless.store.history import Keep
 from podless.store.sqlite import SQLiteStore
 
@@ -56,6 +56,10 @@ class LateStore:
     @property
     def compacted(self) -> int:
         return self._inner.compacted
+
+    @property
+    def changelog(self) -> ChangeLog | None:
+        return self._inner.changelog
 
     async def open(self) -> None:
         await self._inner.open()

@@ -88,9 +88,9 @@ async def test_an_older_database_stays_as_it_is_until_the_new_one_is_whole(
 async def test_a_database_of_a_newer_release_is_refused_in_one_line(tmp_path: Path) -> None:
     await (await opened(tmp_path / "db")).close()
     with sqlite3.connect(tmp_path / "db") as database:
-        database.execute("PRAGMA user_version = 4")
+        database.execute("PRAGMA user_version = 5")
     database.close()
-    with pytest.raises(StoreError, match=r"newer release \(its format is 4, this one reads up to 3\)$"):
+    with pytest.raises(StoreError, match=r"newer release \(its format is 5, this one reads up to 4\)$"):
         await opened(tmp_path / "db")
 
 

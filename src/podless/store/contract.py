@@ -8,6 +8,7 @@ revisions can be compared, and nothing else can be told from them. Other process
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import NamedTuple, Protocol
 
 from podless.runtime.histogram import Histogram
@@ -107,6 +108,67 @@ class Operation(NamedTuple):
     frees: bool = False
 
 
+class Author(NamedTuple):
+    """The origin of a commit.
+
+    user: in whose name it was made. sender: the user that authenticated, where it impersonated `user`, else "". verb:
+    create, update, patch, apply, delete or deletecollection; "" for what the server does by itself. subresource,
+    manager (the field manager) and agent (the User-Agent): as the request had them. audit: the request's audit ID as 16
+    bytes, b"" where there is no audit log.
+    """
+
+    user: str = ""
+    sender: str = ""
+    verb: str = ""
+    subresource: str = ""
+    manager: str = ""
+    agent: str = ""
+    audit: bytes = b""
+
+
+NOBODY = Author()
+# the author of all commits that are made in this context; engines with a change log keep it
+AUTHOR: ContextVar[Author] = ContextVar("author", default=NOBODY)
+
+
+class Written(NamedTuple):
+    """One change of one key, as the log has it.
+
+    sequence: numbers the changes of the store; the commit's first change has the number of its revision. at:
+    milliseconds since 1970. stored: the state that was written, None for a delete. created: the revision that created
+    the key, of a delete the one of the state that is gone.
+    """
+
+    key: str
+    revision: int
+    sequence: int
+    at: int
+    author: Author
+    stored: Stored | None
+    created: int
+
+
+class ChangeLog(Protocol):
+    """The changes of a store and their authors. Every method raises StoreError where the engine fails.
+
+    Changes are told newest first. before, after: only those whose sequence number is below and above (0: all). most:
+    how many at the most. Later than the horizon all changes are known; of older ones, those that still are the state of
+    a key.
+    """
+
+    def horizon(self, prefix: str) -> int:
+        """Return the oldest revision at which `Store.range_at` can read states under a prefix."""
+
+    async def of_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
+        """Return the newest changes of one key."""
+
+    async def under(self, prefix: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
+        """Return the newest changes of keys under a prefix."""
+
+    async def revision_at(self, at: int) -> int:
+        """Return the newest revision written at or before a time, in milliseconds since 1970. Raises Compacted."""
+
+
 KEPT = Stored(b"", -1)
 # as `expect`: the revision of the commit before, which has written the key (`Store.chain`)
 FOLLOWING = -1
@@ -125,6 +187,10 @@ class Store(Protocol):
 
     name: str
     prompt: bool
+
+    @property
+    def changelog(self) -> ChangeLog | None:
+        """The changes and who made them; None of an engine that does not keep that."""
 
     @property
     def times(self) -> Mapping[str, Histogram]:
@@ -177,7 +243,7 @@ class Store(Protocol):
         """All records whose keys start with `prefix`, in key order, and the revision at which that is the state."""
 
     async def range_at(self, prefix: str, revision: int) -> list[Record]:
-        """The same as it was at `revision`. Raises Compacted."""
+        """The same as it was at `revision`, which may be as old as the change log's horizon. Raises Compacted."""
 
     async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
         """Records of the state at a revision, in the engine's order, from behind the key `after` on ("": all).

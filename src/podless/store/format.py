@@ -13,11 +13,11 @@ from pathlib import Path
 
 from podless.runtime import clock
 from podless.runtime.files import make_private
-from podless.store import refusals, wal
+from podless.store import authors, past, refusals, wal
 from podless.store.contract import Damaged, StoreError
-from podless.store.rows import row_checksum
+from podless.store.rows import COLUMNS, row_checksum
 
-FORMAT = 3
+FORMAT = 4
 _APPLICATION = 0x706F646C  # "podl", so that another program's database is not taken for ours
 _LOG_MOST = 16 << 20  # bytes that the write-ahead log may keep when it is empty
 # Pages of the log that are moved into the database by the commit that fills it, while all who write wait. With SQLite's
@@ -39,19 +39,31 @@ CREATE TABLE log (
     offset INTEGER NOT NULL,
     at INTEGER NOT NULL,
     checksum INTEGER NOT NULL,
+    author INTEGER NOT NULL,
+    audit BLOB,
     value BLOB
 );
 CREATE INDEX log_key ON log (key, revision);
+{authors.SCHEMA}
+{past.SCHEMA}
 CREATE TABLE state (compacted INTEGER NOT NULL, checksum INTEGER NOT NULL, probes INTEGER NOT NULL);
 PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {FORMAT};
 """
-INSERT = "INSERT INTO log (key, value, offset, revision, created, sequence, at, checksum) VALUES (?,?,?,?,?,?,?,?)"
-# rows and the compacted revision of older formats; the first one had one row for each revision
+INSERT = f"INSERT INTO log ({COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?)"
+# rows and the compacted revision of older formats; the first one had one row for each revision, the third one counted
+# seconds
 _OLDER = {
-    1: ("SELECT key, value, mark, revision, created, revision FROM log ORDER BY revision", "SELECT floor FROM state"),
+    1: (
+        "SELECT key, value, mark, revision, created, revision, 0 FROM log ORDER BY revision",
+        "SELECT floor FROM state",
+    ),
     2: (
-        "SELECT key, value, offset, revision, created, sequence FROM log ORDER BY sequence",
+        "SELECT key, value, offset, revision, created, sequence, 0 FROM log ORDER BY sequence",
+        "SELECT compacted FROM state",
+    ),
+    3: (
+        "SELECT key, value, offset, revision, created, sequence, at * 1000 FROM log ORDER BY sequence",
         "SELECT compacted FROM state",
     ),
 }
@@ -202,13 +214,13 @@ def _upgrade(database: sqlite3.Connection, path: Path, version: int) -> None:
     rows, state = _OLDER[version]
     name = path.with_name(f"{path.name}.new")
     name.touch(0o600)
-    now = int(clock.time())
+    now = int(clock.time() * 1000)
     made: sqlite3.Connection | None = None
     try:
         made = _made(str(name))
         made.execute("BEGIN")
-        for key, value, offset, revision, created, sequence in database.execute(rows):
-            row = (key, value, offset, revision, created, sequence, now)
+        for *told, at in database.execute(rows):
+            row = (*told, at or now, 0, None)
             made.execute(INSERT, (*row, row_checksum(*row)))
         compacted = database.execute(state).fetchone()[0]
         made.execute("UPDATE state SET compacted = ?, checksum = ?", (compacted, checksum_of(compacted)))

@@ -36,14 +36,14 @@ def parse_keep(text: str) -> Keep:
 
 
 class HistoryClock:
-    """Seconds since 1970 that never go back, whatever becomes of the system's clock. newest: what was told before."""
+    """Milliseconds since 1970 that never go back, whatever the system's clock does. newest: what was told before."""
 
     def __init__(self, newest: int = 0) -> None:
         self.newest = newest
 
     def now(self) -> int:
         """The time, or the newest that was told before."""
-        now = int(clock.time())
+        now = int(clock.time() * 1000)
         if now > self.newest:
             self.newest = now
         return self.newest

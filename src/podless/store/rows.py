@@ -9,27 +9,35 @@ from zlib import crc32
 from podless.store.contract import Damaged, Record
 from podless.store.keys import Stored
 
-# key, value, offset, revision, created, sequence, at, checksum
-Row = tuple[str, bytes | None, int, int, int, int, int, int]
-_NUMBERS = struct.Struct("<6q").pack
-COLUMNS = "key, value, offset, revision, created, sequence, at, checksum"
+# key, value, offset, revision, created, sequence, at, author, audit, checksum
+Row = tuple[str, bytes | None, int, int, int, int, int, int, bytes | None, int]
+_NUMBERS = struct.Struct("<7q").pack
+COLUMNS = "key, value, offset, revision, created, sequence, at, author, audit, checksum"
 
 
 def row_checksum(
-    key: str, value: bytes | None, offset: int, revision: int, created: int, sequence: int, at: int
+    key: str,
+    value: bytes | None,
+    offset: int,
+    revision: int,
+    created: int,
+    sequence: int,
+    at: int,
+    author: int = 0,
+    audit: bytes | None = None,
 ) -> int:
     """The checksum of a row (CRC-32)."""
-    head = _NUMBERS(offset, revision, created, sequence, at, -1 if value is None else len(value))
-    return crc32(value or b"", crc32(head + key.encode()))
+    head = _NUMBERS(offset, revision, created, sequence, at, author, -1 if value is None else len(value))
+    return crc32(value or b"", crc32(head + key.encode() + (audit or b"")))
 
 
 def verify_row(row: Row) -> Row:
     """The row. Raises Damaged where it is not what was written."""
-    key, value, offset, revision, created, sequence, at, check = row
+    key, value, offset, revision, created, sequence, at, author, audit, check = row
     try:
         # as `row_checksum` has it: a start does this for every object
-        head = _NUMBERS(offset, revision, created, sequence, at, -1 if value is None else len(value))
-        if crc32(value or b"", crc32(head + key.encode())) == check:
+        head = _NUMBERS(offset, revision, created, sequence, at, author, -1 if value is None else len(value))
+        if crc32(value or b"", crc32(head + key.encode() + (audit or b""))) == check:
             return row
     except (TypeError, ValueError, AttributeError, struct.error):
         pass  # not even of the right types
@@ -45,6 +53,6 @@ def read_rows(rows: Iterable[Row]) -> list[Record]:
     """Rows as the states of their keys, without those that are gone."""
     return [
         Record(key, Stored(value, offset), revision, created)
-        for key, value, offset, revision, created, _, _, _ in rows
+        for key, value, offset, revision, created, *_ in rows
         if value is not None
     ]

@@ -20,9 +20,13 @@ from typing import Any
 from podless.runtime.gcpause import pause_gc
 from podless.runtime.histogram import Histogram
 from podless.store import format, keys, refusals, upkeep
+from podless.store.authors import Authors
+from podless.store.changelog import SQLiteChangeLog
 from podless.store.contract import (
+    AUTHOR,
     FOLLOWING,
     KEPT,
+    Author,
     Change,
     Compacted,
     Conflicted,
@@ -37,6 +41,7 @@ from podless.store.contract import (
 from podless.store.files import Files
 from podless.store.history import History, HistoryClock, Keep
 from podless.store.keys import Stored
+from podless.store.past import Bounds, Past
 from podless.store.reserve import Reserve
 from podless.store.rows import COLUMNS, Row, read_row, read_rows, row_checksum, verify_row
 
@@ -74,20 +79,22 @@ _PACE = 500  # revisions that are forgotten in one step on a full disk
 _SAY = 10.0  # seconds between two lines about writes that fail
 _NOWHERE = "/health"  # a key that nobody writes
 _Commits = Sequence[Sequence[Operation]]  # one behind the other
-_Waiting = tuple[_Commits, asyncio.Future[list[int]]]
+_Authored = tuple[_Commits, Author]
+_Waiting = tuple[_Commits, Author, asyncio.Future[list[int]]]
 
 
 class SQLiteStore:
     """A store in one SQLite database. Implements contract.Store.
 
-    path: the database file, or None to keep everything in memory. keep: how much history is kept; what is more is
-    forgotten beside other work, and the space that it took in the file is given back.
+    path: the database file, or None to keep everything in memory. keep: how much history is kept for watches; what is
+    more is forgotten beside other work, and the space that it took in the file is given back. bounds: what is packed
+    and kept for longer.
     """
 
     name = "sqlite"
     prompt = True
 
-    def __init__(self, path: Path | None = None, *, keep: Keep | None = None) -> None:
+    def __init__(self, path: Path | None = None, *, keep: Keep | None = None, bounds: Bounds | None = None) -> None:
         self.times = {"txn": Histogram(_TIMES)}
         self._path = path
         self._revision = 0
@@ -98,6 +105,9 @@ class SQLiteStore:
         self._reserve = Reserve(path) if path is not None else None
         self._history = History(keep or Keep())
         self._clock = HistoryClock()
+        self._past = Past(bounds or Bounds())
+        self._authors = Authors()
+        self.changelog = SQLiteChangeLog(self._open_database, self._past, lambda: self._compacted)
         self._watches: list[tuple[str, Deliver]] = []
         self._waiting: list[_Waiting] = []
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -146,7 +156,8 @@ class SQLiteStore:
         for written, at, replaced in database.execute(_HISTORY, (compacted,)):
             _, at = self._numbers(written, at)
             self._clock.newest = max(self._clock.newest, at)
-            self._history.add(written, replaced or 0, at)
+            self._history.add(written, replaced or 0, at // 1000)
+        self._past.open(database, compacted)
 
     def _numbers(self, *values: Any) -> Sequence[int]:
         """Columns of numbers: the database would give anything that stands in their place. Raises Damaged."""
@@ -219,7 +230,7 @@ class SQLiteStore:
             # A turn of the loop later, for that costs less than a transaction: the commits of requests that are read in
             # this turn share it. Where turns are long, those of this one are enough.
             self._loop.call_soon(self._soon, time.perf_counter())
-        self._waiting.append((commits, future))
+        self._waiting.append((commits, AUTHOR.get(), future))
         return future
 
     def _soon(self, since: float) -> None:
@@ -236,7 +247,7 @@ class SQLiteStore:
     def _carry_out(self, waiting: Sequence[_Waiting]) -> None:
         began = time.perf_counter()
         try:
-            outcomes, changes = self._write_with_reserve([commits for commits, _ in waiting])
+            outcomes, changes = self._write_with_reserve([(commits, author) for commits, author, _ in waiting])
         except Exception as error:
             if len(waiting) > 1:  # whoever is at fault is the only one to fail
                 for one in waiting:
@@ -254,14 +265,14 @@ class SQLiteStore:
             for prefix, deliver in self._watches:
                 told = changes if prefix == keys.ALL else [one for one in changes if one.key.startswith(prefix)]
                 _tell(deliver, told, self._revision)
-        for (_, future), outcome in zip(waiting, outcomes, strict=True):
+        for (*_, future), outcome in zip(waiting, outcomes, strict=True):
             if future.done():  # its request was cancelled; the write is durable all the same
                 continue
             if isinstance(outcome, list):
                 future.set_result(outcome)
             else:
                 future.set_exception(outcome)
-        if self._history.due(self._clock.newest):
+        if self._history.due(self._clock.newest // 1000):
             self._work()
 
     def _refuse(self, why: str) -> None:
@@ -276,7 +287,7 @@ class SQLiteStore:
             self._refused, self._full = "", False
             log.warning("writes are accepted again")
 
-    def _write_with_reserve(self, chains: Sequence[_Commits]) -> tuple[list[list[int] | StoreError], list[Change]]:
+    def _write_with_reserve(self, chains: Sequence[_Authored]) -> tuple[list[list[int] | StoreError], list[Change]]:
         if self._reserve is not None and self._reserve.released and not _frees(chains):
             self._regain()
         try:
@@ -310,7 +321,7 @@ class SQLiteStore:
             if self._files is not None:
                 self._files.shrunk()
 
-    def _write(self, chains: Sequence[_Commits]) -> tuple[list[list[int] | StoreError], list[Change]]:
+    def _write(self, chains: Sequence[_Authored]) -> tuple[list[list[int] | StoreError], list[Change]]:
         """Insert all that fits in one transaction; nothing outside the database changes before it is durable."""
         database = self._open_database()
         if self._refused or time.monotonic() > self._looked + _LOOK:
@@ -320,7 +331,8 @@ class SQLiteStore:
         sequence, now, replaced = self._sequence, self._clock.now(), 0
         database.execute("BEGIN IMMEDIATE")
         try:
-            for commits in chains:
+            for commits, author in chains:
+                number = self._authors.number_of(database, author)
                 revisions: list[int] = []
                 try:
                     for operations in commits:
@@ -329,7 +341,7 @@ class SQLiteStore:
                         for key, stored, created in made:
                             sequence += 1
                             value, offset = stored if stored is not None else (None, 0)
-                            row = (key, value, offset, revision, created, sequence, now)
+                            row = (key, value, offset, revision, created, sequence, now, number, author.audit or None)
                             database.execute(format.INSERT, (*row, row_checksum(*row)))
                             after = None if stored is None else Record(key, stored, revision, created)
                             changes.append(Change(key, revision, after))
@@ -341,12 +353,13 @@ class SQLiteStore:
                     outcomes.append(revisions)
             database.execute("COMMIT")
         except BaseException:
+            self._authors.forget()
             if database.in_transaction:
                 database.execute("ROLLBACK")
             raise
         self._sequence = sequence
         if changes:
-            self._history.add(changes[-1].revision, replaced, now)
+            self._history.add(changes[-1].revision, replaced, now // 1000)
         return outcomes, changes
 
     def _fitting(
@@ -375,9 +388,11 @@ class SQLiteStore:
 
     async def range_at(self, prefix: str, revision: int) -> list[Record]:
         """All records under `prefix` as they were at `revision`. Raises Compacted."""
-        if revision < self._compacted:
-            raise Compacted(self._compacted)
-        return self._state(prefix, revision)
+        records = self._state(prefix, revision)
+        if revision >= self._compacted:
+            return records
+        packed, _ = self.changelog.state(prefix, revision)
+        return _merged(records, packed)
 
     def _state(self, prefix: str, revision: int) -> list[Record]:
         with pause_gc():
@@ -386,10 +401,13 @@ class SQLiteStore:
 
     async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
         """Records of the state at a revision, in key order, from behind the key `after` on. Raises Compacted."""
-        if revision < self._compacted:
-            raise Compacted(self._compacted)
         rows = self._query(_STATE, (after + "\0" if after else prefix, keys.prefix_end(prefix), revision, most))
-        return read_rows(rows), rows[-1][0] if len(rows) == most else ""
+        end = rows[-1][0] if len(rows) == most else ""
+        if revision >= self._compacted:
+            return read_rows(rows), end
+        packed, last = self.changelog.state(prefix, revision, after, most)
+        end = min(filter(None, (end, last)), default="")
+        return [one for one in _merged(read_rows(rows), packed) if not end or one.key <= end], end
 
     def hold(self) -> Callable[[], None]:
         """Have no history forgotten until what this returns is called."""
@@ -447,7 +465,7 @@ class SQLiteStore:
         if revision <= self._compacted:
             return
         try:
-            upkeep.forget_history(self._open_database(), self._compacted, revision)
+            upkeep.forget_history(self._open_database(), self._compacted, revision, self._past, full=self._full)
         except sqlite3.Error as error:
             raise refusals.of_write(error) from None
         self._compacted = revision
@@ -472,11 +490,16 @@ class SQLiteStore:
         if self._database is None or self._loop is None or self._held:
             return
         began = self._loop.time()
+        now = self._clock.now()
         # on a full disk history goes first
-        due = min(self._revision, self._compacted + _PACE) if self._full else self._history.due(self._clock.now())
+        due = min(self._revision, self._compacted + _PACE) if self._full else self._history.due(now // 1000)
         try:
-            if due > self._compacted:
+            if self._full and upkeep.forget_past(self._database, self._past, now, full=True):
+                pass
+            elif due > self._compacted:
                 self._forget(due)
+            elif upkeep.forget_past(self._database, self._past, now):
+                pass
             elif not upkeep.give_back(self._database, most=self._full):
                 if self._full and self._files is not None:
                     self._files.shrunk()
@@ -514,9 +537,15 @@ class SQLiteStore:
             raise refusals.of_read(error) from None
 
 
-def _frees(chains: Sequence[_Commits]) -> bool:
+def _merged(records: list[Record], packed: list[Row]) -> list[Record]:
+    """A state of which a part is packed, in key order; what is not packed is newer."""
+    known = {one.key for one in records}
+    return sorted([*records, *(one for one in read_rows(packed) if one.key not in known)])
+
+
+def _frees(chains: Sequence[_Authored]) -> bool:
     """Whether all that is to be written frees room."""
-    operations = [one for commits in chains for each in commits for one in each if one.stored is not KEPT]
+    operations = [one for commits, _ in chains for each in commits for one in each if one.stored is not KEPT]
     return all(one.stored is None or one.frees for one in operations)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from podless.store.format import checksum_of
+from podless.store.past import Past
 
 # looks only at what was written between the two revisions, so that its cost is that of those writes
 _REPLACED = """
@@ -20,14 +21,19 @@ _PAGES = 512  # of the file that are given back in one step
 _FREE = 4  # they are given back where more than one in so many is free
 
 
-def forget_history(database: sqlite3.Connection, old: int, new: int) -> None:
+def forget_history(database: sqlite3.Connection, old: int, new: int, past: Past, *, full: bool = False) -> None:
     """Forget what was replaced or deleted up to the revision `new`, as was done up to `old`. Raises sqlite3.Error.
 
+    past: takes over what is to be kept for longer. full: the disk is full, so it takes over nothing.
     It need not be durable at once: with the next write it is, and what is lost before is forgotten again.
     """
     database.execute("PRAGMA synchronous = NORMAL")
     try:
         database.execute("BEGIN IMMEDIATE")
+        if full:
+            past.skip(database, new)
+        else:
+            past.pack(database, old, new)
         database.execute(_REPLACED, {"old": old, "new": new})
         database.execute(_DELETED, {"old": old, "new": new})
         database.execute(_STATE, (new, checksum_of(new)))
@@ -35,7 +41,29 @@ def forget_history(database: sqlite3.Connection, old: int, new: int) -> None:
     finally:
         if database.in_transaction:
             database.execute("ROLLBACK")
+            past.reload(database)
         database.execute("PRAGMA synchronous = FULL")
+
+
+def forget_past(database: sqlite3.Connection, past: Past, now: int, *, full: bool = False) -> bool:
+    """Forget packed states by a step, where there are more than is wanted; whether so. Raises sqlite3.Error.
+
+    now: milliseconds since 1970. full: the disk is full, so all of them go.
+    """
+    due = past.due(database, now, full=full)
+    if due is None:
+        return False
+    database.execute("PRAGMA synchronous = NORMAL")
+    try:
+        database.execute("BEGIN IMMEDIATE")
+        past.forget(database, *due)
+        database.execute("COMMIT")
+    finally:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+            past.reload(database)
+        database.execute("PRAGMA synchronous = FULL")
+    return True
 
 
 def give_back(database: sqlite3.Connection, *, most: bool = False) -> bool:

@@ -83,6 +83,10 @@ class EtcdStore:
         """The newest compacted revision that this server knows of."""
         return self._compacted
 
+    @property
+    def changelog(self) -> None:
+        """None: etcd keeps no authors."""
+
     async def open(self) -> None:
         """Reach the cluster. Raises StoreError."""
         self._client.open()

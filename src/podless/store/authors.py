@@ -1,0 +1,71 @@
+"""The authors of commits in a SQLite database.
+
+Few authors make many commits, so the SQLite engine stores each author once and a number with each row.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from zlib import crc32
+
+import orjson
+
+from podless.store.contract import Author, Damaged
+
+SCHEMA = """
+CREATE TABLE authors (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, checksum INTEGER NOT NULL);
+"""
+_KNOWN = 1024  # authors whose numbers are kept in memory
+# Clients choose the user agent and the field manager. Beyond so many different authors, those two are left out, so that
+# the table stays bounded; beyond twice as many, nothing new is recorded.
+_MOST = 50_000
+
+
+class Authors:
+    """The authors of one SQLite database, by number; 0 is NOBODY."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[object, ...], int] = {}
+        self._count = -1
+
+    def forget(self) -> None:
+        """Drop what is known: a transaction was rolled back."""
+        self._numbers.clear()
+        self._count = -1
+
+    def number_of(self, database: sqlite3.Connection, author: Author) -> int:
+        """Return the number of an author; within a transaction, which may add it. Raises sqlite3.Error."""
+        told = author[:6]
+        number = self._numbers.get(told)
+        if number is None:
+            number = self._find(database, told) if any(told) else 0
+            if len(self._numbers) >= _KNOWN:
+                self._numbers.clear()
+            self._numbers[told] = number
+        return number
+
+    def _find(self, database: sqlite3.Connection, told: tuple[object, ...]) -> int:
+        text = orjson.dumps(told).decode()
+        row = database.execute("SELECT id FROM authors WHERE text = ?", (text,)).fetchone()
+        if row is not None:
+            return int(row[0])
+        if self._count < 0:
+            self._count = int(database.execute("SELECT count(*) FROM authors").fetchone()[0])
+        if self._count >= _MOST and any(told[4:]):
+            return self._find(database, (*told[:4], "", ""))
+        if self._count >= 2 * _MOST:
+            return 0
+        self._count += 1
+        statement = "INSERT INTO authors (text, checksum) VALUES (?, ?)"
+        return int(database.execute(statement, (text, crc32(text.encode()))).lastrowid or 0)
+
+
+def read_author(database: sqlite3.Connection, number: int, audit: bytes | None) -> Author:
+    """Return the author that a row names. Raises Damaged, sqlite3.Error."""
+    if not number:
+        return Author(audit=audit or b"")
+    row = database.execute("SELECT text, checksum FROM authors WHERE id = ?", (number,)).fetchone()
+    if row is None or not isinstance(row[0], str) or crc32(row[0].encode()) != row[1]:
+        raise Damaged(f"the database is damaged: author {number} is not what was written")
+    user, sender, verb, subresource, manager, agent = orjson.loads(row[0])
+    return Author(user, sender, verb, subresource, manager, agent, audit or b"")

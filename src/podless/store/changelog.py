@@ -1,0 +1,123 @@
+"""The log of changes in a SQLite database: the window that the engine keeps whole, and the packed past behind it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable
+
+from podless.store import keys, refusals
+from podless.store.authors import read_author
+from podless.store.contract import Author, Compacted, Written
+from podless.store.keys import Stored
+from podless.store.past import Past
+from podless.store.rows import COLUMNS, Row, verify_row
+
+_END = 1 << 62
+_OF_KEY = f"""
+SELECT {COLUMNS} FROM log WHERE key = ? AND sequence < ? AND sequence > ? ORDER BY revision DESC LIMIT ?
+"""
+_ALL = f"SELECT {COLUMNS} FROM log WHERE sequence < ? AND sequence > ? ORDER BY sequence DESC LIMIT ?"
+# sorted by the key's index first: of what the log has, few rows are under one prefix
+_UNDER = f"""
+SELECT {COLUMNS} FROM log WHERE sequence IN (
+    SELECT sequence FROM log INDEXED BY log_key WHERE key >= ? AND key < ? AND sequence < ? AND sequence > ?
+    ORDER BY sequence DESC LIMIT ?
+) ORDER BY sequence DESC
+"""
+
+
+class SQLiteChangeLog:
+    """Reads the changes of one database. Implements contract.ChangeLog."""
+
+    def __init__(self, database: Callable[[], sqlite3.Connection], past: Past, compacted: Callable[[], int]) -> None:
+        self._database = database
+        self._past = past
+        self._compacted = compacted
+
+    def horizon(self, prefix: str) -> int:
+        """The oldest revision at which states under a prefix can be read."""
+        return self._past.horizon(prefix, self._compacted())
+
+    async def of_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
+        """The newest changes of one key, newest first. Raises StoreError."""
+        before = before or _END
+
+        def read(database: sqlite3.Connection) -> list[Row]:
+            rows = list(map(verify_row, database.execute(_OF_KEY, (key, before, after, most))))
+            if len(rows) < most:  # what is packed is older than what is not
+                rows += self._past.key_log(database, key, before, after, most - len(rows))
+            return rows
+
+        return self._written(read)
+
+    async def under(self, prefix: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
+        """The newest changes of keys under a prefix, newest first. Raises StoreError."""
+        before = before or _END
+
+        def read(database: sqlite3.Connection) -> list[Row]:
+            if prefix == keys.ALL:
+                found = database.execute(_ALL, (before, after, most))
+            else:
+                found = database.execute(_UNDER, (prefix, keys.prefix_end(prefix), before, after, most))
+            rows = [*map(verify_row, found), *self._past.log(database, prefix, before, after, most)]
+            rows.sort(key=lambda row: -row[5])
+            return rows[:most]
+
+        return self._written(read)
+
+    async def revision_at(self, at: int) -> int:
+        """The newest revision that was written at or before a time in milliseconds since 1970. Raises Compacted."""
+        try:
+            database = self._database()
+            found = self._in_window(database, at) or self._past.revision_at(database, at)
+        except sqlite3.Error as error:
+            raise refusals.of_read(error) from None
+        if not found:
+            raise Compacted(self.horizon(keys.ALL))
+        return found
+
+    def _in_window(self, database: sqlite3.Connection, at: int) -> int:
+        """The newest such revision in the window: times never go back along its sequence numbers."""
+        statement = "SELECT sequence, revision, at FROM log WHERE sequence <= ? ORDER BY sequence DESC LIMIT 1"
+        best, low, high = 0, self._compacted(), _END
+        while low < high:
+            middle = (low + high + 1) // 2
+            row = database.execute(statement, (middle,)).fetchone()
+            if row is None or row[0] <= low:
+                low = middle
+            elif row[2] <= at:
+                best, low = row[1], middle
+            else:
+                high = row[0] - 1
+        return best
+
+    def state(self, prefix: str, revision: int, after: str = "", most: int = -1) -> tuple[list[Row], str]:
+        """Return packed rows that were the newest of their keys at a revision, and the last key that was looked at.
+
+        after, most: only of so many keys behind this one. Raises Compacted, StoreError.
+        """
+        horizon = self.horizon(prefix)
+        if revision < horizon:
+            raise Compacted(horizon)
+        try:
+            return self._past.state(self._database(), prefix, revision, after, most)
+        except sqlite3.Error as error:
+            raise refusals.of_read(error) from None
+
+    def _written(self, read: Callable[[sqlite3.Connection], list[Row]]) -> list[Written]:
+        try:
+            database = self._database()
+            return list(self._told(database, read(database)))
+        except sqlite3.Error as error:
+            raise refusals.of_read(error) from None
+
+    def _told(self, database: sqlite3.Connection, rows: Iterable[Row]) -> Iterable[Written]:
+        known: dict[int, Author] = {}
+        for key, value, offset, revision, created, sequence, at, number, audit, _ in rows:
+            author = known.get(number)
+            if author is None:
+                author = known[number] = read_author(database, number, None)
+            if audit:
+                author = author._replace(audit=audit)
+            stored = None if value is None else Stored(value, offset)
+            yield Written(key, revision, sequence, at, author, stored, created)

@@ -1,0 +1,436 @@
+"""States that have left the window of the SQLite engine's log: packed, and kept for as long as the history log wants.
+
+The log keeps a window of whole states for watches. When a row leaves it, the engine either forgets it or moves it here.
+Of each key every 32nd state is whole (a keyframe); the others are deflated with their keyframe as the dictionary, which
+leaves about 60 bytes of 1 KB. A state can be read from two rows, whatever its age.
+
+A resource has a horizon: states at and after it can be read, and all changes later than it are known. Rows before the
+horizon stay where a later state needs them.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from podless.store import keys
+from podless.store.contract import Damaged
+from podless.store.history import Keep
+from podless.store.rows import COLUMNS, Row, verify_row
+
+SCHEMA = """
+CREATE TABLE resources (
+    id INTEGER PRIMARY KEY, prefix TEXT NOT NULL UNIQUE, horizon INTEGER NOT NULL, rows INTEGER NOT NULL,
+    size INTEGER NOT NULL
+);
+CREATE TABLE names (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE);
+CREATE TABLE past (
+    name INTEGER NOT NULL, revision INTEGER NOT NULL, resource INTEGER NOT NULL, sequence INTEGER NOT NULL,
+    created INTEGER NOT NULL, offset INTEGER NOT NULL, at INTEGER NOT NULL, author INTEGER NOT NULL, audit BLOB,
+    checksum INTEGER NOT NULL, base INTEGER NOT NULL, value BLOB, PRIMARY KEY (name, revision)
+) WITHOUT ROWID;
+CREATE INDEX past_sequence ON past (resource, sequence);
+"""
+_COLUMNS = "name, revision, resource, sequence, created, offset, at, author, audit, checksum, base, value"
+_INSERT = f"INSERT OR IGNORE INTO past ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
+_SELECT = "SELECT names.key, value, offset, revision, created, sequence, at, author, audit, checksum, base, name"
+_LEAVING = f"""
+SELECT {COLUMNS} FROM log WHERE sequence IN (
+    SELECT older.sequence FROM log AS newer JOIN log AS older
+    ON older.key = newer.key AND older.revision < newer.revision
+    WHERE newer.sequence > :old AND newer.sequence <= :new
+) OR (value IS NULL AND sequence > :old AND sequence <= :new) ORDER BY key, revision
+"""
+_FRAMES = 32  # states of a key from one keyframe to the next
+_LEVEL = 1  # of zlib: of level 6 states were 4% smaller, and took twice as long
+_ROW = 120  # bytes that a row takes beside its value and its name, about
+_STEP = 128  # rows that one step forgets at the most
+_CACHED = 4 << 20  # bytes of keyframes that are kept in memory
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How long states are kept beyond the window: all (None: not at all), and the resources with bounds of their own.
+
+    own: by prefix of their keys, such as /example.com/gadgets/; None keeps nothing of that resource.
+    """
+
+    all: Keep | None = None
+    own: Mapping[str, Keep | None] = field(default_factory=dict)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether anything is kept."""
+        return self.all is not None or any(keep is not None for keep in self.own.values())
+
+    def of(self, prefix: str) -> Keep | None:
+        """Return the bounds of a resource. The server's own keys have no history."""
+        if prefix.startswith(keys.OWN) or prefix in ("", "/"):
+            return None
+        return self.own.get(prefix, self.all)
+
+
+@dataclass(slots=True)
+class Resource:
+    """What is known of one resource's past. rows and size: how many states are stored, and
+    about how many bytes they take."""
+
+    number: int
+    prefix: str
+    horizon: int
+    rows: int = 0
+    size: int = 0
+
+
+class Past:
+    """The packed part of one database. Methods that write are called within a transaction, and raise sqlite3.Error."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self._bounds = bounds
+        self._known: dict[str, Resource] = {}
+        # the keyframe of a name: its revision, its value, and how many states refer to it
+        self._frames: dict[int, tuple[int, bytes, int]] = {}
+        self._cached = 0
+
+    def open(self, database: sqlite3.Connection, compacted: int) -> None:
+        """Read what is there, and drop resources that are kept no longer. Raises sqlite3.Error."""
+        self.reload(database)
+        wanted = [prefix for prefix, keep in self._bounds.own.items() if keep is not None]
+        wanted += [keys.ALL] if self._bounds.all is not None else []
+        for prefix in [one for one in wanted if one not in self._known]:
+            self._add(database, prefix, compacted)
+        for prefix in [one for one in self._known if one not in wanted and self._bounds.of(one) is None]:
+            self._drop(database, self._known.pop(prefix))
+
+    def reload(self, database: sqlite3.Connection) -> None:
+        """Read what is there anew: a transaction was rolled back."""
+        statement = "SELECT id, prefix, horizon, rows, size FROM resources"
+        self._known = {row[1]: Resource(*row) for row in database.execute(statement)}
+        self._frames.clear()
+        self._cached = 0
+
+    def _add(self, database: sqlite3.Connection, prefix: str, horizon: int) -> Resource:
+        number = database.execute(
+            "INSERT INTO resources (prefix, horizon, rows, size) VALUES (?, ?, 0, 0)", (prefix, horizon)
+        ).lastrowid
+        found = self._known[prefix] = Resource(int(number or 0), prefix, horizon)
+        return found
+
+    def _drop(self, database: sqlite3.Connection, resource: Resource) -> None:
+        end = keys.prefix_end(resource.prefix)
+        if resource.prefix != keys.ALL:
+            names = "SELECT id FROM names WHERE key >= ? AND key < ?"
+            database.execute(f"DELETE FROM past WHERE name IN ({names})", (resource.prefix, end))
+            database.execute("DELETE FROM names WHERE key >= ? AND key < ?", (resource.prefix, end))
+        database.execute("DELETE FROM resources WHERE id = ?", (resource.number,))
+
+    def horizon(self, prefix: str, compacted: int) -> int:
+        """Return the revision from which on states of all keys under a prefix can be read.
+
+        compacted: the start of the window, which holds where nothing is kept beyond it.
+        """
+        resource = keys.prefix_of(prefix)
+        if resource not in ("", "/"):
+            if self._bounds.of(resource) is None:
+                return compacted
+            known = self._known.get(resource) or self._known.get(keys.ALL)
+            return min(compacted, known.horizon) if known is not None else compacted
+        if self._bounds.all is None or any(keep is None for keep in self._bounds.own.values()):
+            return compacted
+        return min(compacted, max((one.horizon for one in self._known.values()), default=compacted))
+
+    @property
+    def size(self) -> int:
+        """About how many bytes the packed states take."""
+        return sum(one.size for one in self._known.values())
+
+    # writing
+
+    def pack(self, database: sqlite3.Connection, old: int, new: int) -> None:
+        """Take over the rows that leave the log when its window moves from one revision to another."""
+        if not self._bounds.keeps:
+            return
+        touched: dict[str, Resource] = {}
+        name, key, base = 0, "", 0
+        for row in database.execute(_LEAVING, {"old": old, "new": new}).fetchall():
+            prefix = keys.prefix_of(row[0])
+            if self._bounds.of(prefix) is None:
+                continue
+            resource = self._known.get(prefix)
+            if resource is None:
+                whole = self._known.get(keys.ALL)
+                resource = self._add(database, prefix, whole.horizon if whole is not None else old)
+            touched[prefix] = resource
+            if row[0] != key:
+                key = row[0]
+                name = self._name(database, key)
+            base, packed = self._packed(database, name, row)
+            _, _, offset, revision, created, sequence, at, author, audit, checksum = row
+            stored = (name, revision, resource.number, sequence, created, offset, at, author, audit, checksum, base)
+            done = database.execute(_INSERT, (*stored, packed)).rowcount
+            resource.rows += done
+            resource.size += done * (_ROW + len(packed or b""))
+        self._note(database, touched.values())
+
+    def _name(self, database: sqlite3.Connection, key: str) -> int:
+        row = database.execute("SELECT id FROM names WHERE key = ?", (key,)).fetchone()
+        if row is not None:
+            return int(row[0])
+        return int(database.execute("INSERT INTO names (key) VALUES (?)", (key,)).lastrowid or 0)
+
+    def _packed(self, database: sqlite3.Connection, name: int, row: Row) -> tuple[int, bytes | None]:
+        """Return a row's value as it is stored, and the revision of its keyframe, 0 where it is one."""
+        value, revision = row[1], row[3]
+        if value is None:
+            self._forget_frame(name)  # the key's next state is another object
+            return 0, None
+        frame = self._frame(database, name)
+        if frame is not None and frame[2] < _FRAMES:
+            packed = _deflate(value, frame[1])
+            if len(packed) * 2 < len(value):
+                self._frames[name] = (frame[0], frame[1], frame[2] + 1)
+                return frame[0], packed
+        self._forget_frame(name)
+        self._frames[name] = (revision, value, 0)
+        self._cached += len(value)
+        while self._cached > _CACHED and len(self._frames) > 1:
+            self._forget_frame(next(iter(self._frames)))
+        return 0, _deflate(value)
+
+    def _forget_frame(self, name: int) -> None:
+        known = self._frames.pop(name, None)
+        if known is not None:
+            self._cached -= len(known[1])
+
+    def _frame(self, database: sqlite3.Connection, name: int) -> tuple[int, bytes, int] | None:
+        """Return the last keyframe of a name: its revision and value, and how many states refer to it."""
+        known = self._frames.get(name)
+        if known is not None:
+            return known
+        newest = "SELECT revision, base, value IS NULL FROM past WHERE name = ? ORDER BY revision DESC LIMIT 1"
+        row = database.execute(newest, (name,)).fetchone()
+        if row is None or row[2]:
+            return None
+        base = row[1] or row[0]
+        statement = "SELECT value FROM past WHERE name = ? AND revision = ?"
+        since = database.execute("SELECT count(*) FROM past WHERE name = ? AND revision > ?", (name, base)).fetchone()
+        value = _inflate(database.execute(statement, (name, base)).fetchone()[0])
+        self._frames[name] = found = (base, value, since[0])
+        self._cached += len(value)
+        return found
+
+    def _note(self, database: sqlite3.Connection, resources: Iterable[Resource]) -> None:
+        statement = "UPDATE resources SET horizon = ?, rows = ?, size = ? WHERE id = ?"
+        for one in resources:
+            database.execute(statement, (one.horizon, one.rows, one.size, one.number))
+
+    # forgetting
+
+    def due(self, database: sqlite3.Connection, now: int, *, full: bool = False) -> tuple[Resource, int] | None:
+        """Return the resource of which a step must forget states, and up to which revision; None where all is kept.
+
+        now: milliseconds since 1970. full: the disk is full, so everything must go.
+        """
+        common = []
+        for one in self._known.values():
+            keep = self._bounds.own.get(one.prefix)
+            if keep is not None and not full:
+                if self._is_over(keep, one.rows, one.size, now, self._oldest(database, one)):
+                    return one, self._step_end(database, one)
+            elif one.rows:
+                common.append(one)
+        oldest = [(first, one) for one in common if (first := self._oldest(database, one)) is not None]
+        if not oldest:
+            return None
+        oldest.sort(key=lambda pair: pair[0])
+        first, one = oldest[0]
+        rows, size = sum(one.rows for one in common), sum(one.size for one in common)
+        if not full and (self._bounds.all is None or not self._is_over(self._bounds.all, rows, size, now, first)):
+            return None
+        end = self._step_end(database, one)
+        if len(oldest) > 1:  # the oldest of all goes first, but a step is not empty
+            end = max(min(end, oldest[1][0][0]), first[0])
+        return one, end
+
+    def _is_over(self, keep: Keep, rows: int, size: int, now: int, oldest: tuple[int, int] | None) -> bool:
+        if oldest is None:
+            return False
+        return rows > keep.count or size > keep.size or now - oldest[1] > keep.age * 1000
+
+    def skip(self, database: sqlite3.Connection, revision: int) -> None:
+        """Move all horizons to a revision: what has left the window until then is gone."""
+        for one in self._known.values():
+            one.horizon = max(one.horizon, revision)
+        self._note(database, self._known.values())
+
+    def _oldest(self, database: sqlite3.Connection, resource: Resource) -> tuple[int, int] | None:
+        """Return the sequence number and the time of a resource's oldest row behind the horizon."""
+        statement = "SELECT sequence, at FROM past WHERE resource = ? AND sequence > ? ORDER BY sequence LIMIT 1"
+        row = database.execute(statement, (resource.number, resource.horizon)).fetchone()
+        return (row[0], row[1]) if row is not None else None
+
+    def _step_end(self, database: sqlite3.Connection, resource: Resource) -> int:
+        statement = "SELECT max(sequence) FROM (SELECT sequence FROM past WHERE resource = ? AND sequence > ? "
+        statement += "ORDER BY sequence LIMIT ?)"
+        return int(database.execute(statement, (resource.number, resource.horizon, _STEP)).fetchone()[0])
+
+    def forget(self, database: sqlite3.Connection, resource: Resource, end: int) -> None:
+        """Move a resource's horizon to a revision, and delete the rows that no later state needs."""
+        between = "SELECT DISTINCT name FROM past WHERE resource = ? AND sequence > ? AND sequence <= ?"
+        names = {row[0] for row in database.execute(between, (resource.number, resource.horizon, end))}
+        current = (
+            "SELECT names.id FROM log JOIN names ON names.key = log.key "
+            "WHERE log.sequence > ? AND log.sequence <= ? AND log.key >= ? AND log.key < ?"
+        )
+        bounds = (resource.horizon, end, resource.prefix, keys.prefix_end(resource.prefix))
+        names |= {row[0] for row in database.execute(current, bounds)}
+        for name in names:
+            gone, size = self._forget_name(database, name, end)
+            resource.rows -= gone
+            resource.size -= size
+        resource.horizon = end
+        self._note(database, [resource])
+        whole = self._known.get(keys.ALL)
+        if whole is not None and resource.prefix not in self._bounds.own and end > whole.horizon:
+            whole.horizon = end
+            self._note(database, [whole])
+
+    def _forget_name(self, database: sqlite3.Connection, name: int, end: int) -> tuple[int, int]:
+        """Delete what no state of a key at or after a revision needs. Returns the number of rows, and their bytes."""
+        newer = "SELECT 1 FROM log JOIN names ON names.key = log.key WHERE names.id = ? AND log.revision <= ? LIMIT 1"
+        newest = "SELECT revision, base, value IS NULL FROM past WHERE name = ? AND revision <= ? "
+        last = database.execute(newest + "ORDER BY revision DESC LIMIT 1", (name, end)).fetchone()
+        if last is None:
+            return 0, 0
+        if last[2] or database.execute(newer, (name, end)).fetchone():
+            first = last[0] + 1
+        else:
+            first = last[1] or last[0]
+        where = "FROM past WHERE name = ? AND revision < ?"
+        gone, size = database.execute(
+            f"SELECT count(*), total(coalesce(length(value), 0)) {where}", (name, first)
+        ).fetchone()
+        if gone:
+            database.execute(f"DELETE {where}", (name, first))
+            if not database.execute("SELECT 1 FROM past WHERE name = ? LIMIT 1", (name,)).fetchone():
+                database.execute("DELETE FROM names WHERE id = ?", (name,))
+                self._forget_frame(name)
+        return gone, int(size) + gone * _ROW
+
+    # reading
+
+    def revision_at(self, database: sqlite3.Connection, at: int) -> int:
+        """Return the newest packed revision that was written at or before a time, 0 for none. at: milliseconds."""
+        return max((find_revision(database, one, at) for one in self._known.values() if one.rows), default=0)
+
+    def state(
+        self, database: sqlite3.Connection, prefix: str, revision: int, after: str = "", most: int = -1
+    ) -> tuple[list[Row], str]:
+        """Return packed rows that were the newest of their keys at a revision, and the last key that was looked at.
+
+        after, most: only of so many keys behind this one; the last key is "" where there are no more.
+        """
+        names = "SELECT id, key FROM names WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"
+        first = max(after + "\0", prefix) if after else prefix
+        looked = database.execute(names, (first, keys.prefix_end(prefix), most)).fetchall()
+        where, found = "past.name = ? AND revision <= ? ORDER BY revision DESC LIMIT 1", list[Row]()
+        for name, _ in looked:
+            found += self._row(database, where, name, revision)
+        return found, looked[-1][1] if len(looked) == most else ""
+
+    def key_log(self, database: sqlite3.Connection, key: str, before: int, after: int, most: int) -> list[Row]:
+        """Return the newest rows of one key between two sequence numbers, newest first."""
+        where = "past.name = (SELECT id FROM names WHERE key = ?) AND sequence < ? AND sequence > ? "
+        return self._row(database, where + "ORDER BY revision DESC LIMIT ?", key, before, after, most)
+
+    def log(self, database: sqlite3.Connection, prefix: str, before: int, after: int, most: int) -> list[Row]:
+        """Return the newest rows under a prefix between two sequence numbers, newest first."""
+        resource = keys.prefix_of(prefix)
+        known = [one for one in self._known.values() if resource in ("", "/", one.prefix) and one.rows]
+        found: list[tuple[int, int, int]] = []
+        within = prefix not in (resource, "", "/")
+        for one in known:
+            found += self._listed(database, one, prefix if within else "", before, after, most)
+        found.sort(reverse=True)
+        rows = []
+        for _, name, revision in found[:most]:
+            rows += self._row(database, "past.name = ? AND revision = ?", name, revision)
+        return rows
+
+    def _listed(
+        self, database: sqlite3.Connection, resource: Resource, prefix: str, before: int, after: int, most: int
+    ) -> list[tuple[int, int, int]]:
+        """Return sequence number, name and revision of a resource's newest rows; prefix: only of keys under it."""
+        where = "resource = ? AND sequence < ? AND sequence > ? "
+        bounds: tuple[object, ...] = (resource.number, before, after)
+        if not prefix:
+            statement = f"SELECT sequence, name, revision FROM past WHERE {where} ORDER BY sequence DESC LIMIT ?"
+            return database.execute(statement, (*bounds, most)).fetchall()
+        statement = (
+            "SELECT sequence, name, revision FROM names CROSS JOIN past ON past.name = names.id "
+            f"WHERE key >= ? AND key < ? AND {where} ORDER BY sequence DESC LIMIT ?"
+        )
+        return database.execute(statement, (prefix, keys.prefix_end(prefix), *bounds, most)).fetchall()
+
+    def _row(self, database: sqlite3.Connection, where: str, *arguments: object) -> list[Row]:
+        """Return rows with their values whole. Raises Damaged."""
+        statement = f"{_SELECT} FROM past JOIN names ON names.id = past.name WHERE {where}"
+        rows = []
+        frames: dict[tuple[int, int], bytes] = {}
+        for *row, base, name in database.execute(statement, arguments).fetchall():
+            if row[1] is not None:
+                try:
+                    row[1] = self._whole(database, name, row[3], base, row[1], frames)
+                except (zlib.error, TypeError):
+                    raise Damaged(f"the database is damaged: {row[0]!r} at revision {row[3]} in the past") from None
+            rows.append(verify_row(tuple(row)))
+        return rows
+
+    def _whole(
+        self,
+        database: sqlite3.Connection,
+        name: int,
+        revision: int,
+        base: int,
+        value: bytes,
+        frames: dict[tuple[int, int], bytes],
+    ) -> bytes:
+        if not base:
+            return frames.setdefault((name, revision), _inflate(value))
+        frame = frames.get((name, base))
+        if frame is None:
+            statement = "SELECT value FROM past WHERE name = ? AND revision = ?"
+            row = database.execute(statement, (name, base)).fetchone()
+            frame = frames[name, base] = _inflate(row[0] if row is not None else b"")
+        return _inflate(value, frame)
+
+
+def find_revision(database: sqlite3.Connection, resource: Resource, at: int) -> int:
+    """Return a resource's newest packed revision that was written at or before a time, 0 for none. at: milliseconds."""
+    statement = "SELECT sequence, revision, at FROM past WHERE resource = ? AND sequence <= ? "
+    statement += "ORDER BY sequence DESC LIMIT 1"
+    best, low, high = 0, 0, 1 << 62
+    while low < high:  # times never go back along the sequence
+        middle = (low + high + 1) // 2
+        row = database.execute(statement, (resource.number, middle)).fetchone()
+        if row is None:
+            low = middle
+        elif row[2] <= at:
+            best, low = row[1], middle
+        else:
+            high = row[0] - 1
+    return best
+
+
+def _deflate(value: bytes, frame: bytes = b"") -> bytes:
+    if not frame:
+        return zlib.compress(value, _LEVEL, -15)
+    work = zlib.compressobj(_LEVEL, zlib.DEFLATED, -15, 8, zlib.Z_DEFAULT_STRATEGY, frame)
+    return work.compress(value) + work.flush()
+
+
+def _inflate(packed: bytes, frame: bytes = b"") -> bytes:
+    work = zlib.decompressobj(-15, frame) if frame else zlib.decompressobj(-15)
+    return work.decompress(packed) + work.flush()

@@ -1,0 +1,132 @@
+"""States beyond the window of the log, against a model that keeps everything."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from podless.store import Compacted, Operation, Stored
+from podless.store.contract import AUTHOR, Author
+from podless.store.history import Keep
+from podless.store.past import Bounds
+from podless.store.sqlite import SQLiteStore
+
+KEYS = ["/example.com/gadgets/a/x", "/example.com/gadgets/a/y", "/example.com/gadgets/b/x", "/core/leases/a/x"]
+PREFIXES = ["/example.com/gadgets/", "/example.com/gadgets/a/", "/core/leases/", "/"]
+FOREVER = Keep(age=1e9, size=1 << 40, count=1 << 40)
+FILLER = b'"managedFields":[{"manager":"kubectl","operation":"Update","time":"2026-01-01T00:00:00Z"}]' * 3
+
+
+class Event(NamedTuple):
+    revision: int
+    key: str
+    value: bytes | None
+    author: Author
+
+
+async def advance(store: SQLiteStore) -> None:
+    """Let background work come to rest."""
+    while store._busy:  # noqa: ASYNC110 - the store's own steps are awaited
+        await asyncio.sleep(0)
+
+
+async def check(store: SQLiteStore, model: list[Event], *, complete: bool) -> None:
+    log = store.changelog
+    last = await store.current()
+    for prefix in PREFIXES:
+        horizon = log.horizon(prefix)
+        if complete:
+            assert horizon == 0
+        if horizon:
+            with pytest.raises(Compacted) as gone:
+                await store.range_at(prefix, horizon - 1)
+            assert gone.value.revision == horizon
+        for revision in range(horizon, last + 1):
+            expected: dict[str, tuple[int, bytes | None]] = {}
+            for event in model:
+                if event.revision <= revision and event.key.startswith(prefix):
+                    expected[event.key] = (event.revision, event.value)
+            found = await store.range_at(prefix, revision)
+            assert [(one.key, one.revision, one.stored.data) for one in found] == [
+                (key, *told) for key, told in sorted(expected.items()) if told[1] is not None
+            ]
+        listed = await log.under(prefix)
+        told = [Event(one.revision, one.key, one.stored and one.stored.data, one.author) for one in listed]
+        assert told == sorted(told, key=lambda one: -one[0])
+        assert set(told) <= set(model)
+        behind = [event for event in reversed(model) if event.revision > horizon and event.key.startswith(prefix)]
+        assert told[: len(behind)] == behind
+    for key in KEYS:
+        horizon = log.horizon(key)
+        own = [one for one in await log.of_key(key) if one.revision > horizon]
+        assert [(one.revision, one.author) for one in own] == [
+            (event.revision, event.author) for event in reversed(model) if event.key == key and event.revision > horizon
+        ]
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["write"] * 8 + ["delete", "compact", "compact", "reopen"]),
+        st.integers(0, len(KEYS) - 1),
+        st.integers(0, 3),
+    ),
+    min_size=15,
+    max_size=80,
+)
+
+
+async def run(steps: list[tuple[str, int, int]], bounds: Bounds, folder: Path, *, complete: bool) -> None:
+    store = SQLiteStore(folder / "db", keep=Keep(count=1 << 30), bounds=bounds)
+    await store.open()
+    model: list[Event] = []
+    state: dict[str, int] = {}
+    for number, (what, place, user) in enumerate(steps):
+        key, author = KEYS[place], Author(f"user-{user}", verb="update", audit=bytes([user]) * 16 if user else b"")
+        if what == "compact":
+            await store.compact(max(0, await store.current() - place))
+            store._work()
+            await advance(store)
+        elif what == "reopen":
+            await store.close()
+            store = SQLiteStore(folder / "db", keep=Keep(count=1 << 30), bounds=bounds)
+            await store.open()
+        elif what == "delete" and key not in state:
+            continue
+        else:
+            value = None if what == "delete" else FILLER + b"%d" % number
+            AUTHOR.set(author)
+            revision = await store.commit([Operation(key, Stored(value) if value else None, state.get(key, 0))])
+            model.append(Event(revision, key, value, author))
+            if value is None:
+                del state[key]
+            else:
+                state[key] = revision
+    await check(store, model, complete=complete)
+    await store.close()
+
+
+@settings(max_examples=60, deadline=None)
+@given(steps=STEPS)
+def test_nothing_is_forgotten_where_all_is_kept(steps: list[tuple[str, int, int]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(run(steps, Bounds(FOREVER), Path(folder), complete=True))
+
+
+@settings(max_examples=60, deadline=None)
+@given(steps=STEPS, most=st.integers(0, 12), own=st.none() | st.integers(0, 12))
+def test_what_is_kept_is_right_whatever_the_bounds(
+    steps: list[tuple[str, int, int]], most: int, own: int | None
+) -> None:
+    bounds = Bounds(
+        Keep(age=1e9, size=1 << 40, count=most),
+        {"/core/leases/": None if own is None else Keep(age=1e9, size=1 << 40, count=own)},
+    )
+    with tempfile.TemporaryDirectory() as folder, mock.patch("podless.store.past._STEP", 2):
+        asyncio.run(run(steps, bounds, Path(folder), complete=False))
