@@ -31,6 +31,7 @@ LAYERS = [
     "virtual",
     "verbs",
     "plugins",
+    "history",
     "admission",
     "auth",
     "publish",

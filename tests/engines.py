@@ -14,13 +14,12 @@ from podless.apis.layout import key_layout
 from podless.store import Store
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore
-from podless.store.history import Keep
 from podless.store.sqlite import SQLiteStore
 from tests.store.etcd.cluster import shared
 from tests.store.late import LateStore
 
 
-def _etcd(path: Path | None = None, *, keep: Keep | None = None) -> EtcdStore:
+def _etcd(path: Path | None = None, **_: object) -> EtcdStore:
     """A store of its own in the etcd that all tests share."""
     member = shared()
     below = hashlib.sha256(str(path).encode()).hexdigest()[:16] if path is not None else uuid.uuid4().hex

@@ -62,9 +62,10 @@ from podless.remote import WebhookClient
 from podless.runtime.files import write_file
 from podless.runtime.option import StartError, option, parse_duration, section
 from podless.runtime.release import CURRENT, Release
-from podless.store import Store, backup
+from podless.store import Keys, Store, backup
 from podless.store.etcd.settings import Etcd
-from podless.store.history import Keep, parse_keep
+from podless.store.history import LONG, Keep, parse_keep, parse_log, parse_log_of
+from podless.store.past import Bounds
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import storage
 from podless.verbs.call import API
@@ -188,6 +189,31 @@ class ClusterSettings(Authenticators):
         parse=parse_keep,
         default="1h,256Mi,10000",
     )
+    history_log: Keep | None = option(
+        "--history-log",
+        "how long the log of changes, and the states that they made, are kept beyond `--history`: age, size and number "
+        "of changes; the first limit reached applies (no value: 720h,1Gi,1000000). It also serves history.podless.dev "
+        "in discovery",
+        value=None,
+        metavar="AGE,SIZE,NUMBER",
+        parse=parse_log,
+        alone=LONG,
+    )
+    history_for: Mapping[str, Keep | None] = option(
+        "--history-for",
+        "bounds of the history log for one resource, such as gadgets.example.com=2160h,1Gi,100000 or events=off "
+        "(repeatable)",
+        factory=dict,
+        metavar="RESOURCE=AGE,SIZE,NUMBER",
+        parse=parse_log_of,
+        many=dict,
+    )
+    history_authors: bool = option(
+        "--history-authors",
+        "record with each change who made it: user, field manager, user agent, audit ID",
+        value=True,
+        values=(True, False),
+    )
     store: str = option(
         "--store",
         "what everything is kept in: a database of this server's own, or an etcd cluster that any number of "
@@ -226,6 +252,8 @@ class ClusterSettings(Authenticators):
             raise StartError("--store etcd and --etcd-servers belong together")
         if self.store == "etcd" and self.history != Keep():
             raise StartError("--history does nothing with --store etcd; --etcd-compaction-interval does")
+        if self.store == "etcd" and (self.history_log is not None or self.history_for):
+            raise StartError("--history-log and --history-for do nothing with --store etcd")
         if self.authorization not in MODES:
             raise BadAccess(f"unknown authorization mode {self.authorization!r}: it is one of {', '.join(MODES)}")
         if self.profile not in runtimeconfig.PROFILES:
@@ -237,6 +265,15 @@ class ClusterSettings(Authenticators):
             workloads.check_names(self.controllers)
         except ValueError as error:
             raise StartError(str(error)) from None
+
+    @property
+    def bounds(self) -> Bounds:
+        """How long changes are kept beyond the window of watches."""
+        own = {}
+        for resource, keep in self.history_for.items():
+            plural, _, group = resource.partition(".")
+            own[Keys.of(group, plural, namespaced=True).prefix] = keep
+        return Bounds(self.history_log, own)
 
     @property
     def release(self) -> Release:
@@ -460,12 +497,13 @@ class Cluster:
 
 
 def make_store(settings: ClusterSettings, database: Path | None, *, compacting: bool = True) -> Store:
-    """The store that is wanted, not opened yet; compacting: it takes part in the compaction of an etcd cluster.
+    """The store that is wanted, not opened yet; compacting: it keeps the history within its bounds.
 
     Raises StartError where what it needs is not installed.
     """
     if settings.etcd is None:
-        return SQLiteStore(database, keep=settings.history)
+        bounds = settings.bounds if compacting else None
+        return SQLiteStore(database, keep=settings.history, bounds=bounds, authors=settings.history_authors)
     from podless.apis.layout import key_layout
     from podless.store.etcd.store import EtcdStore
 

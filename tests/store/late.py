@@ -20,6 +20,7 @@ from podless.store import KEPT, Change, Operation, Record, Stored, keys
 from podless.store.chain import commit_chain
 from podless.store.contract import ChangeLog, Deliver, Lost
 from podless.store.history import Keep
+from podless.store.past import Bounds
 from podless.store.sqlite import SQLiteStore
 
 FOREIGN = "/elsewhere/things/"
@@ -40,10 +41,12 @@ class LateStore:
         path: Path | None = None,
         *,
         keep: Keep | None = None,
+        bounds: Bounds | None = None,
+        authors: bool = True,
         seed: int = 1,
         disturbed: tuple[str, ...] = _OURS,
     ) -> None:
-        self._inner = SQLiteStore(path, keep=keep)
+        self._inner = SQLiteStore(path, keep=keep, bounds=bounds, authors=authors)
         self._random = random.Random(seed)
         self._disturbed = disturbed
         self._number = 0

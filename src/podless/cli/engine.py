@@ -27,5 +27,5 @@ def store_of_options(options: argparse.Namespace) -> Store:
     if (options.store == "etcd") != bool(etcd.servers):
         raise StartError("--store etcd and --etcd-servers belong together")
     if not etcd.servers:
-        return make_store(ClusterSettings(store=options.store), options.data / DATABASE)
+        return make_store(ClusterSettings(store=options.store), options.data / DATABASE, compacting=False)
     return make_store(ClusterSettings(store="etcd", etcd=etcd), None, compacting=False)

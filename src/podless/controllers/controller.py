@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextvars import ContextVar
 from typing import Any, ClassVar
 
+from podless.auth.user import SERVER
 from podless.cache.events import Event
 from podless.controllers.workqueue import WorkQueue
 from podless.kinds.kind import Kind
@@ -19,9 +20,11 @@ from podless.meta.errors import APIError
 from podless.runtime.jsonobject import Object
 from podless.runtime.watchdog import Work
 from podless.store import NoRoom, Operation, StoreError
+from podless.store.contract import AUTHOR, Author
 from podless.verbs.call import API
 from podless.verbs.followup import FollowUpCommits
 from podless.verbs.storage import GUARD
+from podless.version import __version__
 
 log = logging.getLogger("podless")
 
@@ -46,6 +49,7 @@ class Controller:
     def __init__(self, api: API) -> None:
         self.api = api
         self.queue = WorkQueue()
+        self._author = Author(SERVER.name, manager=self.name, agent=f"podless/{__version__}")
         self.leave: list[Leave] = []  # called at the end
         self._guard: Operation | None = None  # a condition of all that is written, where one server alone may do so
         self._faults: dict[str, str] = {}
@@ -55,7 +59,11 @@ class Controller:
     async def start(self) -> None:
         """Begin. Raises what `begin` raises: without that no request can be answered."""
         self._guard = GUARD.get()
-        await self.begin()
+        before = AUTHOR.set(self._author)
+        try:
+            await self.begin()
+        finally:
+            AUTHOR.reset(before)
         self.leave += [self.api.follow_ups.add(kind, self) for kind in self.awaited]
         self._worker = asyncio.get_running_loop().create_task(self._work())
 
@@ -190,8 +198,9 @@ class Controller:
 
     async def _try(self, key: str, work: Coroutine[Any, Any, None]) -> bool:
         """Whether the work ended well; what went wrong is told in the log, and by `error` until it has."""
+        AUTHOR.set(self._author)  # of this task alone, as the next
         if self.leads:
-            GUARD.set(self._guard)  # of this task alone
+            GUARD.set(self._guard)
         try:
             await self.api.watchdog.steps(work, lambda: Work("controller", self.name, "", key))
         except NoRoom as error:  # readyz tells; livez must not, for a restart makes no room

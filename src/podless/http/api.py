@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from podless.http import negotiate, place
+from podless.http.author import make_author
 from podless.http.compress import DOCUMENT_THRESHOLDS, THRESHOLD, compress_answer, shrink_answer
 from podless.http.info import RequestInfo
 from podless.http.message import Answer, Pending, Request, Response
@@ -19,6 +20,7 @@ from podless.kinds import conversion, view
 from podless.meta.errors import Expired, NoBackend, NotServed, PageNotFound, UnsupportedMediaType
 from podless.runtime.allowance import ALLOWANCE, Allowance
 from podless.runtime.release import has
+from podless.store.contract import AUTHOR
 from podless.verbs import options
 from podless.verbs.call import API, Call, Outcome, outcome_entries
 from podless.verbs.components import get_component
@@ -174,6 +176,7 @@ class APIHandler:
 
     async def _write(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer:
         call.body = await request.read()
+        AUTHOR.set(make_author(request, call, verb))
         ALLOWANCE.set(Allowance())
         if call.kind.strategy.checking.preload:
             await make_ready(self._api, call.kind)

@@ -18,7 +18,7 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
 
     def filter_(handler: Handler) -> Handler:
         def go_on(request: Request, user: User) -> Answer | Pending:
-            request.user = user
+            request.sender, request.user = request.user.name, user
             if request.audit is not None:
                 request.audit.act_as(user)
             return handler(request)

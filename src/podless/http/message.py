@@ -32,6 +32,7 @@ class Request:
     headers: lower-case names, several fields of a name joined by commas (of impersonation: by line ends). body: as far
     as it was read; `read` gives it whole. source: where the body comes from, None for one that is whole. certificate:
     the client's, where it has shown one. info: what is asked for. user: who asks, and after impersonation, as whom.
+    sender: the name of the user that impersonates it, "" where nobody does.
     warnings: texts for the client, filled as the work goes on. audit: takes what the audit log tells, None where there
     is none. length: of the body in bytes, -1 where the client does not tell. fault: why the body cannot be had. loose:
     bytes of it that are there and that nobody wanted yet, taken: those on the account of the user payer (bodies.py).
@@ -57,6 +58,7 @@ class Request:
         "payer",
         "peer",
         "query_text",
+        "sender",
         "settle",
         "source",
         "taken",
@@ -80,6 +82,7 @@ class Request:
         self.peer = peer
         self.certificate: Certificate | None = None
         self.user = ANONYMOUS
+        self.sender = ""
         self.flow = b""
         self.warnings: list[str] = []
         self.audit: Any = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from podless.runtime import clock
 from podless.runtime.option import parse_duration, parse_number, parse_size
@@ -21,7 +21,10 @@ class Keep:
     count: int = 10_000
 
 
-def parse_keep(text: str) -> Keep:
+LONG = Keep(720 * 3600.0, 1 << 30, 1_000_000)  # of the history log
+
+
+def parse_keep(text: str, default: Keep | None = None) -> Keep:
     """What a text such as 1h,256Mi,10000 says; what it leaves out is as by default. Raises ValueError."""
     found: dict[str, float | int] = {}
     for part in text.split(","):
@@ -32,7 +35,20 @@ def parse_keep(text: str) -> Keep:
             found["age"] = parse_duration(part)
             continue
         found[name] = read(part)
-    return Keep(**found)  # type: ignore[arg-type]
+    return replace(default or Keep(), **found)  # type: ignore[arg-type]
+
+
+def parse_log(text: str) -> Keep:
+    """Return the bounds of the history log. Raises ValueError."""
+    return parse_keep(text, LONG)
+
+
+def parse_log_of(text: str) -> tuple[str, Keep | None]:
+    """Return a resource such as gadgets.example.com, and its bounds; None for "off". Raises ValueError."""
+    resource, sign, rest = text.partition("=")
+    if not sign or not resource or "/" in resource:
+        raise ValueError("the history of a resource is given as RESOURCE=AGE,SIZE,NUMBER or RESOURCE=off")
+    return resource, None if rest == "off" else parse_log(rest)
 
 
 class HistoryClock:

@@ -47,6 +47,7 @@ _FRAMES = 32  # states of a key from one keyframe to the next
 _LEVEL = 1  # of zlib: of level 6 states were 4% smaller, and took twice as long
 _ROW = 120  # bytes that a row takes beside its value and its name, about
 _STEP = 128  # rows that one step forgets at the most
+_DROP = -1  # in place of a revision: a resource is to be forgotten as a whole
 _CACHED = 4 << 20  # bytes of keyframes that are kept in memory
 
 
@@ -87,8 +88,9 @@ class Resource:
 class Past:
     """The packed part of one database. Methods that write are called within a transaction, and raise sqlite3.Error."""
 
-    def __init__(self, bounds: Bounds) -> None:
-        self._bounds = bounds
+    def __init__(self, bounds: Bounds | None) -> None:
+        self._bounds = bounds or Bounds()
+        self._idle = bounds is None
         self._known: dict[str, Resource] = {}
         # the keyframe of a name: its revision, its value, and how many states refer to it
         self._frames: dict[int, tuple[int, bytes, int]] = {}
@@ -97,12 +99,14 @@ class Past:
     def open(self, database: sqlite3.Connection, compacted: int) -> None:
         """Read what is there, and drop resources that are kept no longer. Raises sqlite3.Error."""
         self.reload(database)
+        if self._idle:
+            return
         wanted = [prefix for prefix, keep in self._bounds.own.items() if keep is not None]
         wanted += [keys.ALL] if self._bounds.all is not None else []
         for prefix in [one for one in wanted if one not in self._known]:
             self._add(database, prefix, compacted)
-        for prefix in [one for one in self._known if one not in wanted and self._bounds.of(one) is None]:
-            self._drop(database, self._known.pop(prefix))
+        if keys.ALL in self._known and keys.ALL not in wanted:
+            self._drop(database, self._known.pop(keys.ALL))
 
     def reload(self, database: sqlite3.Connection) -> None:
         """Read what is there anew: a transaction was rolled back."""
@@ -133,11 +137,11 @@ class Past:
         """
         resource = keys.prefix_of(prefix)
         if resource not in ("", "/"):
-            if self._bounds.of(resource) is None:
+            if self._bounds.of(resource) is None and not self._idle:
                 return compacted
             known = self._known.get(resource) or self._known.get(keys.ALL)
             return min(compacted, known.horizon) if known is not None else compacted
-        if self._bounds.all is None or any(keep is None for keep in self._bounds.own.values()):
+        if keys.ALL not in self._known or any(keep is None for keep in self._bounds.own.values()):
             return compacted
         return min(compacted, max((one.horizon for one in self._known.values()), default=compacted))
 
@@ -151,6 +155,7 @@ class Past:
     def pack(self, database: sqlite3.Connection, old: int, new: int) -> None:
         """Take over the rows that leave the log when its window moves from one revision to another."""
         if not self._bounds.keeps:
+            self.skip(database, new)
             return
         touched: dict[str, Resource] = {}
         name, key, base = 0, "", 0
@@ -234,7 +239,11 @@ class Past:
         now: milliseconds since 1970. full: the disk is full, so everything must go.
         """
         common = []
+        if self._idle and not full:
+            return None
         for one in self._known.values():
+            if self._bounds.of(one.prefix) is None and one.prefix != keys.ALL and not full:
+                return one, self._step_end(database, one) if self._oldest(database, one) else _DROP
             keep = self._bounds.own.get(one.prefix)
             if keep is not None and not full:
                 if self._is_over(keep, one.rows, one.size, now, self._oldest(database, one)):
@@ -278,6 +287,9 @@ class Past:
 
     def forget(self, database: sqlite3.Connection, resource: Resource, end: int) -> None:
         """Move a resource's horizon to a revision, and delete the rows that no later state needs."""
+        if end == _DROP:
+            self._drop(database, self._known.pop(resource.prefix))
+            return
         between = "SELECT DISTINCT name FROM past WHERE resource = ? AND sequence > ? AND sequence <= ?"
         names = {row[0] for row in database.execute(between, (resource.number, resource.horizon, end))}
         current = (

@@ -26,6 +26,7 @@ from podless.store.contract import (
     AUTHOR,
     FOLLOWING,
     KEPT,
+    NOBODY,
     Author,
     Change,
     Compacted,
@@ -88,13 +89,15 @@ class SQLiteStore:
 
     path: the database file, or None to keep everything in memory. keep: how much history is kept for watches; what is
     more is forgotten beside other work, and the space that it took in the file is given back. bounds: what is packed
-    and kept for longer.
+    and kept for longer; None leaves what is packed as it is, and packs nothing. authors: whether the log names them.
     """
 
     name = "sqlite"
     prompt = True
 
-    def __init__(self, path: Path | None = None, *, keep: Keep | None = None, bounds: Bounds | None = None) -> None:
+    def __init__(
+        self, path: Path | None = None, *, keep: Keep | None = None, bounds: Bounds | None = None, authors: bool = True
+    ) -> None:
         self.times = {"txn": Histogram(_TIMES)}
         self._path = path
         self._revision = 0
@@ -105,8 +108,9 @@ class SQLiteStore:
         self._reserve = Reserve(path) if path is not None else None
         self._history = History(keep or Keep())
         self._clock = HistoryClock()
-        self._past = Past(bounds or Bounds())
+        self._past = Past(bounds)
         self._authors = Authors()
+        self._records = authors
         self.changelog = SQLiteChangeLog(self._open_database, self._past, lambda: self._compacted)
         self._watches: list[tuple[str, Deliver]] = []
         self._waiting: list[_Waiting] = []
@@ -230,7 +234,7 @@ class SQLiteStore:
             # A turn of the loop later, for that costs less than a transaction: the commits of requests that are read in
             # this turn share it. Where turns are long, those of this one are enough.
             self._loop.call_soon(self._soon, time.perf_counter())
-        self._waiting.append((commits, AUTHOR.get(), future))
+        self._waiting.append((commits, AUTHOR.get() if self._records else NOBODY, future))
         return future
 
     def _soon(self, since: float) -> None:

@@ -1,0 +1,31 @@
+"""The author that the history names for what a request writes."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from podless.fields.managers import manager_name
+from podless.http.message import Request
+from podless.store.contract import Author
+from podless.verbs.call import Call
+
+_NAME = 512  # characters of a user's name, and of the sender's, that are kept
+_AGENT = 256  # characters of a User-Agent
+_MANAGER = 128  # the longest field manager
+_APPLY = "application/apply-patch"
+
+
+def make_author(request: Request, call: Call, verb: str) -> Author:
+    """Return who makes the writes of a request; an apply has the verb "apply"."""
+    given = call.query.get("fieldManager") if call.query else None
+    if verb == "patch" and call.content_type.startswith(_APPLY):
+        verb = "apply"
+    return Author(
+        call.user.name[:_NAME],
+        request.sender[:_NAME],
+        verb,
+        call.subresource,
+        manager_name(given[0] if given else "", call.agent)[:_MANAGER],
+        call.agent[:_AGENT],
+        UUID(request.audit.id).bytes if request.audit is not None else b"",
+    )
