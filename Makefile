@@ -7,6 +7,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 SERVING := $(VENV)/.serving
 TESTING := $(VENV)/.testing
 WORKING := $(VENV)/.working
+DOCUMENTING := $(VENV)-docs/.documenting
 # half as many again as there are processors: some tests wait for other programs
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
@@ -14,7 +15,7 @@ ARGS ?=
 # what was compiled once is kept: else every worker and every server that a test starts compiles everything again
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: serve test test-all dist-check test-python clients fuzz check setup bench smoke wheel lock clean
+.PHONY: docs serve test test-all dist-check test-python clients fuzz check setup bench smoke wheel lock clean
 
 serve: $(SERVING)
 	$(BIN)/podless serve $(ARGS)
@@ -41,6 +42,9 @@ check: $(WORKING)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -m "" tests/architecture.py
+
+docs: $(DOCUMENTING) # the site, in build/site; ARGS="--site-dir elsewhere"
+	NO_MKDOCS_2_WARNING=1 $(VENV)-docs/bin/mkdocs build --strict $(ARGS)
 
 setup: $(WORKING)
 
@@ -82,9 +86,16 @@ $(WORKING): pyproject.toml requirements-dev.lock requirements.lock | $(BIN)/pyth
 dist-check: $(WORKING) # builds sdist and wheel, and runs the first commands in a fresh environment that has only the wheel
 	$(BIN)/python -m tests.dist $(ARGS)
 
+# the site has an environment of its own: none of its packages meets those of the server
+$(DOCUMENTING): requirements-docs.lock
+	$(PYTHON) -m venv $(VENV)-docs
+	$(VENV)-docs/bin/python -m pip --quiet --disable-pip-version-check install --no-compile --require-hashes -r $<
+	touch $@
+
 lock: # needs uv (pip install uv); resolves the ranges of pyproject.toml for every Python from 3.11 up
 	$(LOCK) --extra dev -o requirements-dev.lock pyproject.toml
 	$(LOCK) --constraint requirements-dev.lock -o requirements.lock pyproject.toml
+	$(LOCK) --group docs -o requirements-docs.lock
 
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
   --no-emit-index-url

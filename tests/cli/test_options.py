@@ -16,8 +16,6 @@ from podless.app import Settings
 from podless.cli import options
 from podless.runtime.option import Option, Section, declared_options
 
-README = Path(__file__).parent.parent.parent / "README.md"
-
 
 def every(of: type = Settings) -> Iterator[tuple[str, Any, Option]]:
     for name, default, told in declared_options(of):
@@ -37,11 +35,6 @@ def test_every_field_is_declared_and_documented() -> None:
     for name, _, told in every():
         assert told.help, name
         assert (told.flag == "") or told.flag.startswith("--"), name
-
-
-def test_the_readme_has_the_table_that_the_declaration_gives() -> None:
-    text = README.read_text()
-    assert options.update_readme(text) == text, "write it anew with python -m podless.cli.options README.md"
 
 
 def test_the_help_lists_every_option() -> None:

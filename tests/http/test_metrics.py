@@ -6,7 +6,6 @@ import re
 import resource
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -106,11 +105,6 @@ def test_samples_have_the_labels_of_their_family(client: Client) -> None:
         wanted = {*family.labels, "le"} if name.endswith("_bucket") else {*family.labels}
         assert labels.keys() == wanted, name
     assert "apiserver_request_total" in {one.name for one in samples}
-
-
-def test_every_family_is_in_the_manual() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "how-to" / "operations.md").read_text()
-    assert {*re.findall(r"`((?:apiserver|etcd|podless|process|python)_[a-z_]+)", page)} >= FAMILIES.keys()
 
 
 def test_the_figures_are_those_of_the_server(client: Client) -> None:

@@ -26,16 +26,22 @@ class CommandParser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit code."""
+def build_parser(names: Sequence[str] = _COMMANDS) -> CommandParser:
+    """Return the parser of the command line with some of the commands. Imports their modules."""
     parser = CommandParser(prog="podless", description="The Kubernetes API without the pods.")
     parser.add_argument("--version", action="version", version=f"podless {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for name in names:
+        import_module(f"podless.cli.{_MODULES.get(name, name)}").add(commands)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     # a command needs no other's modules; help and mistakes show them all
     with pause_gc():
-        for name in given[:1] if given[:1] and given[0] in _COMMANDS else _COMMANDS:
-            import_module(f"podless.cli.{_MODULES.get(name, name)}").add(commands)
+        parser = build_parser(given[:1] if given[:1] and given[0] in _COMMANDS else _COMMANDS)
     options = parser.parse_args(given)
     if not hasattr(options, "run"):
         parser.print_help(sys.stderr)

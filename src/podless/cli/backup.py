@@ -34,7 +34,7 @@ def add(commands: Any) -> None:
         "meanwhile; where none runs on the folder, its database is read. With --store etcd the cluster itself is read. "
         "Secrets are in the file as they are.",
     )
-    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument("file", metavar="FILE", type=Path, help="file to write the backup to")
     engine.add_options(parser)
     parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="how to reach a server elsewhere")
     parser.set_defaults(run=run)

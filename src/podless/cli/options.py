@@ -1,22 +1,14 @@
-"""Options of `podless serve`, their help and the table in the README: all from one declaration, podless.app.Settings.
-
-`python -m podless.cli.options README.md` writes the table anew.
-"""
+"""Options of `podless serve` and their help, from one declaration: podless.app.Settings."""
 
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import MISSING
-from pathlib import Path
 from typing import Any
 
 from podless.app import Settings
 from podless.runtime.option import Option, Section, StartError, declared_options
-
-BEGIN, END = "<!-- options of podless serve -->\n", "<!-- end -->\n"
-_HEAD = "| option | what it does |\n|---|---|\n"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -153,56 +145,3 @@ def _value(given: Any, told: Option) -> Any:
             return not given
         return told.values[0] if given else told.values[1]
     return told.many(given) if told.many is not None else given
-
-
-# documentation
-
-
-def option_table() -> str:
-    """The options as the README shows them."""
-    return _HEAD + "".join(_rows(Settings))
-
-
-def _rows(of: type) -> Iterator[str]:
-    for _, default, told in _ordered(of):
-        if isinstance(told, Section):
-            yield f"| **{told.title}** | {told.about} |\n"
-            yield from _rows(told.of)
-        elif told.flag:
-            yield f"| {_left(told)} | {_right(default, told)} |\n"
-            if told.without is not None:
-                yield f"| `{told.without[0]}` | {told.without[1]} |\n"
-
-
-def _left(told: Option) -> str:
-    if told.values is not None:
-        plain = told.values[1] is None and told.values[0] is False
-        short = f"`{told.short}`, " if told.short else ""
-        return f"`{told.flag}`" if plain else f"{short}`{told.flag}`, `--no-{told.flag[2:]}`"
-    if told.alone is not None:
-        return f"`{told.flag} [{told.metavar}]`"
-    return f"`{told.flag} {'|'.join(told.choices).replace('|', chr(92) + '|') or told.metavar}`"
-
-
-def _right(default: Any, told: Option) -> str:
-    about = told.help.replace("|", "\\|")
-    if told.values is not None:
-        if told.values[1] is None and told.values[0] is False:
-            return about
-        return f"{about}; {'on' if default == told.values[0] else 'off'} by default"
-    shown = told.default if told.default is not None else default
-    return about if told.many is not None or shown in (MISSING, None, "", False) else f"{about}; `{shown}` by default"
-
-
-def update_readme(readme: str) -> str:
-    """A README with the table that the declaration gives. Raises ValueError for one without a place for it."""
-    before, begin, rest = readme.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError("the README has no place for the options")
-    return f"{before}{begin}\n{option_table()}\n{end}{after}"
-
-
-if __name__ == "__main__":
-    place = Path(sys.argv[1])
-    place.write_text(update_readme(place.read_text()))

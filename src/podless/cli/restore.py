@@ -31,7 +31,7 @@ def add(commands: Any) -> None:
         "on it meanwhile. Objects keep their uids; resourceVersions go on behind those of the store and of the backup, "
         "and watches and lists that began before are told to begin anew. What is interrupted can be done again.",
     )
-    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument("file", metavar="FILE", type=Path, help="backup to restore")
     parser.add_argument(
         "--bump-revision",
         metavar="N",

@@ -1,6 +1,6 @@
 """Options, declared once: a dataclass field says its name, type and default, and here what people are told of it.
 
-The command line, its help and the table in the README are made from the same declaration (cli/options.py).
+The command line, its help and the reference pages are made from the same declaration (cli/options.py).
 """
 
 from __future__ import annotations

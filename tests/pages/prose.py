@@ -1,0 +1,78 @@
+"""Checks prose: phrases that CONTRIBUTING.md rules out, listed in prose.toml. codespell checks the spelling."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent.parent
+_PHRASES = [
+    (re.compile(each["pattern"], re.IGNORECASE), str(each["instead"]))
+    for each in tomllib.loads((Path(__file__).parent / "prose.toml").read_text())["phrase"]
+]
+_SPAN = re.compile(r"`[^`\n]*`|\]\([^)]*\)|<!--.*?-->|<[^>\n]*>")
+
+
+class ProseFault(NamedTuple):
+    """A phrase in a text. line: from 1. instead: what to write."""
+
+    line: int
+    phrase: str
+    instead: str
+
+
+def files() -> list[Path]:
+    """Return the pages that are checked."""
+    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    return [path for path in [*pages, *sorted((ROOT / "docs").rglob("*.md"))] if path.exists()]
+
+
+def sentences(markdown: str) -> Iterator[tuple[int, str]]:
+    """Yield the sentences of a page, with the line on which each begins, without code, headings and tables' rules."""
+    kept, fenced = [], False
+    for line in markdown.splitlines():
+        fence = re.match(r"\s*(```|~~~)", line)
+        code = fenced or fence or line.startswith("    ")
+        fenced ^= fence is not None
+        heading = line.startswith("#")
+        kept.append("" if code or heading or re.fullmatch(r"[|\s:-]*", line) else _SPAN.sub(_blank, line))
+    for first, text in _paragraphs(kept):
+        for match in re.finditer(r"(?s)(?:[^.!?]|[.!?](?=\S))+[.!?]?", text):
+            begin = len(match[0]) - len(match[0].lstrip())
+            if match[0].strip():
+                yield first + text.count("\n", 0, match.start() + begin), " ".join(match[0].split())
+
+
+def _blank(span: re.Match[str]) -> str:
+    return "`x`" if span[0].startswith("`") else "]" if span[0].startswith("]") else ""
+
+
+def _paragraphs(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """Yield runs of lines that are one paragraph, list item or table cell, with the number of their first line."""
+    run: list[str] = []
+    first = 1
+    for number, line in enumerate(lines, 1):
+        if line.startswith("|"):
+            for cell in line.strip("|").split(" | "):
+                yield number, cell.strip()
+            continue
+        if run and (not line.strip() or re.match(r"\s*(?:[-*]|\d+\.) ", line)):
+            yield first, "\n".join(run)
+            run = []
+        if line.strip():
+            if not run:
+                first = number
+            run.append(re.sub(r"^\s*(?:[-*]|\d+\.) ", "", line))
+    if run:
+        yield first, "\n".join(run)
+
+
+def check_prose(markdown: str) -> Iterator[ProseFault]:
+    """Yield the phrases of a page that are ruled out."""
+    for line, sentence in sentences(markdown):
+        for pattern, instead in _PHRASES:
+            for match in pattern.finditer(sentence):
+                yield ProseFault(line, match[0].strip(" .;,")[:60], instead)

@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.pages import prose
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("podless rejects the body.", []),
+        ("What is over them waits.", [1]),
+        ("It waits. What is over them\nwaits.", [1]),
+        ("# What is checked\n\nIt runs.", []),
+        ("What does it cost?", []),
+        ("| a | what waits |\n|---|---|\n| b | cannot be had |", [1, 3]),
+        ("```\nWhat waits.\n```\n\nIt is `cannot be had`.", []),
+        ("- It runs.\n- Nothing runs, for there\n  is no network.", [2]),
+        ("Long.\n\nIt takes two at the most.", [3]),
+        ("See [what waits](https://in.vain/at the most).", []),
+    ],
+)
+def test_phrases_are_found_on_their_lines(text: str, lines: list[int]) -> None:
+    assert [fault.line for fault in prose.check_prose(text)] == lines

@@ -1,0 +1,85 @@
+"""The reference is complete: what is public is documented, and what is generated is up to date."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+
+import pytest
+import yaml
+
+from podless.app import Settings
+from podless.runtime.option import Option, Section, declared_options
+from tests.pages import reference
+
+MODULES = ("podless", "podless.testing", "podless.check", "podless.schema", "podless.cel")
+PYTHON = (reference.DOCS / "reference" / "python.md").read_text()
+# documented as sections of the arguments of Server, or plain values
+ELSEWHERE = {"Audit", "Limits", "OIDC", "__version__"}
+
+
+@pytest.mark.parametrize("name", reference.PAGES)
+def test_a_generated_page_is_what_the_code_gives(name: str) -> None:
+    written = (reference.DOCS / "reference" / name).read_text()
+    assert written == reference.PAGES[name](), "write it again with python -m tests.pages write"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_name_is_documented(module: str) -> None:
+    public = importlib.import_module(module)
+    missing = []
+    for name in public.__all__:
+        value = getattr(public, name)
+        if name in ELSEWHERE:
+            continue
+        if not re.search(rf"(?:^::: \S+\.|^ +- ){name}$", PYTHON, re.MULTILINE):
+            missing.append(f"{module}.{name} is not on the page")
+        if (inspect.isclass(value) or inspect.isfunction(value)) and not inspect.getdoc(value):
+            missing.append(f"{module}.{name} has no docstring")
+    assert not missing, "\n".join(missing)
+
+
+def test_every_public_method_of_a_server_and_its_client_has_a_docstring() -> None:
+    from podless import Server
+    from podless.testing import Client
+
+    for cls in (Server, Client):
+        for name, member in inspect.getmembers(cls):
+            if not name.startswith("_"):
+                assert inspect.getdoc(member), f"{cls.__name__}.{name}"
+
+
+def test_every_option_has_a_meaning() -> None:
+    def described(of: type) -> None:
+        for name, _, told in declared_options(of):
+            if isinstance(told, Section):
+                described(told.of)
+            else:
+                assert isinstance(told, Option)
+                assert told.help, name
+
+    described(Settings)
+    for command, parser in reference.parsers().items():
+        assert parser.description, command
+        for action in parser._actions:
+            assert action.help, f"{command} {action.dest}"
+
+
+def test_every_fixture_setting_and_field_has_a_meaning() -> None:
+    assert all(about for _, _, about in reference.fixtures())
+    for name in ("pytest.md", "faults.md", "metrics.md", "configuration.md", "commands.md", "server-options.md"):
+        for row in re.findall(r"^\| `.*$", (reference.DOCS / "reference" / name).read_text(), re.MULTILINE):
+            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
+            assert any(cell and not cell.startswith("`") for cell in cells[1:]), f"{name}: {row}"
+
+
+def test_every_command_has_its_exit_status() -> None:
+    assert reference.EXIT_CODES.keys() == reference.parsers().keys()
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    text = (reference.DOCS.parent / "mkdocs.yml").read_text()
+    listed = set(re.findall(r"[\w/-]+\.md", yaml.safe_dump(yaml.safe_load(text)["nav"])))
+    pages = {path.relative_to(reference.DOCS).as_posix() for path in reference.DOCS.rglob("*.md")}
+    assert listed == pages
