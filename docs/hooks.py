@@ -1,4 +1,4 @@
-"""A hook of mkdocs: links that leave docs/ lead to the repository, or to plain text where there is no repository URL."""
+"""A hook of mkdocs: links that leave docs/ lead to the repository, or become plain text without a repository URL."""
 
 from __future__ import annotations
 
