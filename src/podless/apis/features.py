@@ -111,6 +111,15 @@ CHANGES: Final[Mapping[str, str]] = {
     "ToleranceInAnnotations": "1.33-",  # of autoscalers in autoscaling/v1
     "EvictionReasons": "1.35-",  # are told where there are enough healthy pods
     "ForbiddenWhileTerminating": "1.34-",  # are creates while the definition goes; they were 405
+    "EmptiedFields": "1.36-",  # of an apply stay as empty maps and lists; they became null
+    "AcceptBeforeOptions": "-1.31,1.36-",  # what a client takes is looked at before the options of lists and watches
+    "ImpersonationAsUser": "1.36-",  # without a user's name is told as a user
+    "PodSpecOfHeldJobs": "1.36-",  # is what must not change, told alone
+    "RequiredMaxReplicas": "1.36-",  # none at all are told as missing
+    "RequiredHandlers": "1.36-",  # of runtime classes: an empty one is told as missing
+    "ImmutableStorageClasses": "1.36-",  # changes are told as those of immutable fields
+    "AttachersOnce": "1.36-",  # are told as missing, and names of volumes are looked at in updates too
+    "NetworkPoliciesOnce": "1.36-",  # are validated when they change
     "OmittedTimestamps": "1.34-",  # creationTimestamp is left out where it was null
     "StatusResetsMetadata": "1.36-",  # of custom objects: who writes the status owns no metadata
 }

@@ -5,7 +5,7 @@ Source: "User impersonation" of the Kubernetes documents, and the recorded answe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
 
 from podless.auth import constrained
@@ -15,6 +15,7 @@ from podless.auth.denied import Denied
 from podless.auth.user import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User, of_account, parse_account
 from podless.codec.gotext import quote
 from podless.meta.errors import BadRequest
+from podless.runtime.release import has
 
 _PREFIX = "impersonate-"
 _EXTRA = "impersonate-extra-"
@@ -41,7 +42,9 @@ def _wanted(headers: Mapping[str, str]) -> User | None:
     if user.name:
         return user
     if user.uid or groups or extra:
-        raise BadRequest(f"requested {_go(user)} without impersonating a user name")
+        if has("ImpersonationAsUser"):
+            raise BadRequest(f"requested {_go(user)} without impersonating a user name")
+        raise BadRequest(f"requested [{' '.join(_list_references(user))}] without impersonating a user")
     return None
 
 
@@ -100,6 +103,17 @@ def _go(user: User) -> str:
         inner = ", ".join(f"{quote(key)}:[]string{_braced(values)}" for key, values in user.extra.items())
         extra = f"map[string][]string{{{inner}}}"
     return f"&user.DefaultInfo{{Name:{quote(user.name)}, UID:{quote(user.uid)}, Groups:{groups}, Extra:{extra}}}"
+
+
+def _list_references(user: User) -> Iterator[str]:
+    """Yield what is wanted without a user, each as Go prints an ObjectReference."""
+    for group in user.groups:
+        yield f"{{Group  {group}    }}"
+    for key, values in user.extra.items():
+        for value in values:
+            yield f"{{UserExtra  {value}  {_AUTHENTICATION}/v1  {key}}}"
+    if user.uid:
+        yield f"{{UID  {user.uid}  {_AUTHENTICATION}/v1  }}"
 
 
 def _braced(values: tuple[str, ...]) -> str:

@@ -1,6 +1,7 @@
 """Taking fields out of an object.
 
-Source: sigs.k8s.io/structured-merge-diff v6.3 typed (remove): what is emptied stays as an empty map or list.
+Source: sigs.k8s.io/structured-merge-diff typed (remove). From v6.3.2 on what is emptied stays as an
+empty map or list; before, it became null.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import Any
 from podless.fields.sets import Fields, is_member
 from podless.fields.typed import ListShape, MapShape, Shape, make_element
 from podless.runtime.meter import charge
+from podless.runtime.release import has
 
 
 def remove_fields(value: Any, fields: Fields, shape: Shape) -> Any:
@@ -26,10 +28,10 @@ def remove_fields(value: Any, fields: Fields, shape: Shape) -> Any:
     return value
 
 
-def _map(value: dict[str, Any], fields: Fields, form: MapShape) -> dict[str, Any]:
+def _map(value: dict[str, Any], fields: Fields, form: MapShape) -> dict[str, Any] | None:
+    kept: dict[str, Any] = {}
     if form.atomic:
-        return {}
-    kept = {}
+        return kept if has("EmptiedFields") else None
     charge(len(value))
     for key, item in value.items():
         name, shape, _ = form.child(key)
@@ -38,13 +40,13 @@ def _map(value: dict[str, Any], fields: Fields, form: MapShape) -> dict[str, Any
             kept[key] = item
         elif not is_member(node):
             kept[key] = item if shape is None else remove_fields(item, node, shape)
-    return kept
+    return kept if kept or has("EmptiedFields") else None
 
 
-def _list(value: list[Any], fields: Fields, form: ListShape) -> list[Any]:
+def _list(value: list[Any], fields: Fields, form: ListShape) -> list[Any] | None:
+    kept: list[Any] = []
     if not form.associative:
-        return []
-    kept = []
+        return kept if has("EmptiedFields") else None
     charge(len(value))
     for item in value:
         node = fields.get(make_element(form, item))
@@ -52,4 +54,4 @@ def _list(value: list[Any], fields: Fields, form: ListShape) -> list[Any]:
             kept.append(item)
         elif not is_member(node):
             kept.append(remove_fields(item, node, form.item))
-    return kept
+    return kept if kept or has("EmptiedFields") else None

@@ -17,7 +17,7 @@ from podless.http.rows import Rows
 from podless.http.selections import Selections
 from podless.http.stream import WatchStream, error_line, watch_media
 from podless.kinds import conversion, view
-from podless.meta.errors import Expired, NoBackend, NotServed, PageNotFound, UnsupportedMediaType
+from podless.meta.errors import Expired, NoBackend, NotAcceptable, NotServed, PageNotFound, UnsupportedMediaType
 from podless.runtime.allowance import ALLOWANCE, Allowance
 from podless.runtime.release import has
 from podless.store.contract import AUTHOR
@@ -125,7 +125,12 @@ class APIHandler:
         if verb == "watch" and not has("TablesOfWatchLists"):
             tables = tables and not options.lists_first(call)
         many = verb in ("list", "watch")
-        form = negotiate.of_resource(accept, builtin=not call.kind.custom, many=many, tables=tables)
+        try:
+            form = negotiate.of_resource(accept, builtin=not call.kind.custom, many=many, tables=tables)
+        except NotAcceptable:
+            if many and not has("AcceptBeforeOptions"):
+                options.listing(call)  # raises what is wrong with the options
+            raise
         return negotiate.make_readable(form, call.query, call.agent)
 
     async def _connect(self, request: Request, call: Call, accept: str) -> Answer:

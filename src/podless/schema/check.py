@@ -205,9 +205,6 @@ def _check(value: Any, node: Node, path: Path, like: Result, pair: Pair | None =
     return result
 
 
-_NUMERIC = frozenset(("int32", "int64", "float", "double"))
-
-
 def _type(value: Any, node: Node, path: Path, result: Result) -> None:
     types, kind = node.types, value.__class__
     name = _TYPES[kind]
@@ -217,8 +214,7 @@ def _type(value: Any, node: Node, path: Path, result: Result) -> None:
         or (kind is int and "number" in types)
     )
     sized = kind is not str and kind is not list
-    known = node.format not in _NUMERIC or has("NumericFormats")
-    if node.format and sized and not fits and _SIZES.get(kind, "") != node.format and known:
+    if node.format and sized and not fits and _SIZES.get(kind, "") != node.format:
         result.typed(path, node.format, _SIZES.get(kind, ""))
     elif node.format and not sized and "number" not in types and "integer" not in types:
         result.matched += 1  # the format's check stands for the type's

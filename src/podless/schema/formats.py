@@ -145,4 +145,5 @@ def is_known(name: str, types: tuple[str, ...]) -> bool:
 
 def narrow_format(name: str, types: tuple[str, ...]) -> str:
     """The format as validation uses it: "" when it is not supported for these types."""
-    return name if name and is_known(name, types) else ""
+    known = is_known(name, types) if has("NumericFormats") else find_check(name) is not None
+    return name if name and known else ""

@@ -19,6 +19,7 @@ from podless.meta import objectmeta
 from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import has
 from podless.structs import gotypes, restore, structs
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, AnswerDocument, Call, Single
@@ -101,7 +102,10 @@ def read_applied(write: ApplyWrite) -> None:
 def merge_applied(write: ApplyWrite) -> None:
     """Merge what is applied into the object as it is now. Raises BadRequest, ApplyConflict, Internal, Unconverted."""
     live = load_object(write)
-    _fit(write, merge_into(write, live), live)
+    made = merge_into(write, live)
+    if not has("EmptiedFields"):
+        write.nulls = serializer.has_nulls(made)
+    _fit(write, made, live)
 
 
 def merge_new(write: ApplyWrite) -> None:

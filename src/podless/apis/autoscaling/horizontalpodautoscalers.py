@@ -104,7 +104,10 @@ def _check(spec: Object, old: Object | None) -> Iterator[FieldError]:
     if least is not None and least < lowest:
         yield field.invalid("spec.minReplicas", least, f"must be greater than or equal to {lowest}")
     if most < 1:
-        yield field.required("spec.maxReplicas", "must be set and greater than 0")
+        if has("RequiredMaxReplicas"):
+            yield field.required("spec.maxReplicas", "must be set and greater than 0")
+        else:
+            yield field.invalid("spec.maxReplicas", most, "must be greater than 0")
     if least is not None and most < least:
         yield field.invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
     # of those that were there before it is not asked whether they name a group

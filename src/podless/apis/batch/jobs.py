@@ -193,11 +193,13 @@ def _completions(spec: Object, old: Object) -> list[FieldError]:
 def _template(obj: Object, old: Object) -> list[FieldError]:
     """The template stays; while a job is held back it may be said where its pods run, and what they ask for."""
     given, before, path = obj["spec"]["template"], old["spec"]["template"], "spec.template"
-    struct = POD_TEMPLATE_SPEC
-    if _held(old):
-        given, before, path = given["spec"], _adopted(given["spec"], before["spec"]), "spec.template.spec"
-        struct = POD_SPEC
-    return [] if given == before else [immutable_error(path, gostructs.format_struct(struct, given))]
+    if not _held(old):
+        return [] if given == before else [immutable_error(path, gostructs.format_struct(POD_TEMPLATE_SPEC, given))]
+    if given["spec"] == _adopted(given["spec"], before["spec"]):
+        return []
+    if has("PodSpecOfHeldJobs"):
+        return [immutable_error(f"{path}.spec", gostructs.format_struct(POD_SPEC, given["spec"]))]
+    return [immutable_error(path, gostructs.format_struct(POD_TEMPLATE_SPEC, given))]
 
 
 def _held(old: Object) -> bool:

@@ -13,6 +13,7 @@ from podless.meta import addresses, field, labelselector, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
 _TYPES = ("Ingress", "Egress")
@@ -40,6 +41,11 @@ class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Selectors, ports and ranges of addresses."""
         return list(_check(obj["spec"]))
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        """As a new one."""
+        errors = self.validate_create(kind, version, obj)
+        return errors if has("NetworkPoliciesOnce") else [*errors, *errors]
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """Ranges of addresses that are not in their one form."""

@@ -14,6 +14,7 @@ from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
@@ -32,7 +33,11 @@ class RuntimeClassStrategy(TypedStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """The handler, what it needs and where it is."""
-        errors = checks.validate_name("handler", obj["handler"])
+        handler = obj["handler"]
+        if handler or has("RequiredHandlers"):
+            errors = checks.validate_name("handler", handler)
+        else:
+            errors = field.invalid_details("handler", handler, names.check_label_name(handler))
         fixed = (obj.get("overhead") or {}).get("podFixed") or {}
         errors += resources.validate_resources({"limits": fixed}, "overhead", set())
         return [*errors, *_scheduling(obj.get("scheduling") or {})]

@@ -14,6 +14,7 @@ from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 _MODES = ("Immediate", "WaitForFirstConsumer")
 _RECLAIMING = ("Delete", "Retain")
@@ -39,8 +40,13 @@ class StorageClassStrategy(TypedStrategy):
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """As a new one; but for what volumes may be allowed it stays as it is."""
-        errors = [*validate_immutable_fields(obj, old, "parameters", blank={})]
-        errors += validate_immutable_fields(obj, old, "provisioner", "reclaimPolicy", "volumeBindingMode")
+        errors = [*validate_immutable_fields(obj, old, "volumeBindingMode")]
+        if has("ImmutableStorageClasses"):
+            errors += [*validate_immutable_fields(obj, old, "parameters", blank={}), *validate_immutable_fields(obj, old, "provisioner", "reclaimPolicy")]
+        else:
+            fixed = ("parameters", "provisioner", "reclaimPolicy")
+            changed = [name for name in fixed if obj.get(name) != old.get(name)]
+            errors += [field.forbidden(name, f"updates to {name} are forbidden.") for name in changed]
         return [*errors, *self.validate_create(kind, version, obj)]
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:

@@ -17,6 +17,7 @@ from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import has
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
@@ -41,20 +42,38 @@ class VolumeAttachmentStrategy(StatusStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Who attaches what to which node."""
-        spec, status = obj["spec"], obj["status"]
-        errors = [*disks.driver_name(spec["attacher"], "spec.attacher"), *_source(spec["source"])]
-        errors += field.invalid_details("spec.nodeName", spec["nodeName"], names.check_subdomain(spec["nodeName"]))
-        errors += parts.validate_size(status.get("attachmentMetadata") or {}, "status.attachmentMetadata")
-        for name in ("attachError", "detachError"):
-            errors += _error(status.get(name) or {}, f"status.{name}")
-        return errors
+        errors, attacher = _check(obj), obj["spec"]["attacher"]
+        if not attacher and not has("AttachersOnce"):
+            errors.append(field.required("spec.attacher"))
+        return [*errors, *_names(obj["spec"])]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """As a new one, of the same spec."""
-        errors = [*self.validate_create(kind, version, obj)]
+        errors = _check(obj)
+        if has("AttachersOnce"):
+            errors += _names(obj["spec"])
+        elif not obj["spec"]["attacher"]:
+            errors.append(field.required("spec.attacher"))
         if obj["spec"] != old["spec"]:
             errors.append(immutable_error("spec", gostructs.format_struct(VOLUME_ATTACHMENT_SPEC, obj["spec"])))
         return errors
+
+
+def _check(obj: Object) -> list[FieldError]:
+    spec, status = obj["spec"], obj["status"]
+    errors = [*_source(spec["source"])]
+    errors += field.invalid_details("spec.nodeName", spec["nodeName"], names.check_subdomain(spec["nodeName"]))
+    errors += parts.validate_size(status.get("attachmentMetadata") or {}, "status.attachmentMetadata")
+    for name in ("attachError", "detachError"):
+        errors += _error(status.get(name) or {}, f"status.{name}")
+    return errors
+
+
+def _names(spec: Object) -> Iterator[FieldError]:
+    yield from disks.driver_name(spec["attacher"], "spec.attacher")
+    name = spec["source"].get("persistentVolumeName")
+    if name is not None:
+        yield from field.invalid_details("spec.source.persistentVolumeName", name, names.check_subdomain(name))
 
 
 def _source(source: Object) -> Iterator[FieldError]:
@@ -67,8 +86,6 @@ def _source(source: Object) -> Iterator[FieldError]:
         yield from volumes.validate_inline_spec(inline, f"{path}.inlineVolumeSpec")
     elif not name:
         yield field.required(f"{path}.persistentVolumeName", "must specify non empty persistentVolumeName")
-    if name is not None:
-        yield from field.invalid_details(f"{path}.persistentVolumeName", name, names.check_subdomain(name))
 
 
 def _error(error: Object, path: str) -> Iterator[FieldError]:
