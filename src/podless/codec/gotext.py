@@ -16,6 +16,12 @@ _HTML = "<>&\u2028\u2029"  # what Go's encoding/json escapes though JSON does no
 _ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
 
 
+class Literal(str):
+    """A value as errors show it, written already."""
+
+    __slots__ = ()
+
+
 def quote(text: str) -> str:
     """A double-quoted Go string literal, as fmt's %q prints it (strconv.Quote)."""
     if text.isprintable() and '"' not in text and "\\" not in text:
@@ -88,6 +94,16 @@ def format_syntax(item: Any) -> str:
     if isinstance(item, dict) and all(isinstance(one, str) for one in each(item).values()):
         return "map[string]string{" + ", ".join(f"{quote(key)}:{quote(item[key])}" for key in in_order(item)) + "}"
     return format_value(item)
+
+
+def format_interface(item: Any) -> str:
+    """A value of a custom object in Go's syntax (%#v): map[string]interface {}{"a":[]interface {}{1}}."""
+    if isinstance(item, dict):
+        parts = (f"{quote(key)}:{format_interface(item[key])}" for key in in_order(each(item)))
+        return f"map[string]interface {{}}{{{', '.join(parts)}}}"
+    if isinstance(item, list):
+        return f"[]interface {{}}{{{', '.join(map(format_interface, each(item)))}}}"
+    return "interface {}(nil)" if item is None else format_value(item)
 
 
 def format_json(item: Any) -> str:

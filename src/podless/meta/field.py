@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from podless.codec import gotext
+from podless.codec.gotext import Literal
 from podless.runtime.release import CURRENT
 
 # cause reason -> the words a message starts with
@@ -33,12 +34,6 @@ _WITHOUT_VALUE = {"FieldValueRequired", "FieldValueForbidden", "FieldValueTooLon
 
 class Key(str):
     """The key of a map in a path, which is written in brackets."""
-
-    __slots__ = ()
-
-
-class Literal(str):
-    """A value that is written already."""
 
     __slots__ = ()
 

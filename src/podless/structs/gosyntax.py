@@ -1,0 +1,157 @@
+"""Built-in objects in Go's syntax (%#v), as errors showed them before they were shown as JSON.
+
+Only the first level of pointers follows from the object: a pointer that is set is an address, which means nothing.
+Source: fmt of Go, and the recorded answers of kube-apiserver 1.30 to 1.33.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from podless.codec import gotext
+from podless.runtime.jsonobject import Object
+from podless.runtime.meter import charge, each
+from podless.runtime.sorting import in_order
+from podless.structs import gonames, gotypes
+from podless.structs.gotypes import GoType, ListOf, MapOf
+from podless.structs.structs import Field, Struct
+
+_ADDRESS = "0xc000000000"
+_NO_TIME = "time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)"
+_MONTHS = "January February March April May June July August September October November December"
+_AMOUNT = re.compile(r"\+?(-?)([0-9]*+)(?:\.([0-9]*+))?((?:[KMGTPE]i|[eE][-+]?[0-9]{1,4}|[numkMGTPE])?)")
+_BINARY = "KMGTPE"
+_DECIMAL = {"": 0, "n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+
+
+def write_struct(struct: Struct, value: Object) -> str:
+    """Return a struct: core.Taint{Key:"a", Value:"", Effect:"NoSchedule", TimeAdded:<nil>}."""
+    charge(len(value) + 1)
+    value = gonames.move_fields(struct, value)
+    parts = []
+    for name, field in struct.made("goparts", lambda: gonames.order_parts(struct)):
+        parts.append(f"{name}:{_write_field(struct, field, value)}")
+        if added := gonames.ADDED.get((struct.name, field.name)):
+            parts.append(f"{added[0]}:{added[2]}")
+    return f"{_type(struct)}{{{', '.join(parts)}}}"
+
+
+def write_list(kind: GoType, values: list[Any] | None, package: str) -> str:
+    """Return a list: []core.Taint{…}. kind: of its items. package: where named strings without one of their own are."""
+    named = f"[]{_type(kind, package)}"
+    if values is None:
+        return f"{named}(nil)"
+    return f"{named}{{{', '.join(_write(kind, item, package) for item in each(values))}}}"
+
+
+def _write_field(struct: Struct, field: Field, value: Mapping[str, Any]) -> str:
+    kind, package = field.type, package_of(struct)
+    if isinstance(kind, gotypes.Dropped):
+        kind = kind.kind
+    if field.inline and isinstance(kind, Struct):
+        return write_struct(kind, value)
+    item = value.get(field.name)
+    if isinstance(kind, gotypes.Time):
+        blank = _NO_TIME if (struct.name, field.name) == ("ObjectMeta", "creationTimestamp") else "<nil>"
+        return blank if item is None else _write_time(item)
+    if gonames.is_pointer(struct, field):
+        return f"(*{_type(kind, package)})({'nil' if item is None else _ADDRESS})"
+    return _write(kind, item, package)
+
+
+def _write(kind: GoType, item: Any, package: str) -> str:
+    if isinstance(kind, Struct):
+        return write_struct(kind, item or {})
+    if isinstance(kind, ListOf):
+        return write_list(kind.item, item, package)
+    if isinstance(kind, MapOf):
+        return _write_map(kind, item, package)
+    if isinstance(kind, gotypes.IntOrString):
+        return _write_either(item)
+    if isinstance(kind, gotypes.Quantity):
+        return write_quantity(item or "0")
+    if isinstance(kind, gotypes.Bytes):
+        return "[]uint8(nil)" if item is None else write_bytes(base64.b64decode(item))
+    if isinstance(kind, gotypes.Raw):
+        raw = "[]uint8(nil)" if item is None else write_bytes(gotext.format_json(item).encode())
+        return f"{kind.go}{{Raw:{raw}, Object:runtime.Object(nil)}}"
+    if item is None:
+        item = kind.blank()
+    return gotext.quote(item) if isinstance(item, str) else gotext.format_value(item)
+
+
+def _write_map(kind: MapOf, item: Mapping[str, Any] | None, package: str) -> str:
+    named = _type(kind, package)
+    if item is None:
+        return f"{named}(nil)"
+    parts = [f"{gotext.quote(key)}:{_write(kind.item, item[key], package)}" for key in in_order(each(dict(item)))]
+    return f"{named}{{{', '.join(parts)}}}"
+
+
+def _write_either(item: Any) -> str:
+    if isinstance(item, str):
+        return f"intstr.IntOrString{{Type:1, IntVal:0, StrVal:{gotext.quote(item)}}}"
+    return f'intstr.IntOrString{{Type:0, IntVal:{item or 0}, StrVal:""}}'
+
+
+def write_quantity(text: str) -> str:
+    """Return an amount: its digits and the power of ten that they are of, as it was read."""
+    found = _AMOUNT.fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is no amount")
+    sign, whole, part, suffix = found[1], found[2] or "", found[3] or "", found[4]
+    value, scale, form = int(whole + part), -len(part), "DecimalSI"
+    if suffix.endswith("i"):
+        value, form = value << 10 * (_BINARY.index(suffix[0]) + 1), "BinarySI"
+    elif len(suffix) > 1:
+        scale, form = scale + int(suffix[1:]), "DecimalExponent"
+    else:
+        scale += _DECIMAL[suffix]
+    inner = (
+        f"i:resource.int64Amount{{value:{sign}{value}, scale:{scale}}}, d:resource.infDecAmount{{Dec:(*inf.Dec)(nil)}}"
+    )
+    return f"resource.Quantity{{{inner}, s:{gotext.quote(text)}, Format:{gotext.quote(form)}}}"
+
+
+def write_bytes(given: bytes) -> str:
+    """Return bytes that are in something else: []uint8{0x7b, 0x7d}."""
+    return f"[]uint8{{{', '.join(f'{byte:#x}' for byte in each(given))}}}"
+
+
+def _write_time(text: str) -> str:
+    """Return a time in UTC."""
+    day, _, clock = text.rstrip("Z").partition("T")
+    year, month, date = (int(part) for part in day.split("-"))
+    hour, minute, rest = clock.split(":")
+    second, _, fraction = rest.partition(".")
+    nanos, name = int(f"{fraction:0<9}") if fraction else 0, _MONTHS.split()[month - 1]
+    return f"time.Date({year}, time.{name}, {date}, {int(hour)}, {int(minute)}, {int(second)}, {nanos}, time.UTC)"
+
+
+def package_of(struct: Struct) -> str:
+    """Return the Go package of a struct and of the named types in it: core, apps, or v1 for those of metadata."""
+    folder = struct.home.partition("/")[0]
+    return "v1" if folder == "meta" else folder or "core"
+
+
+def _type(kind: GoType, package: str = "core") -> str:
+    """Return the name of a type."""
+    if isinstance(kind, gotypes.Dropped):
+        kind = kind.kind
+    if isinstance(kind, Struct):
+        return f"{package_of(kind)}.{kind.name}"
+    if isinstance(kind, ListOf) and kind.go.startswith("[]"):
+        return f"[]{_type(kind.item, package)}"
+    if isinstance(kind, MapOf) and kind.go.startswith("map["):
+        key = kind.go[4 : kind.go.index("]")]
+        return f"map[{_named(key, package)}]{_type(kind.item, package)}"
+    if isinstance(kind, gotypes.IntOrString):
+        return "intstr.IntOrString"
+    return _named(kind.go, package)
+
+
+def _named(go: str, package: str) -> str:
+    return f"{package}.{go[3:]}" if go.startswith("v1.") else go
