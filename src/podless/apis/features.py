@@ -44,7 +44,6 @@ GATES: Final[Mapping[str, Gate]] = {
     "CustomResourceFieldSelectors": Gate("1.30-", "1.31-", "1.32-"),
     "DynamicResourceAllocation": Gate("1.30-", "1.34-", "1.35-"),
     "EnvFiles": Gate("1.34-", "1.35-", _NEVER),
-    "GenericWorkload": Gate("1.35-", "1.0", _NEVER),
     "HostnameOverride": Gate("1.34-", "1.35-", _NEVER),
     "HPAConfigurableTolerance": Gate("1.33-", "1.35-", _NEVER),
     "ImageVolume": Gate("1.31-", "1.35-", "1.36-"),

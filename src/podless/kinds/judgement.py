@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
+from dataclasses import replace
 
-from podless.codec import sentfloats
+from podless.codec import gotext, sentfloats
+from podless.codec.gotext import Literal
 from podless.codec.serializer import Floats
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
@@ -12,6 +15,7 @@ from podless.meta import names, objectmeta
 from podless.meta.field import MOST, Enough, FieldError, Found, invalid
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
+from podless.structs import gosyntax
 
 _AS_IT_IS = nullcontext()
 
@@ -50,8 +54,9 @@ def of_new(
             found += strategy.validate_create(kind, version, obj)
             found += strategy.validate_rules(version, obj, None, found, floats=bool(floats))
     except Enough:
-        return look.errors[:MOST]
-    return found or named
+        found = look.errors[:MOST]
+    found = found or named
+    return found if has("ValuesAsJSON") else [*_typed(kind, version, found)]
 
 
 def of_change(
@@ -81,8 +86,24 @@ def of_change(
             ratchet = subresource != "status" or has("StatusRatcheting")
             found += strategy.validate_rules(version, obj, old, found, warnings, floats=bool(floats), ratchet=ratchet)
     except Enough:
-        return look.errors[:MOST]
-    return found
+        found = look.errors[:MOST]
+    return found if has("ValuesAsJSON") else [*_typed(kind, version, found)]
+
+
+def _typed(kind: Kind, version: Version, errors: Iterable[FieldError]) -> Iterator[FieldError]:
+    """Errors that show values in Go's syntax, which names types: those of the places that the values are at."""
+    struct = kind.struct_of(version)
+    for error in errors:
+        value, shown = error.value, None
+        if isinstance(value, Literal) or error.__class__ is not FieldError:
+            pass
+        elif struct is not None:
+            shown = gosyntax.write_at(struct, error.path, value)
+        elif error.path[:1] == ("metadata",):
+            shown = gosyntax.write_at(objectmeta.OBJECT_META, error.path[1:], value)
+        elif isinstance(value, dict | list):
+            shown = gotext.format_interface(value)
+        yield error if shown is None else replace(error, value=Literal(shown))
 
 
 def _new_metadata(kind: Kind, metadata: Object, placed: bool) -> list[FieldError]:

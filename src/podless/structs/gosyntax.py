@@ -19,6 +19,12 @@ from podless.structs import gonames, gotypes
 from podless.structs.gotypes import GoType, ListOf, MapOf
 from podless.structs.structs import Field, Struct
 
+Path = tuple[str | int, ...]
+
+# fields that hold ports, whose names are told as texts
+_PORTS = frozenset({"port", "targetPort"})
+# maps of amounts that are shown as they are kept
+_LIMITS = frozenset({"default", "defaultRequest", "max", "maxLimitRequestRatio", "min"})
 _ADDRESS = "0xc000000000"
 _NO_TIME = "time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)"
 _MONTHS = "January February March April May June July August September October November December"
@@ -47,7 +53,70 @@ def write_list(kind: GoType, values: list[Any] | None, package: str) -> str:
     return f"{named}{{{', '.join(_write(kind, item, package) for item in each(values))}}}"
 
 
-def _write_field(struct: Struct, field: Field, value: Mapping[str, Any]) -> str:
+def write_at(struct: Struct, path: Path, value: Any) -> str | None:
+    """Return a value that is at a path of a struct; None where it is shown as values of its form usually are."""
+    holder: GoType = struct
+    kind: GoType = struct
+    for step in path:
+        if isinstance(kind, gotypes.Dropped):
+            kind = kind.kind
+        holder, found = kind, _step(kind, step)
+        if found is None:
+            return None
+        kind = found
+    if isinstance(kind, gotypes.Dropped):
+        kind = kind.kind
+    package = package_of(holder) if isinstance(holder, Struct) else package_of(struct)
+    if isinstance(value, dict | list):
+        return _write_whole(kind, value, package)
+    if value is None:
+        return _write(kind, None, package) if isinstance(kind, ListOf | MapOf) else None
+    if not isinstance(value, str):
+        return None
+    if isinstance(kind, gotypes.Time):
+        return format_time(value)
+    if isinstance(kind, gotypes.Bytes):
+        return f"[]byte{write_bytes(base64.b64decode(value))[7:]}"
+    if isinstance(kind, gotypes.IntOrString) and path[-1] not in _PORTS:
+        return _write_either(value)
+    if isinstance(kind, gotypes.Quantity) and len(path) > 1 and path[-2] in _LIMITS:
+        return write_quantity(value)
+    return None
+
+
+def _step(kind: GoType, step: str | int) -> GoType | None:
+    if isinstance(kind, ListOf) and isinstance(step, int):
+        return kind.item
+    if isinstance(kind, MapOf):
+        return kind.item
+    if isinstance(kind, Struct):
+        return next((field.type for field in kind.fields if field.name == step), None)
+    return None
+
+
+def _write_whole(kind: GoType, value: Any, package: str) -> str | None:
+    """Return a list, map or struct; None where it is of another type than its place."""
+    if isinstance(kind, ListOf) and isinstance(value, dict):
+        kind = kind.item
+    if isinstance(value, list):
+        fits = isinstance(kind, ListOf) and all(_fits(kind.item, item) for item in each(value))
+        return _write(kind, value, package) if fits else None
+    if isinstance(kind, Struct):
+        return write_struct(kind, value) if _fits(kind, value) else None
+    return _write(kind, value, package) if isinstance(kind, MapOf | gotypes.Raw) else None
+
+
+def _fits(kind: GoType, value: Any) -> bool:
+    """Whether a value has the names of the wire, and not those of Go that some errors show."""
+    return not isinstance(kind, Struct) or {field.name for field in kind.fields}.issuperset(value)
+
+
+def format_time(text: str) -> str:
+    """Return a time in UTC as Go's %s prints it."""
+    return f"{text.rstrip('Z').replace('T', ' ')} +0000 UTC"
+
+
+def _write_field(struct: Struct, field: Field, value: Object) -> str:
     kind, package = field.type, package_of(struct)
     if isinstance(kind, gotypes.Dropped):
         kind = kind.kind

@@ -9,13 +9,14 @@ from typing import Any, Final
 from podless.auth.attributes import Attributes
 from podless.auth.denied import Denied
 from podless.codec import sentfloats
+from podless.codec.gotext import Literal
 from podless.fields import managers
 from podless.kinds import judgement
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Strategy
 from podless.meta import errors, objectmeta, uids
 from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
-from podless.meta.field import FieldError, Literal, forbidden, invalid
+from podless.meta.field import FieldError, forbidden, invalid
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has

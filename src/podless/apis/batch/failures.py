@@ -7,8 +7,9 @@ from typing import Any
 
 from podless.apis.shared import checks
 from podless.codec import gotext
+from podless.codec.gotext import Literal
 from podless.meta import field, names
-from podless.meta.field import FieldError, Literal
+from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 

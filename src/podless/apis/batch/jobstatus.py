@@ -11,8 +11,9 @@ from typing import Any
 from podless.apis.batch import indexes
 from podless.apis.batch.jobspecs import INDEXED
 from podless.apis.shared import checks
+from podless.codec.gotext import Literal
 from podless.meta import field
-from podless.meta.field import FieldError, Literal
+from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has

@@ -17,8 +17,9 @@ _PROJECTIONS = ("clusterTrustBundle", "podCertificate")
 def drop_disabled(spec: Object, old: Object | None = None) -> None:
     """Take away what is not served. old: the spec as it was."""
     known = old or {}
-    if known.get("schedulingGroup") is None:
-        spec.pop("schedulingGroup", None)
+    for name in ("schedulingGroup", "workloadRef"):
+        if known.get(name) is None:
+            spec.pop(name, None)
     for name in _PROJECTIONS:
         if not any(source.get(name) is not None for source in _sources(known)):
             for source in _sources(spec):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from podless.codec import gotext, quantity
+from podless.codec.gotext import Literal
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.meta.objectmeta import NONNEGATIVE
@@ -25,7 +26,7 @@ _MOST_ID = (1 << 31) - 1
 
 def unsupported(path: str, value: str, supported: Iterable[str]) -> FieldError:
     """A word of a fixed set is none of it; values of such types are shown as JSON."""
-    return field.not_supported(path, field.Literal(gotext.format_json(value)), supported)
+    return field.not_supported(path, Literal(gotext.format_json(value)), supported)
 
 
 def validate_enum(path: str, value: str | None, supported: Sequence[str], *, needed: bool = True) -> Errors:

@@ -20,9 +20,10 @@ from podless.apis.apiextensions.definition.schemas import Checker
 from podless.apis.apiextensions.definition.shared import Layout
 from podless.apis.apiextensions.definition.status import APPROVAL, approval_state, is_true, read_approval
 from podless.codec import gotext
+from podless.codec.gotext import Literal
 from podless.meta import field
 from podless.meta import names as syntax
-from podless.meta.field import FieldError, Literal
+from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
