@@ -49,6 +49,7 @@ INLINED = {
     "PersistentVolumeSource",
     "ProbeHandler",
 }
+OLDER = {"ClaimSource", "WorkloadReference"}  # structs that the newest release has no more
 INLINED |= {"Rule", "RuleWithOperations", "VolumeSource"}
 
 
@@ -128,7 +129,7 @@ def test_every_text_has_a_field() -> None:
         dated = dated_fields(struct.home).get(struct.name, {}) if struct.home else {}  # of other releases
         known.setdefault(struct.name, {""}).update(*[{field.name for field in struct}, dated])
     for home, name, field, _ in texts():
-        if name not in OTHERS and name not in INLINED:
+        if name not in (*OTHERS, *INLINED, *OLDER):
             assert field in known[name], f"{home} {name} {field}"
 
 

@@ -129,7 +129,7 @@ class APIHandler:
             form = negotiate.of_resource(accept, builtin=not call.kind.custom, many=many, tables=tables)
         except NotAcceptable:
             if many and not has("AcceptBeforeOptions"):
-                options.listing(call)  # raises what is wrong with the options
+                options.list_options(call)  # raises what is wrong with the options
             raise
         return negotiate.make_readable(form, call.query, call.agent)
 

@@ -1,7 +1,7 @@
 """Built-in objects in Go's syntax (%#v), as errors showed them before they were shown as JSON.
 
 Only the first level of pointers follows from the object: a pointer that is set is an address, which means nothing.
-Source: fmt of Go, and the recorded answers of kube-apiserver 1.30 to 1.33.
+Source: fmt of Go, and the recorded answers of older kube-apiservers.
 """
 
 from __future__ import annotations

@@ -42,7 +42,8 @@ class StorageClassStrategy(TypedStrategy):
         """As a new one; but for what volumes may be allowed it stays as it is."""
         errors = [*validate_immutable_fields(obj, old, "volumeBindingMode")]
         if has("ImmutableStorageClasses"):
-            errors += [*validate_immutable_fields(obj, old, "parameters", blank={}), *validate_immutable_fields(obj, old, "provisioner", "reclaimPolicy")]
+            errors += validate_immutable_fields(obj, old, "parameters", blank={})
+            errors += validate_immutable_fields(obj, old, "provisioner", "reclaimPolicy")
         else:
             fixed = ("parameters", "provisioner", "reclaimPolicy")
             changed = [name for name in fixed if obj.get(name) != old.get(name)]
