@@ -135,3 +135,39 @@ def assert_growth(counts: dict[int, int], size: int, what: str = "") -> None:
     for times in (2, 4):
         allowed = counts[1] * times * math.log(size * times) / math.log(size) * _SLACK + _NOISE
         assert counts[times] <= allowed, f"{counts} lines for so many times {size} {what}"
+
+
+class Stretches(CPUMeter):
+    """A meter that is asked at each charge: the most lines that were executed between two of them."""
+
+    __slots__ = ("count", "longest")
+
+    def __init__(self) -> None:
+        self.left = self.count = self.longest = 0
+
+    def look(self) -> None:
+        self.longest = max(self.longest, self.count)
+        self.left = self.count = 0
+
+
+def stretch(work: Callable[[], object]) -> int:
+    """The most lines that some work executes between two charges."""
+    meter = Stretches()
+
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
+        if event == "line":
+            meter.count += 1
+        return trace
+
+    def run() -> None:
+        METER.set(meter)
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            work()
+        finally:
+            sys.settrace(before)
+            meter.look()
+
+    copy_context().run(run)
+    return meter.longest

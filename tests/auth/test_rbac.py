@@ -24,7 +24,7 @@ from podless.kinds.kind import Kind
 from podless.store import Operation
 from podless.store.sqlite import SQLiteStore
 from tests.auth.test_rules import any_rule, paths, plainly, resources
-from tests.cost import Allowance, metered
+from tests.cost import Allowance, metered, stretch
 
 SPACES = ["one", "two"]
 USERS = [
@@ -198,6 +198,15 @@ async def test_many_groups_meet_many_subjects_at_the_cost_of_both() -> None:
         assert authorizer.decide(user, called(1)).reason.endswith('RoleBinding "b/one" of Role "x" to Group "g2999"')
         assert not authorizer.decide(user, called(2)).allowed
         assert Counted.compared < 10 * 3000
+
+
+async def test_a_user_of_very_many_groups_is_judged_in_short_stretches() -> None:
+    bound = (("Role", "x"), groups(*range(5000)))
+    async with deciding((ROLES, "x", [rule("n1")]), (ROLE_BINDINGS, "b", bound)) as authorizer:
+        for first, answer in ((4999, True), (5000, False)):
+            user = User("ann", "", tuple(f"g{number}" for number in range(first, first + 50_000)))
+            assert stretch(lambda user=user: authorizer.decide(user, called(1))) < 10_000
+            assert authorizer.decide(user, called(1)).allowed is answer
 
 
 async def test_the_subject_that_is_told_is_the_first_of_the_binding() -> None:

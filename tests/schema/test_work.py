@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
-from contextvars import copy_context
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -14,13 +11,12 @@ from podless.codec import patterns
 from podless.meta import field
 from podless.meta.errors import TooLarge
 from podless.runtime.jsonobject import Object
-from podless.runtime.meter import METER, CPUMeter
 from podless.schema import Schema, check, default, regex, structural
 from podless.schema import compile as compiling
 from podless.schema.enums import Enum
 from podless.schema.node import Node
 from podless.schema.numbers import equals_entry
-from tests.cost import lines
+from tests.cost import lines, stretch
 
 
 def rooted(part: Object) -> Object:
@@ -231,42 +227,6 @@ def test_a_pattern_that_was_dropped_is_compiled_again() -> None:
     pattern.drop()
     assert pattern("abb")
     assert not pattern("ab")
-
-
-class Stretches(CPUMeter):
-    """A meter that is asked at each charge: the most lines that were executed between two of them."""
-
-    __slots__ = ("count", "longest")
-
-    def __init__(self) -> None:
-        self.left = self.count = self.longest = 0
-
-    def look(self) -> None:
-        self.longest = max(self.longest, self.count)
-        self.left = self.count = 0
-
-
-def stretch(work: Callable[[], object]) -> int:
-    """The most lines that some work executes between two charges."""
-    meter = Stretches()
-
-    def trace(frame: FrameType, event: str, argument: object) -> Any:
-        if event == "line":
-            meter.count += 1
-        return trace
-
-    def run() -> None:
-        METER.set(meter)
-        before = sys.gettrace()
-        sys.settrace(trace)
-        try:
-            work()
-        finally:
-            sys.settrace(before)
-            meter.look()
-
-    copy_context().run(run)
-    return meter.longest
 
 
 def attacks() -> Iterator[tuple[str, Object, Any]]:

@@ -25,7 +25,7 @@ from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
 from podless.offload.offloop import LONG
 from podless.runtime.bounded import LONGEST
-from podless.runtime.meter import charge, each
+from podless.runtime.meter import charge, each_part
 
 Subject = tuple[str, str]  # ("User", name) or ("Group", name); a service account is the user that it acts as
 
@@ -250,22 +250,36 @@ class RBAC:
 
 def _subjects(user: User) -> dict[Subject, None]:
     """The user and all of the user's groups."""
-    return {("User", user.name): None} | {("Group", group): None for group in each(user.groups)}
+    mine: dict[Subject, None] = {("User", user.name): None}
+    for groups in each_part(user.groups):
+        mine.update((("Group", group), None) for group in groups)
+    return mine
 
 
 def _bindings(
-    held: dict[Subject, RoleBinding | dict[str, RoleBinding]], mine: Iterable[Subject]
+    held: dict[Subject, RoleBinding | dict[str, RoleBinding]], mine: dict[Subject, None]
 ) -> dict[str, RoleBinding]:
     """By their keys, the bindings of which some subjects are among those of a user."""
     found: dict[str, RoleBinding] = {}
-    for subject in mine:
-        known = held.get(subject)
-        if isinstance(known, dict):
-            charge(1 + len(known) // _MERGED)
-            found |= known
-        elif known is not None:
-            found[known.key] = known
+    if len(mine) <= len(held):
+        for subjects in each_part(tuple(mine)):
+            for subject in subjects:
+                if (known := held.get(subject)) is not None:
+                    _merge(found, known)
+    else:
+        for subjects in each_part(tuple(held)):
+            for subject in subjects:
+                if subject in mine:
+                    _merge(found, held.get(subject, {}))
     return found
+
+
+def _merge(found: dict[str, RoleBinding], known: RoleBinding | dict[str, RoleBinding]) -> None:
+    if isinstance(known, dict):
+        charge(1 + len(known) // _MERGED)
+        found |= known
+    else:
+        found[known.key] = known
 
 
 def _size(name: str, groups: Sequence[str], asked: Attributes, decision: Decision) -> int:

@@ -7,13 +7,14 @@ as long as it takes otherwise.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Iterator, Sequence, Sized
 from contextvars import ContextVar
 from typing import Final, TypeVar
 
 from podless.runtime.apierror import Timeout
 
 S = TypeVar("S", bound=Sized)
+T = TypeVar("T")
 
 _LOOK = 4096  # steps between two looks at the clock: one to four milliseconds of most walks
 _FEW_STEPS = 1024  # steps of sliced work between two looks: half a millisecond of most walks
@@ -82,3 +83,16 @@ def each(items: S) -> S:
     if len(items) > FEW:
         charge(len(items))
     return items
+
+
+def each_part(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Return the items in parts, and charge each part before its turn. Raise Timeout if the time is over.
+
+    For loops that are quick for each of an unbounded number of items: `each` would let all of them pass in one slice.
+    """
+    if len(items) <= _FEW_STEPS:
+        yield each(items)
+        return
+    for start in range(0, len(items), _FEW_STEPS):
+        charge(_FEW_STEPS)
+        yield items[start : start + _FEW_STEPS]
