@@ -333,7 +333,7 @@ class App:
     def _handler(self, cluster: Cluster, held: Held) -> Handler:
         """What answers requests to a cluster."""
         api = cluster.api
-        measured, auditing = Measured(Flows(api)), self._auditing()
+        measured, auditing = Measured(Flows(api, self.settings.limits.in_flight)), self._auditing()
         documents = NonResource(
             api.registry,
             lambda: self._address,

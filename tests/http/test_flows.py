@@ -107,6 +107,26 @@ def test_requests_are_counted_by_flow(client: Client) -> None:
     client.send("DELETE", f"{FLOWS}/{_SCHEMAS}/counted")
 
 
+def test_levels_share_the_seats() -> None:
+    """By the shares of the levels from the start (245 together) and of one more, of 600 seats."""
+    with Server(limits=Limits(in_flight=600)) as server:
+        client = Client(server.url, server.token)
+
+        def limits(level: str) -> tuple[float, ...]:
+            names = (f"apiserver_flowcontrol_{name}_limit_seats" for name in ("nominal", "lower", "upper"))
+            return tuple(sample(client, name, priority_level=level) for name in names)
+
+        assert limits("workload-low") == (245, 24, 600)
+        assert limits("leader-election") == (25, 25, 600)
+        assert limits("exempt") == (0, 0, 600)
+        limited = {"nominalConcurrencyShares": 55, "lendablePercent": 10, "borrowingLimitPercent": 50}
+        spec = {"type": "Limited", "limited": limited | {"limitResponse": {"type": "Reject"}}}
+        made = client.post(f"{FLOWS}/{_LEVELS}", {"metadata": {"name": "mine"}, "spec": spec})
+        assert (made.status, limits("mine")) == (201, (110, 99, 165))
+        assert limits("workload-low") == (200, 20, 600)
+        client.close()
+
+
 def test_requests_that_are_refused_are_told_with_their_reason() -> None:
     with Server(limits=Limits(watches=1)) as server:
         client = Client(server.url, server.token)

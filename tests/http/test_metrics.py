@@ -21,8 +21,11 @@ REAL = {
     "apiserver_current_inflight_requests": ("gauge", "request_kind"),
     "apiserver_flowcontrol_current_inqueue_requests": ("gauge", "flow_schema priority_level"),
     "apiserver_flowcontrol_dispatched_requests_total": ("counter", "flow_schema priority_level"),
+    "apiserver_flowcontrol_lower_limit_seats": ("gauge", "priority_level"),
+    "apiserver_flowcontrol_nominal_limit_seats": ("gauge", "priority_level"),
     "apiserver_flowcontrol_rejected_requests_total": ("counter", "flow_schema priority_level reason"),
     "apiserver_flowcontrol_request_wait_duration_seconds": ("histogram", "execute flow_schema priority_level"),
+    "apiserver_flowcontrol_upper_limit_seats": ("gauge", "priority_level"),
     "apiserver_longrunning_requests": ("gauge", "component group resource scope subresource verb version"),
     "apiserver_request_duration_seconds": (
         "histogram",

@@ -55,6 +55,11 @@ FAMILIES = {
     "apiserver_flowcontrol_request_wait_duration_seconds": Family(
         HISTOGRAM, "Time that requests waited for their turn, of those that did.", (*_FLOW, "execute")
     ),
+    "apiserver_flowcontrol_nominal_limit_seats": Family(
+        GAUGE, "Requests at once that the shares of a priority level come to; podless takes turns by user.", _FLOW[:1]
+    ),
+    "apiserver_flowcontrol_lower_limit_seats": Family(GAUGE, "The same without what the level lends.", _FLOW[:1]),
+    "apiserver_flowcontrol_upper_limit_seats": Family(GAUGE, "The same with all that it may borrow.", _FLOW[:1]),
     "apiserver_watch_events_total": Family(
         COUNTER, "Events that watchers were told of, by the version that is stored.", ("group", "version", "resource")
     ),

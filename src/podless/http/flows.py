@@ -6,9 +6,10 @@ k8s.io/apiserver pkg/util/flowcontrol/rule.go, and pkg/server/filters/priority-a
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from podless.apis.flowcontrol.group import FLOW_SCHEMAS, PRIORITY_LEVELS
 from podless.auth.attributes import Attributes
@@ -33,6 +34,17 @@ _BOUNDS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 _TEXTS = 64  # of a user's name and groups, and of what is asked, for which answers are kept
 
 
+class SeatLimits(NamedTuple):
+    """What the configuration of a priority level comes to, in requests at once. podless does not enforce it.
+
+    nominal: its share. lower: what others leave it. upper: what it may have with what it borrows.
+    """
+
+    nominal: int
+    lower: int
+    upper: int
+
+
 class Flow:
     """The flow that requests of one sort had last: of which user, and the lines of an answer's head that name it.
 
@@ -54,7 +66,10 @@ class Flows:
     (measured.py). A change of a schema or a level drops both.
     """
 
-    def __init__(self, api: API) -> None:
+    def __init__(self, api: API, seats: int) -> None:
+        """seats: requests that may be at work at once, which the levels share."""
+        self._seats = seats
+        self._limits: dict[str, SeatLimits] = {}
         self._collections = [
             api.collection(kind)
             for kind in (FLOW_SCHEMAS, PRIORITY_LEVELS)
@@ -131,6 +146,7 @@ class Flows:
         if len(self._collections) < 2 or not all(collection.loaded for collection in self._collections):
             return False
         schemas, levels = ([entry.decode() for entry in one.under(one.prefix)[0]] for one in self._collections)
+        self._limits = _share_seats(levels, self._seats)
         uids = {one["metadata"]["name"]: one["metadata"]["uid"] for one in levels}
         schemas.sort(key=lambda one: (one["spec"].get("matchingPrecedence") or 0, one["metadata"]["name"]))
         self._read, self._names = [], {}
@@ -178,6 +194,27 @@ class Flows:
         yield from render_family(_PREFIX + "rejected_requests_total", _plain(self._refused))
         yield from render_family(_PREFIX + "current_inqueue_requests", _plain(waiting))
         yield from render_family(_PREFIX + "request_wait_duration_seconds", [*self._waits.items()])
+        if self._read is None:
+            self._look()
+        for name in SeatLimits._fields:
+            limits: list[Sample] = [((level,), getattr(found, name)) for level, found in self._limits.items()]
+            yield from render_family(f"{_PREFIX}{name}_limit_seats", limits)
+
+
+def _share_seats(levels: Iterable[Object], seats: int) -> dict[str, SeatLimits]:
+    """Give each level its part of the seats. Source: k8s.io/apiserver pkg/util/flowcontrol/apf_controller.go."""
+    specs = {one["metadata"]["name"]: one["spec"] for one in levels}
+    parts = {name: spec.get("exempt" if spec["type"] == "Exempt" else "limited") or {} for name, spec in specs.items()}
+    shares = {name: part.get("nominalConcurrencyShares") or 0 for name, part in parts.items()}
+    whole = sum(shares.values())
+    found: dict[str, SeatLimits] = {}
+    for name, part in parts.items():
+        nominal = math.ceil(seats * shares[name] / whole) if whole else 0
+        lent = math.floor(nominal * (part.get("lendablePercent") or 0) / 100 + 0.5)
+        borrowed = part.get("borrowingLimitPercent")
+        upper = seats if borrowed is None else nominal + math.floor(nominal * borrowed / 100 + 0.5)
+        found[name] = SeatLimits(nominal, nominal - lent, upper)
+    return found
 
 
 def _plain(counts: Counter[Any]) -> list[Sample]:
