@@ -40,7 +40,6 @@ from podless.controllers.apiservices import APIServices
 from podless.controllers.contents import Contents
 from podless.controllers.controller import Controller
 from podless.controllers.definitions import Definitions
-from podless.controllers.endpoints import EndpointsOfServices
 from podless.controllers.expiry import Expiry
 from podless.controllers.flowschemas import FlowSchemas
 from podless.controllers.garbage import Garbage
@@ -50,6 +49,7 @@ from podless.controllers.leader import Leader
 from podless.controllers.namespaces import Namespaces
 from podless.controllers.quotas import Quotas
 from podless.controllers.roles import Roles
+from podless.controllers.services import ServiceDependents
 from podless.controllers.thirdparty import ThirdParties
 from podless.hooks.loaded import LoadedHooks, Sources
 from podless.hooks.pool import LoadFailed
@@ -382,7 +382,7 @@ class Cluster:
             from podless.controllers.typechecking import TypeChecking
 
             self._controllers.append(TypeChecking(api, VALIDATING_POLICIES))
-        self._controllers += [Quotas(api, core.QUOTAS, meter), EndpointsOfServices(api), FlowSchemas(api)]
+        self._controllers += [Quotas(api, core.QUOTAS, meter), ServiceDependents(api), FlowSchemas(api)]
         self._controllers += [of(api, API_SERVICES) for of in (Registration, APIServices, Availability)]
         if settings.store != "etcd":  # which lets events go by itself
             self._controllers.append(Expiry(api, core.EVENTS, settings.event_ttl))

@@ -8,7 +8,7 @@ from typing import Any
 from podless import Server
 from podless.codec import gotime
 
-KINDS = ("services", "priorityclasses", "flowschemas", "prioritylevelconfigurations")
+KINDS = ("services", "servicecidrs", "priorityclasses", "flowschemas", "prioritylevelconfigurations")
 
 
 def owned(server: Server) -> dict[str, Any]:
@@ -27,6 +27,7 @@ def test_owners_are_the_same_in_each_server() -> None:
         assert owned(one) == owned(other)
         assert {entry["manager"] for entries in owned(one).values() for entry in entries} == {
             "kube-apiserver",
+            "kubernetes-service-cidr-controller",
             "api-priority-and-fairness-config-producer-v1",
         }
 

@@ -1,4 +1,4 @@
-"""What exists from the start: the service that the server is known by, priorities, and the levels of flow control.
+"""What exists from the start: the service of the server, the range of its address, priorities, and flow control levels.
 
 What is there already is left alone. Source: the post-start hooks of kube-apiserver.
 """
@@ -8,7 +8,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
+from podless.apis.core.serviceallocation import NETWORK
 from podless.apis.flowcontrol import bootstrap
+from podless.apis.networking.group import SERVICE_CIDRS
 from podless.apis.scheduling import priorityclasses
 from podless.controllers.controller import Controller
 from podless.controllers.write import make_object
@@ -36,8 +38,37 @@ _SERVICE: Object = {
         "internalTrafficPolicy": "Cluster",
     },
 }
+# Source: pkg/controlplane/controller/defaultservicecidr
+_RANGE: Object = {"metadata": {"name": "kubernetes"}, "spec": {"cidrs": [str(NETWORK)]}}
+_READY: Object = {
+    "type": "Ready",
+    "status": "True",
+    "reason": "",
+    "message": "Kubernetes default Service CIDR is ready",
+}
+_REPORTED: Object = {
+    "manager": "kubernetes-service-cidr-controller",
+    "operation": "Apply",
+    "apiVersion": "networking.k8s.io/v1",
+    "fieldsType": "FieldsV1",
+    "fieldsV1": {
+        "f:status": {
+            "f:conditions": {
+                'k:{"type":"Ready"}': {
+                    ".": {},
+                    "f:lastTransitionTime": {},
+                    "f:message": {},
+                    "f:status": {},
+                    "f:type": {},
+                }
+            }
+        }
+    },
+    "subresource": "status",
+}
 _RESOURCES = (
     ("", "services"),
+    ("networking.k8s.io", "servicecidrs"),
     ("scheduling.k8s.io", "priorityclasses"),
     ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"),
     ("flowcontrol.apiserver.k8s.io", "flowschemas"),
@@ -61,12 +92,14 @@ class Initial(Controller):
                 await self.api.loaded(served)
         now = clock.now()
         found = [
-            (kind, obj, manager) for group, plural, manager, obj in _wanted() if (kind := self._kind(group, plural))
+            (kind, obj, manager) for group, plural, manager, obj in _wanted(now) if (kind := self._kind(group, plural))
         ]
         missing = [one for one in found if self._missing(one[0], one[1])]
-        await asyncio.gather(
-            *(make_object(self.api, kind, obj, manager, constant=now) for kind, obj, manager in missing)
-        )
+        await asyncio.gather(*(self._make(kind, obj, manager, now) for kind, obj, manager in missing))
+
+    async def _make(self, kind: Kind, obj: Object, manager: str, now: str) -> None:
+        reporter = {**_REPORTED, "time": now} if kind == SERVICE_CIDRS else None
+        await make_object(self.api, kind, obj, manager, constant=now, reporter=reporter)
 
     def _kind(self, group: str, plural: str) -> Kind | None:
         return self.api.registry.get(group, plural)
@@ -76,9 +109,11 @@ class Initial(Controller):
         return self.api.collection(kind).get(kind.key(metadata.get("namespace", ""), metadata["name"])) is None
 
 
-def _wanted() -> Iterator[Wanted]:
-    services, classes, levels, schemas = _RESOURCES
+def _wanted(now: str) -> Iterator[Wanted]:
+    services, ranges, classes, levels, schemas = _RESOURCES
     yield *services, _SERVER, {**_SERVICE, "metadata": dict(_SERVICE["metadata"])}
+    status = {"conditions": [{**_READY, "lastTransitionTime": now}]}
+    yield *ranges, _SERVER, {**_RANGE, "metadata": dict(_RANGE["metadata"]), "status": status}
     for known in priorityclasses.SYSTEM:
         yield *classes, _SERVER, {**known, "metadata": dict(known["metadata"])}
     for level in bootstrap.bootstrap_levels():

@@ -43,12 +43,15 @@ class Constant(NamedTuple):
         return Stored(data, self.stored.offset)
 
 
-async def make_object(api: API, kind: Kind, obj: Object, manager: str = "", *, constant: str = "") -> None:
+async def make_object(
+    api: API, kind: Kind, obj: Object, manager: str = "", *, constant: str = "", reporter: Object | None = None
+) -> None:
     """Make an object in place of a client; one that is there already is left alone.
 
     obj: its metadata has a name, and a namespace where the kind has one; a status that it has is kept. manager: whose
-    the other fields are, "" for nobody. constant: when `obj` was made, where that is the same in every server but for
-    this time; it is worked out once for its kind then.
+    the other fields are, "" for nobody. reporter: the entry of managedFields of whoever applied the status. constant:
+    when `obj` was made, where that is the same in every server but for this time; it is worked out once for its kind
+    then.
     """
     metadata = obj["metadata"]
     key = kind.key(metadata.get("namespace", ""), metadata["name"])
@@ -58,6 +61,8 @@ async def make_object(api: API, kind: Kind, obj: Object, manager: str = "", *, c
             await storage.put_object(api, kind, key, known[key].anew())
             return
         whole = await _whole(api, kind, obj, manager)
+        if reporter is not None:
+            whole["metadata"]["managedFields"].insert(0, reporter)
         if constant and constant == clock.now():  # all times in the object are this one
             known[key] = Constant(view.encode_object(kind, whole), whole["metadata"]["uid"].encode(), constant.encode())
         await storage.store_new(api, kind, key, whole)

@@ -41,7 +41,7 @@ class Refused(ValueError):
 
 
 class Pool:
-    """Which addresses and ports are taken. addresses, ports: how many services have each."""
+    """Which addresses and ports are taken. addresses, ports: how many services, and IPAddresses, have each."""
 
     def __init__(self) -> None:
         self.addresses: Counter[str] = Counter()
@@ -53,6 +53,10 @@ class Pool:
             if obj is not None:
                 _count(self.addresses, list_addresses(obj["spec"]), step)
                 _count(self.ports, list_node_ports(obj["spec"]), step)
+
+    def note_address(self, ip: str, step: int) -> None:
+        """An IPAddress has come (1) or gone (-1)."""
+        _count(self.addresses, (ip,), step)
 
     def free_address(self) -> str:
         """An address that nobody has. Raises Refused."""

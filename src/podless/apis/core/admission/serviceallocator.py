@@ -1,8 +1,9 @@
 """Who gives services their addresses and ports, so that of all servers over one store none gives one away twice.
 
-What is taken is told by the services that are stored. A write that takes something writes a key as well, in the same
-commit: of two that do so at once, one learns of the other, looks again, and chooses anew where it has to. What a
-service gives up, or leaves when it is deleted, is free with that very commit.
+What is taken is told by the services and the IPAddresses that are stored. A write that takes something writes a key as
+well, in the same commit: of two that do so at once, one learns of the other, looks again, and chooses anew where it has
+to. What a service gives up, or leaves when it is deleted, is free once its IPAddress is gone, before that write is
+answered.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from podless.admission.attributes import AdmissionAttributes, AllocationConflict
 from podless.admission.plugin import Plugin
 from podless.apis.core.group import SERVICES
 from podless.apis.core.serviceallocation import Allocation, Pool
+from podless.apis.networking.group import IP_ADDRESSES
 from podless.cache.events import Event
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
@@ -63,6 +65,19 @@ class ServiceAllocator(Plugin):
             for entry in collection.under(SERVICES.prefix)[0]:
                 self._pool.note(None, entry.decode())
             collection.add_event_handler(self._note_events)
+            if self._state.registry.get(IP_ADDRESSES.group, IP_ADDRESSES.plural) is not None:
+                await self._follow_addresses()
+
+    async def _follow_addresses(self) -> None:
+        found = await self._state.loaded(IP_ADDRESSES)
+        for entry in found.under(IP_ADDRESSES.prefix)[0]:
+            self._pool.note_address(entry.name, 1)
+        found.add_event_handler(self._note_addresses)
+
+    def _note_addresses(self, events: Sequence[Event]) -> None:
+        for event in events:
+            if step := (event.after is not None) - (event.before is not None):
+                self._pool.note_address(keys.name_of(event.key), step)
 
     def _note_events(self, events: Sequence[Event]) -> None:
         for event in events:

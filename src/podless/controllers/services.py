@@ -1,0 +1,122 @@
+"""What goes with a service: Endpoints of its name go when it does, and each of its addresses has an IPAddress.
+
+That is done before the write is answered where this server leads, and at once where another one does. The start mends
+what a server that ended in between has left. Source: Kubernetes' pkg/registry/core/service, storage and ipallocator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from podless.apis.core.group import ENDPOINTS, SERVICES
+from podless.apis.core.serviceallocation import addresses
+from podless.apis.networking.group import IP_ADDRESSES
+from podless.cache.entry import Entry
+from podless.cache.events import Event
+from podless.cache.watchcache import WatchCache
+from podless.controllers.controller import Controller
+from podless.controllers.write import delete_all, make_object
+from podless.kinds.kind import Kind
+from podless.runtime.jsonobject import Object
+from podless.verbs.call import API
+
+_SERVER = "kube-apiserver"
+_MANAGED, _ALLOCATOR = "ipaddress.kubernetes.io/managed-by", "ipallocator.k8s.io"
+_FAMILY = "ipaddress.kubernetes.io/ip-family"
+_HEADLESS = b'"clusterIP":"None"'
+
+
+class ServiceDependents(Controller):
+    """Deletes Endpoints of services that are gone, makes and deletes IPAddresses. Keys are those of services.
+
+    EndpointSlices are left alone, and so are IPAddresses that clients made.
+    """
+
+    name = "service-endpoints"
+
+    def __init__(self, api: API) -> None:
+        super().__init__(api)
+        self._released: dict[str, set[str]] = {}  # addresses that a service had, by its key
+        self._addresses: WatchCache | None = None  # None where no IPAddresses are served
+
+    async def begin(self) -> None:
+        services = await self.api.loaded(SERVICES)
+        if self.api.registry.get(IP_ADDRESSES.group, IP_ADDRESSES.plural) is not None:
+            self._addresses = await self.api.loaded(IP_ADDRESSES)
+            for entry in services.under(SERVICES.prefix)[0]:
+                if _HEADLESS not in entry.body and self._missing(_addresses(entry)):
+                    self.queue.add(entry.key)
+            for entry in self._addresses.under(IP_ADDRESSES.prefix)[0]:
+                self._note_stale(entry)
+        self.leave.append(services.add_event_handler(self._note))
+        await self.flush()
+
+    @property
+    def awaited(self) -> Sequence[Kind]:
+        """Services: what goes with them is there, or gone, before a write is answered."""
+        return (SERVICES,)
+
+    def _note(self, events: Sequence[Event]) -> None:
+        for event in events:
+            before, after = (_addresses(entry) if entry is not None else set() for entry in (event.before, event.after))
+            if before != after:
+                self._released.setdefault(event.key, set()).update(before - after)
+            if event.after is None or before != after:
+                self.queue.add(event.key)
+
+    def _note_stale(self, entry: Entry) -> None:
+        """Have an IPAddress deleted whose service is gone, or has other addresses."""
+        obj = entry.decode()
+        key = _holder(obj)
+        if key is not None and (obj["metadata"].get("labels") or {}).get(_MANAGED) == _ALLOCATOR:
+            service = self.api.collection(SERVICES).get(key)
+            if service is None or entry.name not in _addresses(service):
+                self._released.setdefault(key, set()).add(entry.name)
+                self.queue.add(key)
+
+    def _missing(self, wanted: set[str]) -> list[str]:
+        """The addresses that have no IPAddress."""
+        found = self._addresses
+        return [ip for ip in sorted(wanted) if found is not None and found.get(IP_ADDRESSES.key("", ip)) is None]
+
+    async def reconcile(self, key: str) -> None:
+        """Delete what goes with a service that is gone; make and delete IPAddresses."""
+        entry = self.api.collection(SERVICES).get(key)
+        wanted = _addresses(entry) if entry is not None else set()
+        if entry is None:
+            endpoints = await self.api.loaded(ENDPOINTS)
+            left = endpoints.get(ENDPOINTS.prefix + key.removeprefix(SERVICES.prefix))
+            if left is not None:
+                await delete_all(self.api, ENDPOINTS, [left])
+        if self._addresses is None:
+            return
+        released = self._released.pop(key, set())
+        try:
+            found = [self._addresses.get(IP_ADDRESSES.key("", ip)) for ip in released - wanted]
+            await delete_all(self.api, IP_ADDRESSES, [one for one in found if one and _holder(one.decode()) == key])
+            if entry is not None:
+                for ip in self._missing(wanted):
+                    await make_object(self.api, IP_ADDRESSES, _address(ip, entry), _SERVER)
+        except BaseException:
+            self._released.setdefault(key, set()).update(released)
+            raise
+
+
+def _addresses(entry: Entry) -> set[str]:
+    return set(addresses(entry.decode()["spec"]))
+
+
+def _holder(obj: Object) -> str | None:
+    """The key of the service that an IPAddress is of."""
+    parent = obj["spec"].get("parentRef") or {}
+    if parent.get("group") or parent.get("resource") != SERVICES.plural:
+        return None
+    return SERVICES.key(parent.get("namespace") or "", parent.get("name") or "")
+
+
+def _address(ip: str, service: Entry) -> Object:
+    family = "IPv6" if ":" in ip else "IPv4"
+    return {
+        "metadata": {"name": ip, "labels": {_FAMILY: family, _MANAGED: _ALLOCATOR}},
+        "spec": {"parentRef": {"resource": SERVICES.plural, "namespace": service.namespace, "name": service.name}},
+    }
