@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from podless.apis.core.group import ENDPOINTS, SERVICES
-from podless.apis.core.serviceallocation import addresses
+from podless.apis.core.serviceallocation import list_addresses
 from podless.apis.networking.group import IP_ADDRESSES
 from podless.cache.entry import Entry
 from podless.cache.events import Event
@@ -103,7 +103,7 @@ class ServiceDependents(Controller):
 
 
 def _addresses(entry: Entry) -> set[str]:
-    return set(addresses(entry.decode()["spec"]))
+    return set(list_addresses(entry.decode()["spec"]))
 
 
 def _holder(obj: Object) -> str | None:
