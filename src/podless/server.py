@@ -209,6 +209,10 @@ class Server:
         """The objects of a kind; of all namespaces for None. As Client.list."""
         return self._done(self.client.list(kind, namespace=namespace, labels=labels, fields=fields))
 
+    def patch(self, kind: str, name: str, change: Object, *, namespace: str = "default") -> Object:
+        """Change an object by a JSON merge patch. As Client.patch."""
+        return self._done(self.client.patch(kind, name, change, namespace=namespace))
+
     def delete(self, kind: str, name: str, *, namespace: str = "default", propagation: str = "") -> Object:
         """Delete an object. As Client.delete."""
         return self._done(self.client.delete(kind, name, namespace=namespace, propagation=propagation))

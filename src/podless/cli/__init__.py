@@ -13,7 +13,10 @@ from podless.runtime.gcpause import pause_gc
 from podless.version import __version__
 
 _READING = ("check", "plan", "compare", "test", "eval", "schema", "convert")  # need no server that runs
-_RUNNING = ("serve", "run", "envtest", "kubeconfig", "status", "backup", "restore", "export", "import", "migrate")
+_RUNNING = (
+    *("serve", "run", "envtest", "explore", "kubeconfig", "status"),
+    *("backup", "restore", "export", "import", "migrate"),
+)
 _COMMANDS = (*_RUNNING, *_READING)
 _MODULES = {"export": "exports", "import": "imports"}  # one of them is a word of the language
 

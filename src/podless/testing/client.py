@@ -24,6 +24,7 @@ Objects = list[Object]
 T = TypeVar("T")
 
 _APPLY = "application/apply-patch+yaml"
+_MERGE = "application/merge-patch+json"
 _REST = 0.005  # seconds between two looks at whether a server is at rest
 
 
@@ -103,6 +104,11 @@ class Client:
         items: Objects = found["items"]
         what = {"apiVersion": found["apiVersion"], "kind": found["kind"].removesuffix("List")}
         return [what | item for item in items]
+
+    async def patch(self, kind: str, name: str, change: Object, *, namespace: str = "default") -> Object:
+        """Change an object by a JSON merge patch. Raises Missing, Refused."""
+        path = self._path(kind, namespace, name)
+        return await self._there(ask_app(self._app, "PATCH", path, change, media=_MERGE))
 
     async def delete(self, kind: str, name: str, *, namespace: str = "default", propagation: str = "") -> Object:
         """Delete an object; its finalizers may keep it for a while. Raises Missing, Refused."""

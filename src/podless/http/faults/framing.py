@@ -52,20 +52,20 @@ class _Binary:
         return protobuf.split_frames(data)
 
     def type(self, event: bytes) -> bytes:
-        return _inside(event[_LENGTH:], 1)
+        return find_field(event[_LENGTH:], 1)
 
     def retyped(self, event: bytes, type_: bytes) -> bytes:
-        inner = _inside(event[_LENGTH:], 2)
+        inner = find_field(event[_LENGTH:], 2)
         whole = encode_field(_TYPE, type_) + b"\x12" + encode_varint(len(inner)) + inner
         return len(whole).to_bytes(_LENGTH, "big") + whole
 
     def uid(self, event: bytes) -> str:
         # event.object (2), RawExtension.raw (1), the envelope's raw (2), the object's metadata (1), its uid (5)
-        raw = _inside(_inside(event[_LENGTH:], 2), 1)
-        return _inside(_inside(_inside(raw[len(protobuf.PREFIX) :], 2), 1), 5).decode()
+        raw = find_field(find_field(event[_LENGTH:], 2), 1)
+        return find_field(find_field(find_field(raw[len(protobuf.PREFIX) :], 2), 1), 5).decode()
 
 
-def _inside(data: bytes, number: int) -> bytes:
+def find_field(data: bytes, number: int) -> bytes:
     """The first field of bytes with a number in a message of this server's own, b"" where it has none."""
     place = 0
     while place < len(data):

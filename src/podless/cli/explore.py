@@ -1,0 +1,103 @@
+"""podless explore: look for schedules that break a controller."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from podless.cli import options
+from podless.runtime.option import StartError
+
+if TYPE_CHECKING:
+    from podless.explore import Report
+    from podless.explore.laboratory import Setup
+
+_OPTIONS = ("kubernetes_version",)
+_FORMATS = ("text", "json", "junit", "html")
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subparsers."""
+    parser = commands.add_parser(
+        "explore",
+        help="find schedules that break a controller",
+        description="Run a controller many times against a server in memory, each time with another schedule of late "
+        "events, conflicts, lost answers and crashes, and report the shortest schedule after which something is wrong. "
+        "Exit status: 0 if nothing was found, 1 if something was, 2 if the exploration failed.",
+    )
+    parser.add_argument(
+        "--apply", metavar="PATH", action="append", default=[], help="manifests to apply before each run (repeatable)"
+    )
+    parser.add_argument("--scenario", metavar="FILE", required=True, help="what the user does, and what must hold")
+    parser.add_argument("--runs", metavar="N", type=int, default=300, help="most runs (default: 300)")
+    parser.add_argument("--time", metavar="SECONDS", type=float, default=300.0, help="longest time (default: 300)")
+    parser.add_argument("--findings", metavar="N", type=int, default=1, help="stop after N findings (default: 1)")
+    parser.add_argument("--seed", metavar="SEED", type=int, default=1, help="seed of random schedules (default: 1)")
+    parser.add_argument(
+        "--workers", metavar="N", type=int, default=2, help="controllers that run side by side (default: 2)"
+    )
+    parser.add_argument(
+        "--quiet",
+        metavar="MS",
+        type=float,
+        default=150.0,
+        help="milliseconds without requests after which an idle controller has settled (default: 150)",
+    )
+    parser.add_argument(
+        "--instances", metavar="N", type=int, default=1, help="instances of the controller in a run (default: 1)"
+    )
+    parser.add_argument("--replay", metavar="FILE", help="run the schedule in FILE instead of exploring")
+    parser.add_argument("--times", metavar="N", type=int, default=1, help="run the replayed schedule N times (default: 1)")
+    parser.add_argument("--save", metavar="FILE", help="write the first finding's schedule to FILE, for --replay")
+    parser.add_argument("--output", "-o", choices=_FORMATS, default="text", help="form of the report (default: text)")
+    options.add_some(parser, _OPTIONS)
+    parser.add_argument("command", metavar="COMMAND", nargs="+", help="the controller, behind --; KUBECONFIG is set")
+    parser.set_defaults(run=run)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Explore, and print the report. Returns the exit status."""
+    from podless.explore import BadScenario, BadSchedule
+    from podless.explore.report import WRITERS, write_replay
+    from podless.remote.cluster import Refused
+
+    logging.getLogger("podless").setLevel(logging.ERROR)  # controllers and servers compete for the processors
+    try:
+        report = asyncio.run(_explore(given, _read_setup(given)))
+    except (StartError, BadScenario, BadSchedule, Refused, LookupError, OSError, ValueError) as error:
+        print(f"podless explore: {error}", file=sys.stderr)
+        return 2
+    sys.stdout.write(WRITERS[given.output](report))
+    if given.save and report.findings:
+        Path(given.save).write_bytes(write_replay(report.findings[0]))
+        print(f"podless explore: wrote {given.save}: replay it with --replay {given.save}", file=sys.stderr)
+    return 0 if report.passed else 1
+
+
+def _read_setup(given: argparse.Namespace) -> Setup:
+    from podless.explore import Scenario
+    from podless.explore.laboratory import Setup
+
+    clients = ["controller", *(f"controller-{number}" for number in range(2, given.instances + 1))]
+    return Setup(
+        tuple(given.command),
+        Scenario.read(Path(given.scenario)),
+        [Path(path) for path in given.apply],
+        tuple(clients),
+        quiet=given.quiet / 1000,
+        settings=options.read_some(given, _OPTIONS),
+    )
+
+
+async def _explore(given: argparse.Namespace, setup: Setup) -> Report:
+    from podless.explore import Options, explore, replay
+    from podless.explore.report import read_replay
+
+    if given.replay:
+        return await replay(setup, read_replay(Path(given.replay).read_bytes()), given.times)
+    limits = Options(given.runs, given.time, given.findings, given.seed, given.workers)
+    return await explore(setup, limits, lambda line: print(f"podless explore: {line}", file=sys.stderr))

@@ -1,0 +1,164 @@
+"""An exploration: the reference run, then schedule after schedule, on several servers side by side."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from podless.explore import search
+from podless.explore.findings import Finding, Report, Run
+from podless.explore.laboratory import Laboratory, Setup
+from podless.explore.oracles import find_unstable, judge_run
+from podless.explore.points import compare_logs
+from podless.explore.schedule import Perturbation, Schedule
+from podless.explore.story import tell_story
+
+_TRIES = 2  # further runs of a schedule that failed
+_SAME = 3  # findings with the same oracles and detail, after which an exploration looks for others
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How long to explore. runs: at the most, the reference runs included. seconds: at the most.
+
+    findings: after how many different ones to stop. seed: of random schedules. workers: servers and controllers that
+    run side by side.
+    """
+
+    runs: int = 300
+    seconds: float = 300.0
+    findings: int = 1
+    seed: int = 1
+    workers: int = 2
+
+
+class Explorer:
+    """Carries out runs and judges them. told: called with a line about what happens."""
+
+    def __init__(self, setup: Setup, options: Options, told: Callable[[str], None] = lambda line: None) -> None:
+        self.report = Report(seed=options.seed)
+        self._setup = setup
+        self._options = options
+        self._told = told
+        self._free: asyncio.Queue[Laboratory] = asyncio.Queue()
+        self._reference: Run | None = None
+        self._unstable: list[str] = []
+        self._began = time.monotonic()
+
+    @asynccontextmanager
+    async def open(self, workers: int) -> AsyncIterator[None]:
+        """Start the servers."""
+        async with AsyncExitStack() as stack:
+            for _ in range(workers):
+                self._free.put_nowait(await stack.enter_async_context(Laboratory(self._setup)))
+            yield
+            self.report.seconds = time.monotonic() - self._began
+
+    async def carry_out(self, schedule: Schedule) -> Run:
+        """Carry out one run and judge it."""
+        laboratory = await self._free.get()
+        try:
+            run = await laboratory.run(schedule)
+        finally:
+            self._free.put_nowait(laboratory)
+        self.report.runs += 1
+        faults = (*run.faults, *judge_run(run, self._reference, self._unstable))
+        return replace(run, faults=tuple(dict.fromkeys(faults)))
+
+    async def run_references(self) -> Run:
+        """Carry out the scenario without perturbations, twice, to learn what differs by itself."""
+        first = await self.carry_out(Schedule())
+        if first.faults:
+            return first
+        second = await self.carry_out(Schedule())
+        self._unstable = find_unstable(first.state, second.state)
+        self.report.differs = compare_logs(first.fingerprint, second.fingerprint)
+        self._reference = first
+        return second if second.faults else first
+
+    async def explore(self) -> Report:
+        """Explore until a limit of the options is reached."""
+        reference = await self.run_references()
+        self._told(f"reference run: {_count(reference, 'write')} writes, {_count(reference, 'event')} events")
+        if reference.faults:
+            self._add(reference, Finding(reference, tell_story(reference)))
+            return self.report
+        perturbations = search.list_perturbations(reference)
+        self.report.points = len(perturbations)
+        self._told(
+            f"{len(perturbations)} perturbations to try one by one, then mixtures from seed {self._options.seed}"
+        )
+        waiting = self._list_all(perturbations)
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self._free.qsize()):
+                group.create_task(self._work(waiting))
+        return self.report
+
+    def _list_all(self, perturbations: list[Perturbation]) -> Iterator[Schedule]:
+        used = Counter(one.at for one in perturbations)
+        mixtures = search.draw_schedules(perturbations, self._options.seed, used)
+        return chain(search.list_schedules(perturbations), mixtures)
+
+    async def _work(self, waiting: Iterator[Schedule]) -> None:
+        while not self._is_over():
+            schedule = next(waiting, None)
+            if schedule is None:
+                return
+            run = await self.carry_out(schedule)
+            if run.faults and not self._is_over():
+                await self._look_into(run)
+
+    def _is_over(self) -> bool:
+        options, report = self._options, self.report
+        late = time.monotonic() - self._began > options.seconds
+        return late or report.runs >= options.runs or len(report.findings) >= options.findings
+
+    async def _look_into(self, run: Run) -> None:
+        """Make a schedule that fails as short as possible, and see whether it fails again."""
+        oracles = frozenset(fault.oracle for fault in run.faults)
+        if sum(one.oracles == oracles for one in self.report.findings) >= _SAME:
+            return
+        shortest = await search.shrink_schedule(run, self.carry_out)
+        again = 0
+        for _ in range(_TRIES):
+            tried = await self.carry_out(shortest.schedule)
+            again += bool(oracles & {fault.oracle for fault in tried.faults})
+        if again:  # what never comes again cannot be replayed
+            self._add(shortest, Finding(shortest, tell_story(shortest, self._reference), again, _TRIES))
+
+    def _add(self, run: Run, finding: Finding) -> None:
+        known = {(str(one.run.schedule), one.oracles) for one in self.report.findings}
+        if (str(run.schedule), finding.oracles) not in known and len(self.report.findings) < self._options.findings:
+            self.report.findings.append(finding)
+            self._told(f"found after {self.report.runs} runs: {'; '.join(map(str, run.faults))}")
+
+
+async def explore(setup: Setup, options: Options, told: Callable[[str], None] = lambda line: None) -> Report:
+    """Look for schedules that break a controller. Raises OSError where its command cannot be run, and StartError."""
+    explorer = Explorer(setup, options, told)
+    async with explorer.open(options.workers):
+        return await explorer.explore()
+
+
+async def replay(setup: Setup, schedule: Schedule, times: int = 1) -> Report:
+    """Carry out one schedule, so many times, after the reference runs."""
+    explorer = Explorer(setup, Options(findings=times), lambda line: None)
+    async with explorer.open(1):
+        reference = await explorer.run_references()
+        if reference.faults:
+            explorer.report.findings.append(Finding(reference, tell_story(reference)))
+            return explorer.report
+        for _ in range(times):
+            run = await explorer.carry_out(schedule)
+            if run.faults:
+                explorer.report.findings.append(Finding(run, tell_story(run, reference), 1, 1))
+    return explorer.report
+
+
+def _count(run: Run, kind: str) -> int:
+    return sum(one.kind == kind for one in run.entries)

@@ -1,0 +1,84 @@
+"""What is wrong with a run, and what an exploration found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from podless.explore.points import Entry
+from podless.explore.schedule import Schedule
+from podless.explore.states import State
+
+# oracle -> what it says in a report
+ORACLES = {
+    "exited": "the controller's process ended",
+    "silent": "the controller sends no request",
+    "restless": "the controller does not come to rest",
+    "invariant": "an invariant of the scenario does not hold",
+    "terminating": "an object is deleted and keeps its finalizers",
+    "leftover": "an object is left over",
+    "missing": "an object is missing",
+    "state": "the end state differs from the reference run",
+    "recreated": "an object is created again and again",
+    "errors": "the same error repeats without end",
+    "wait": "a step of the scenario waited in vain",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong. oracle: a key of ORACLES. detail: on which object, in one line."""
+
+    oracle: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{ORACLES[self.oracle]}: {self.detail}"
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run: its schedule, log and end state. unused: perturbations whose point never came."""
+
+    schedule: Schedule
+    entries: tuple[Entry, ...]
+    fingerprint: tuple[str, ...]
+    state: State
+    faults: tuple[Fault, ...] = ()
+    unused: tuple[str, ...] = ()
+    output: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A schedule after which something is wrong, as short as it could be made.
+
+    again: in how many of `tries` further runs of the same schedule the same oracle said so. story: lines.
+    """
+
+    run: Run
+    story: tuple[str, ...]
+    again: int = 0
+    tries: int = 0
+
+    @property
+    def oracles(self) -> frozenset[str]:
+        """Which oracles say that something is wrong."""
+        return frozenset(fault.oracle for fault in self.run.faults)
+
+
+@dataclass(slots=True)
+class Report:
+    """The result of an exploration. runs: how many there were. differs: where two reference runs part, or ""."""
+
+    findings: list[Finding] = field(default_factory=list)
+    runs: int = 0
+    seconds: float = 0.0
+    seed: int = 0
+    differs: str = ""
+    points: int = 0
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing was found."""
+        return not self.findings

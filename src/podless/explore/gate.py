@@ -1,0 +1,269 @@
+"""The filter that a controller's requests pass in a run: it carries out the schedule and keeps the log."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from urllib.parse import urlencode
+
+import orjson
+
+from podless.auth.attributes import Attributes
+from podless.codec import serializer
+from podless.explore.points import Entry, Log, resource_of
+from podless.explore.schedule import Crash, HoldEvents, LoseAnswer, Perturbation, RejectWrite, Schedule
+from podless.explore.views import Hold, ResourceView
+from podless.http.info import request_info
+from podless.http.message import Answer, Handler, Lost, Pending, Request, Response, Stream, settle_answer
+from podless.meta.errors import MODIFIED, AlreadyExists, APIError, Conflict
+from podless.runtime.jsonobject import Object
+
+_READS = ("get", "list")
+_WRITES = ("create", "update", "patch", "delete", "deletecollection")
+# resources that say nothing about what a controller does: elections, events, and questions
+NOISE = frozenset({"leases.coordination.k8s.io", "events", "events.events.k8s.io"})
+_REVIEWS = ("authentication.k8s.io", "authorization.k8s.io")
+
+
+class Hooks:
+    """What a run does for its gate.
+
+    revision: of the present state. find: the object of a write, None for none. crash: kills and restarts a client.
+    wrote: called after each write, before its answer.
+    """
+
+    def __init__(
+        self,
+        revision: Callable[[], int],
+        find: Callable[[Attributes, str], Awaitable[Object | None]],
+        crash: Callable[[str], None],
+        wrote: Callable[[Entry], Awaitable[None]],
+    ) -> None:
+        self.revision = revision
+        self.find = find
+        self.crash = crash
+        self.wrote = wrote
+
+
+class Control:
+    """One run as the gate sees it: its schedule, its log, and what is held.
+
+    active: when something was asked, answered or delivered last, by the monotonic clock. open: requests that are being
+    answered. failed: whether the last answer was an error, or was lost: then the client will try again.
+    """
+
+    def __init__(self, schedule: Schedule, hooks: Hooks) -> None:
+        self.log = Log()
+        self.active = time.monotonic()
+        self.open = 0
+        self.failed = False
+        self.unused = list(schedule)
+        self._hooks = hooks
+        self._writing = asyncio.Lock()
+        self._views: dict[tuple[str, str], ResourceView] = {}
+        self._holds: list[tuple[HoldEvents, int]] = []
+
+    @property
+    def holds(self) -> bool:
+        """Whether events are held now."""
+        return any(view.hold is not None for view in self._views.values())
+
+    def begin_step(self, point: str, text: str, clients: Iterable[str]) -> None:
+        """Note a step of the user, and begin what the schedule has for it."""
+        self.log.add(Entry("user", "", text, point, revision=self._hooks.revision()))
+        for one in self._take(point):
+            if isinstance(one, HoldEvents):
+                self._hold(one, self._hooks.revision(), clients)
+
+    def release(self) -> bool:
+        """End a round, and the holds for which it was the last. Return whether a client learns something by that."""
+        told = False
+        for (_, resource), view in self._views.items():
+            if view.hold is None:
+                continue
+            view.hold.rounds -= 1
+            if view.hold.rounds <= 0:
+                self._note_fault(f"events of {resource} " + ("are dropped" if view.hold.drop else "are delivered"))
+                told = view.release() or told
+        self.active = time.monotonic()
+        return told
+
+    def forget_client(self, client: str) -> None:
+        """End the watches of a client that was killed."""
+        for (name, _), view in self._views.items():
+            if name == client:
+                view.close()
+
+    def close(self) -> None:
+        """End everything."""
+        for view in self._views.values():
+            view.close()
+
+    async def answer(self, client: str, request: Request, handler: Handler) -> Answer:
+        """Answer a request of a client."""
+        asked = request_info(request.method, request.path, request.query_text).asked
+        _prefer_json(request)
+        resource = resource_of(asked)
+        if not asked.resource or resource in NOISE or asked.group in _REVIEWS:
+            return await settle_answer(handler(request))
+        self.open += 1
+        self.active = time.monotonic()
+        try:
+            if asked.verb in _WRITES:
+                return await self._write(client, request, asked, handler)
+            if asked.verb == "watch":
+                return await self._watch(client, request, resource, handler)
+            return await self._read(client, request, asked, handler)
+        finally:
+            self.open -= 1
+            self.active = time.monotonic()
+
+    async def _read(self, client: str, request: Request, asked: Attributes, handler: Handler) -> Answer:
+        resource = resource_of(asked)
+        hold = self._view(client, resource).hold
+        if asked.verb == "list" and hold is not None and hold.revision:
+            _show_past(request, hold.revision)
+        answer = await settle_answer(handler(request))
+        text = self.log.mask(f"{client} {asked.verb} {resource} {asked.namespace}/{asked.name}".rstrip("/ "))
+        self._note(Entry("read", client, text, status=answer.status, resource=resource))
+        return answer
+
+    async def _watch(self, client: str, request: Request, resource: str, handler: Handler) -> Answer:
+        answer = await settle_answer(handler(request))
+        return self._view(client, resource).stream(answer) if isinstance(answer, Stream) else answer
+
+    async def _write(self, client: str, request: Request, asked: Attributes, handler: Handler) -> Answer:
+        async with self._writing:  # one at a time, so that each has a state before and after it
+            point = self.log.name_write(client, asked, await request.read())
+            happens = self._take(point)
+            revision = self._hooks.revision()
+            before = await self._hooks.find(asked, asked.name)
+            for one in happens:
+                if isinstance(one, HoldEvents):
+                    self._hold(one, revision, [client])
+            rejected = any(isinstance(one, RejectWrite) for one in happens)
+            if rejected and asked.verb != "create":
+                answer: Answer = _refuse(Conflict(asked.resource, asked.group, asked.name, MODIFIED))
+            else:
+                answer = await settle_answer(handler(request))
+            created = self._note_created(asked, answer)
+            after = await self._hooks.find(asked, created or asked.name)
+            if rejected and created:
+                answer = _refuse(AlreadyExists(asked.resource, asked.group, created))
+            entry = Entry(
+                "write", client, point, point, answer.status, revision, resource_of(asked), before=before, after=after
+            )
+            self._note(entry)
+            await self._hooks.wrote(entry)
+        if any(isinstance(one, Crash) or (isinstance(one, HoldEvents) and one.mode == "restart") for one in happens):
+            self._hooks.crash(client)
+            return Lost()
+        if any(isinstance(one, LoseAnswer) for one in happens):
+            self.failed = True
+            return Lost()
+        return answer
+
+    def _note_created(self, asked: Attributes, answer: Answer) -> str:
+        """Return the name of the object that a create made, "" where it made none."""
+        if asked.verb != "create" or answer.status >= 300:
+            return ""
+        body = _read_body(answer)
+        self.log.note_created(body)
+        return str((body.get("metadata") or {}).get("name") or "")
+
+    def _take(self, point: str) -> list[Perturbation]:
+        """Return what happens at a point. It does not happen again."""
+        happens = [one for one in self.unused if one.at == point]
+        for one in happens:
+            self.unused.remove(one)
+            self._note_fault(str(one))
+        return happens
+
+    def _hold(self, one: HoldEvents, revision: int, clients: Iterable[str]) -> None:
+        past = revision if one.mode == "restart" else 0
+        for client in clients:
+            self._view(client, one.resource).hold = Hold(one.rounds, drop=one.mode == "skip", revision=past)
+            if one.mode == "restart" and not one.at.startswith(client):
+                self._hooks.crash(client)
+
+    def _view(self, client: str, resource: str) -> ResourceView:
+        found = self._views.get((client, resource))
+        if found is None:
+
+            def told(event: bytes) -> None:
+                self._note_event(client, resource, event)
+
+            found = self._views[client, resource] = ResourceView(told)
+        return found
+
+    def _note_event(self, client: str, resource: str, event: bytes) -> None:
+        told = orjson.loads(event)
+        self.active = time.monotonic()
+        metadata = (told.get("object") or {}).get("metadata") or {}
+        if told.get("type") in ("BOOKMARK", "ERROR"):
+            return
+        self.log.note_created(told["object"])
+        place = self.log.mask(f"{metadata.get('namespace', '')}/{metadata.get('name', '')}")
+        text = f"{client} sees {resource} {place.lstrip('/')} {told['type'].lower()}"
+        revision = int(metadata.get("resourceVersion") or 0)
+        self._note(Entry("event", client, text, revision=revision, resource=resource))
+
+    def _note(self, entry: Entry) -> None:
+        self.log.add(entry)
+        if entry.kind in ("read", "write"):
+            missing = entry.status == 404 and entry.kind == "read"
+            self.failed = entry.status >= 400 and not missing
+
+    def _note_fault(self, text: str) -> None:
+        self.log.add(Entry("fault", "", text, revision=self._hooks.revision()))
+
+
+class Gate:
+    """The filter, for one run after the other. clients: their names, by the tokens that they have."""
+
+    def __init__(self, clients: Mapping[str, str]) -> None:
+        self.control: Control | None = None
+        self._clients = {f"Bearer {token}": name for token, name in clients.items()}
+
+    def filter(self, handler: Handler) -> Handler:
+        """Make the handler that requests of clients pass. Those of others go to the next one."""
+
+        def handle(request: Request) -> Answer | Pending:
+            client = self._clients.get(request.headers.get("authorization", ""))
+            if client is None:
+                return handler(request)
+            if self.control is None:  # a client of a run that is over
+                return Lost()
+            return self.control.answer(client, request, handler)
+
+        return handle
+
+
+def _prefer_json(request: Request) -> None:
+    """Have the answer in JSON where the client would take protobuf: the log reads names and events."""
+    accept = request.headers.get("accept", "")
+    if "protobuf" in accept:
+        kept = [part for part in accept.split(",") if "protobuf" not in part]
+        request.headers["accept"] = ",".join(kept) or "application/json"
+
+
+def _show_past(request: Request, revision: int) -> None:
+    """Have a list show an old state, unless it goes on with an older list."""
+    given = {name: values[0] for name, values in request.query.items()}
+    if "continue" not in given:
+        given |= {"resourceVersion": str(revision), "resourceVersionMatch": "Exact"}
+        request.query_text = urlencode(given)
+
+
+def _refuse(error: APIError) -> Response:
+    return Response(error.code, (serializer.encode_json(error.status()),))
+
+
+def _read_body(answer: Answer) -> Object:
+    """Return the object in an answer, {} where it has none."""
+    if not isinstance(answer, Response):
+        return {}
+    raw = b"".join(answer.chunks)
+    found = orjson.loads(raw) if raw.startswith(b"{") else {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,78 @@
+"""Oracles: what is wrong with a run, by its log and its end state, without knowing what the controller is for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from podless.explore.findings import Fault, Run
+from podless.explore.points import Entry
+from podless.explore.states import State, compare_states
+
+_MORE_CREATES = 2  # that a run may have of one object, beyond those of the reference and one a perturbation
+_SAME_ERRORS = 8  # answers in a row that say the same, so that nobody believes in a ninth
+_SHOWN = 3  # differences of the end state that are shown
+
+
+def judge_run(run: Run, reference: Run | None, unstable: Sequence[str] = ()) -> list[Fault]:
+    """Return what is wrong with a run, beside what was found while it went on.
+
+    reference: the run without perturbations, None for this one. unstable: differences that two reference runs have, and
+    that therefore say nothing.
+    """
+    found = [*_find_recreated(run, reference), *_find_errors(run, reference)]
+    if reference is not None:
+        found += _compare_ends(run.state, reference.state, unstable)
+    return found
+
+
+def _find_recreated(run: Run, reference: Run | None) -> Iterator[Fault]:
+    """Find objects that are created and deleted more often than perturbations explain."""
+    expected = Counter(_created(reference.entries)) if reference is not None else Counter[str]()
+    for text, count in Counter(_created(run.entries)).items():
+        if count > expected[text] + len(run.schedule) + _MORE_CREATES:
+            yield Fault("recreated", f"{text}, {count} times")
+
+
+def _created(entries: Sequence[Entry]) -> Iterator[str]:
+    for one in entries:
+        if one.kind == "write" and one.before is None and one.after is not None:
+            yield one.point.partition(" #")[0]
+
+
+def _find_errors(run: Run, reference: Run | None) -> Iterator[Fault]:
+    """Find errors that clients were still getting when the run ended."""
+    usual = set(_last_errors(reference)) if reference is not None else set()
+    for text in _last_errors(run):
+        if text not in usual:
+            yield Fault("errors", text)
+
+
+def _last_errors(run: Run) -> Iterator[str]:
+    asked = [one for one in run.entries if one.kind in ("read", "write")]
+    last = [f"{one.text.partition(' #')[0]}: {one.status}" for one in asked[-_SAME_ERRORS:]]
+    if len(last) == _SAME_ERRORS and len(set(last)) == 1 and asked[-1].status >= 400:
+        yield last[0]
+
+
+def _compare_ends(found: State, expected: State, unstable: Sequence[str]) -> Iterator[Fault]:
+    differences = [line for line in compare_states(expected, found) if _field_of(line) not in unstable]
+    for line in differences[:_SHOWN]:
+        if line.startswith("-"):
+            yield Fault("missing", line[1:])
+        elif line.startswith("+"):
+            yield Fault("leftover", line[1:])
+        elif ".deletionTimestamp" in _field_of(line):
+            yield Fault("terminating", line.partition(" metadata")[0])
+        else:
+            yield Fault("state", line)
+
+
+def find_unstable(first: State, second: State) -> list[str]:
+    """Return the fields in which two reference runs differ."""
+    return [_field_of(line) for line in compare_states(first, second)]
+
+
+def _field_of(line: str) -> str:
+    """Return the place and the path of a difference, without its values."""
+    return line.partition(": ")[0]

@@ -1,0 +1,124 @@
+"""Names for what happens in a run that are the same in every run, and the log of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from podless.auth.attributes import Attributes
+from podless.http.faults import framing
+from podless.meta.errors import qualify_resource
+from podless.runtime.jsonobject import Object
+from podless.structs import protobuf
+
+_METADATA, _NAME, _GENERATE_NAME = 1, 1, 2  # numbers of protobuf fields
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a run's log.
+
+    kind: "write", "read", "event", "user", "fault" or "process". client: the name of the client, "" for the user.
+    text: what happened, in words that are the same in every run. point: of a write or a user's step, "" for others.
+    status: of an answer, 0 where there was none. revision: of the state when it happened. resource: of a write, read
+    or event. before, after: the object that a write changed, None where there was none.
+    """
+
+    kind: str
+    client: str
+    text: str
+    point: str = ""
+    status: int = 0
+    revision: int = 0
+    resource: str = ""
+    before: Object | None = field(default=None, repr=False)
+    after: Object | None = field(default=None, repr=False)
+
+    @property
+    def changed(self) -> bool:
+        """Whether a write was carried out and changed something."""
+        return self.kind == "write" and self.before != self.after
+
+
+class Log:
+    """The entries of a run, and the names of its points."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self._counts: Counter[str] = Counter()
+        self._generated: dict[str, str] = {}
+        self._generations: Counter[str] = Counter()
+
+    def add(self, entry: Entry) -> None:
+        """Add what happened last."""
+        self.entries.append(entry)
+
+    def name_write(self, client: str, asked: Attributes, body: bytes) -> str:
+        """Return the point of a write that a client sends now."""
+        name = asked.name
+        if not name and asked.verb == "create":
+            given, prefix = _read_names(body)
+            name = given or f"{prefix}*"
+        place = self.mask(f"{asked.namespace}/{name}" if asked.namespace else name)
+        plain = f"{client} {asked.verb} {resource_of(asked)} {place}".rstrip()
+        self._counts[plain] += 1
+        count = self._counts[plain]
+        return plain if count == 1 else f"{plain} #{count}"
+
+    def note_created(self, obj: Mapping[str, Any]) -> None:
+        """Give an object with a generated name the same name in every run."""
+        metadata = obj.get("metadata") or {}
+        prefix, name = metadata.get("generateName"), metadata.get("name")
+        if prefix and name and name.startswith(prefix) and name not in self._generated:
+            self._generations[prefix] += 1
+            self._generated[name] = f"{prefix}*{self._generations[prefix]}"
+
+    def mask(self, text: str) -> str:
+        """Replace a generated name at the end of a text."""
+        place, slash, name = text.rpartition("/")
+        return f"{place}{slash}{self._generated.get(name, name)}"
+
+    @property
+    def generated(self) -> Mapping[str, str]:
+        """Generated names, and the names that stand for them."""
+        return self._generated
+
+    def fingerprint(self) -> list[str]:
+        """Return what must be equal in two runs of the same schedule: all writes in order, then all reads, sorted.
+
+        Informers of one client list at the same time, so the order of reads is not the client's to choose.
+        """
+        writes = [f"{one.point} {one.status}" for one in self.entries if one.kind == "write"]
+        reads = sorted(f"{one.text} {one.status}" for one in self.entries if one.kind == "read")
+        return writes + reads
+
+
+def resource_of(asked: Attributes) -> str:
+    """Return the resource with group and subresource, such as "crontabs.stable.example.com/status"."""
+    name = qualify_resource(asked.resource, asked.group)
+    return f"{name}/{asked.subresource}" if asked.subresource else name
+
+
+def compare_logs(first: Sequence[str], second: Sequence[str]) -> str:
+    """Return where two fingerprints part, "" where they are equal."""
+    for number, (one, other) in enumerate(zip(first, second, strict=False), 1):
+        if one != other:
+            return f"request {number}: {one} / {other}"
+    longer = first if len(first) > len(second) else second
+    return "" if len(first) == len(second) else f"one run ends before: {longer[min(len(first), len(second))]}"
+
+
+def _read_names(body: bytes) -> tuple[str, str]:
+    """Return name and generateName of the object in a body, in JSON or protobuf; "" for what it does not have."""
+    try:
+        if body.startswith(protobuf.PREFIX):
+            raw = framing.find_field(protobuf.open_envelope(body).raw, _METADATA)
+            return framing.find_field(raw, _NAME).decode(), framing.find_field(raw, _GENERATE_NAME).decode()
+        metadata = orjson.loads(body).get("metadata") or {}
+    except (ValueError, AttributeError, IndexError):  # the server says what is wrong with it
+        return "", ""
+    return str(metadata.get("name") or ""), str(metadata.get("generateName") or "")

@@ -1,0 +1,138 @@
+"""A scenario: what the user does in each run, and what must hold meanwhile and in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from podless.cel import CelError, Program, compile
+from podless.cel.types import DYN
+from podless.codec import serializer
+from podless.runtime.jsonobject import Object
+from podless.testing.manifests import read_manifests
+
+_FIELDS = ("steps", "always", "finally", "ignore")
+_STEPS: Mapping[str, tuple[str, ...]] = {
+    "apply": (),
+    "patch": ("kind", "name", "namespace", "patch"),
+    "delete": ("kind", "name", "namespace"),
+    "wait": ("kind", "name", "namespace", "for", "timeout"),
+    "advance": (),
+}
+
+
+class BadScenario(ValueError):
+    """A scenario cannot be used. The text is one line for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserStep:
+    """Something that the user does. verb: a key of _STEPS. given: what the scenario says about it."""
+
+    verb: str
+    given: Any
+
+    def __str__(self) -> str:
+        if self.verb == "apply":
+            return "apply " + ", ".join(f"{obj['kind']} {obj['metadata'].get('name', '')}" for obj in self.given)
+        if self.verb == "advance":
+            return f"advance the clock by {self.given:g} s"
+        return f"{self.verb} {self.given['kind']} {self.given['name']}"
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """An expression of CEL over `items`, the objects of a kind in all namespaces, that must be true."""
+
+    kind: str
+    expression: str
+    message: str
+    program: Program
+
+    def __str__(self) -> str:
+        return self.message or f"{self.kind}: {self.expression}"
+
+    def holds(self, items: list[Object]) -> bool:
+        """Return whether it holds. An error of the expression counts as false."""
+        try:
+            return self.program.evaluate({"items": items}) is True
+        except CelError:
+            return False
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What the user does, one step after the other, and what must hold.
+
+    always: after each write. last: when all has come to rest. ignore: paths such as "status.lastSeen" that may differ
+    between runs.
+    """
+
+    steps: tuple[UserStep, ...]
+    always: tuple[Invariant, ...] = ()
+    last: tuple[Invariant, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, file: Path) -> Scenario:
+        """Read a YAML file. Paths in it start at its folder. Raises BadScenario, OSError."""
+        try:
+            given = serializer.decode_yaml(file.read_bytes())
+        except serializer.YAMLError as error:
+            raise BadScenario(f"{file}: {error}") from None
+        return cls.parse(given, file.parent)
+
+    @classmethod
+    def parse(cls, given: Any, folder: Path | None = None) -> Scenario:
+        """Make a scenario of its YAML as Python values. Raises BadScenario."""
+        if not isinstance(given, dict) or not isinstance(given.get("steps"), list):
+            raise BadScenario("a scenario is an object with a list of steps")
+        unknown = [name for name in given if name not in _FIELDS]
+        if unknown:
+            raise BadScenario(f"unknown field {unknown[0]!r}; there are {', '.join(_FIELDS)}")
+        folder = folder or Path()
+        return cls(
+            tuple(_read_step(number, step, folder) for number, step in enumerate(given["steps"], 1)),
+            tuple(map(_read_invariant, given.get("always") or ())),
+            tuple(map(_read_invariant, given.get("finally") or ())),
+            tuple(map(str, given.get("ignore") or ())),
+        )
+
+
+def _read_step(number: int, step: Any, folder: Path) -> UserStep:
+    if not isinstance(step, dict) or len(step) != 1 or next(iter(step)) not in _STEPS:
+        raise BadScenario(f"step {number}: one of {', '.join(_STEPS)} is expected")
+    verb, given = next(iter(step.items()))
+    if verb == "apply":
+        return UserStep(verb, _read_applied(number, given, folder))
+    if verb == "advance":
+        if isinstance(given, bool) or not isinstance(given, (int, float)) or given < 0:
+            raise BadScenario(f"step {number}: advance takes a number of seconds")
+        return UserStep(verb, float(given))
+    if not isinstance(given, dict) or not {"kind", "name"} <= given.keys() <= set(_STEPS[verb]):
+        raise BadScenario(f"step {number}: {verb} takes {', '.join(_STEPS[verb])}")
+    if verb == "patch" and not isinstance(given.get("patch"), dict):
+        raise BadScenario(f"step {number}: patch is a JSON merge patch")
+    return UserStep(verb, given)
+
+
+def _read_applied(number: int, given: Any, folder: Path) -> list[Object]:
+    """Return the objects of an apply step: an object, a list of objects, or the path of a file or folder."""
+    plain = isinstance(given, str) and "\n" not in given and "{" not in given
+    try:
+        return read_manifests(folder / given if plain else given)
+    except (ValueError, OSError) as error:
+        raise BadScenario(f"step {number}: apply: {error}") from None
+
+
+def _read_invariant(given: Any) -> Invariant:
+    if not isinstance(given, dict) or not {"kind", "expression"} <= given.keys() <= {"kind", "expression", "message"}:
+        raise BadScenario("an invariant has a kind, an expression, and perhaps a message")
+    kind, expression = str(given["kind"]), str(given["expression"])
+    try:
+        program = compile(expression, {"items": DYN})
+    except CelError as error:
+        raise BadScenario(f"{kind}: {error}") from None
+    return Invariant(kind, expression, str(given.get("message") or ""), program)

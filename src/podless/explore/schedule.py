@@ -1,0 +1,128 @@
+"""A schedule: the perturbations of one run, each bound to a point of it.
+
+A point is a write of a client or a step of the user, named by what it does and not by its number, so that a schedule
+means the same in every run: "controller create configmaps default/one #2" is the second such write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+MODES = ("slow", "skip", "restart")
+
+
+class BadSchedule(ValueError):
+    """A schedule cannot be read. The text is one line for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crash:
+    """Kill the client that makes the write, after it was committed and before its answer. Then start it again."""
+
+    kind: ClassVar[str] = "crash"
+    at: str
+
+    def __str__(self) -> str:
+        return f"killed and started again after: {self.at}"
+
+
+@dataclass(frozen=True, slots=True)
+class LoseAnswer:
+    """Carry out the write and close the connection without an answer."""
+
+    kind: ClassVar[str] = "lose-answer"
+    at: str
+
+    def __str__(self) -> str:
+        return f"answer lost after: {self.at}"
+
+
+@dataclass(frozen=True, slots=True)
+class RejectWrite:
+    """Answer the write with 409, as if another writer had come first.
+
+    A create is carried out and then answered with AlreadyExists, like one that was sent twice. All other writes are
+    answered with Conflict and not carried out.
+    """
+
+    kind: ClassVar[str] = "reject-write"
+    at: str
+
+    def __str__(self) -> str:
+        return f"409 for: {self.at}"
+
+
+@dataclass(frozen=True, slots=True)
+class HoldEvents:
+    """Keep a resource's events from the clients, from a point on, until they have come to rest `rounds` times.
+
+    mode: `slow` delivers the events then. `skip` drops them and ends the watches with 410, so that clients list again
+    and never see the states between. `restart` also restarts the clients at the point and shows them lists from before
+    it, as an API server does that lags behind.
+    """
+
+    kind: ClassVar[str] = "hold-events"
+    at: str
+    resource: str
+    mode: str = "slow"
+    rounds: int = 1
+
+    def __str__(self) -> str:
+        told = {
+            "slow": f"events of {self.resource} come late",
+            "skip": f"events of {self.resource} are missed",
+            "restart": f"started again with an old view of {self.resource}",
+        }
+        return f"{told[self.mode]}, from: {self.at}"
+
+
+Perturbation = Crash | LoseAnswer | RejectWrite | HoldEvents
+_KINDS: Mapping[str, type[Perturbation]] = {one.kind: one for one in (Crash, LoseAnswer, RejectWrite, HoldEvents)}
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """What goes wrong in a run, in no particular order: each perturbation happens once, at its point."""
+
+    perturbations: tuple[Perturbation, ...] = ()
+
+    def at(self, point: str) -> list[Perturbation]:
+        """Return what happens at a point."""
+        return [one for one in self.perturbations if one.at == point]
+
+    def without(self, perturbation: Perturbation) -> Schedule:
+        """Return the schedule with one perturbation less."""
+        return Schedule(tuple(one for one in self.perturbations if one != perturbation))
+
+    def __iter__(self) -> Iterator[Perturbation]:
+        return iter(self.perturbations)
+
+    def __len__(self) -> int:
+        return len(self.perturbations)
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.perturbations)) or "nothing is perturbed"
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """Return the schedule as JSON values."""
+        return [{"kind": one.kind, **asdict(one)} for one in self.perturbations]
+
+    @classmethod
+    def from_json(cls, given: Iterable[Any]) -> Schedule:
+        """Read what `to_json` returned. Raises BadSchedule."""
+        return cls(tuple(map(_read_perturbation, given)))
+
+
+def _read_perturbation(given: Any) -> Perturbation:
+    if not isinstance(given, dict) or given.get("kind") not in _KINDS:
+        raise BadSchedule(f"a perturbation has one of these kinds: {', '.join(_KINDS)}")
+    kind = _KINDS[given["kind"]]
+    try:
+        found = kind(**{name: value for name, value in given.items() if name != "kind"})
+    except TypeError as error:
+        raise BadSchedule(f"{given['kind']}: {error}") from None
+    if isinstance(found, HoldEvents) and (found.mode not in MODES or type(found.rounds) is not int):
+        raise BadSchedule(f"hold-events: mode is one of {', '.join(MODES)}, and rounds is a whole number")
+    return found

@@ -1,0 +1,88 @@
+"""Which schedules are tried, in which order, and how one that fails is made shorter."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from itertools import zip_longest
+
+from podless.explore.findings import Run
+from podless.explore.points import Entry
+from podless.explore.schedule import Crash, HoldEvents, LoseAnswer, Perturbation, RejectWrite, Schedule
+
+_TOGETHER = (2, 2, 3)  # perturbations of a random schedule
+_LATER = 2  # rounds that random schedules may hold events for
+
+
+def list_perturbations(reference: Run) -> list[Perturbation]:
+    """Return the single perturbations that can matter, by what the clients did in the reference run.
+
+    After a write comes a crash, a lost answer or a conflict. Events of a resource are held from a write or a step on,
+    where a client sees such events later. Points after which no client asks for anything are left out.
+    """
+    asked = [place for place, one in enumerate(reference.entries) if one.kind in ("write", "read")]
+    last = asked[-1] if asked else -1
+    writes: list[Perturbation] = []
+    rejections: list[Perturbation] = []
+    holds: list[Perturbation] = []
+    for place, one in enumerate(reference.entries):
+        if one.kind == "write" and one.status < 300:
+            writes += [Crash(one.point), LoseAnswer(one.point)]
+            if not (one.before is None and "*" in one.point):  # no generated name exists already
+                rejections.append(RejectWrite(one.point))
+        if one.kind in ("write", "user") and (one.kind == "user" or one.changed) and place <= last:
+            holds += _list_holds(one, reference.entries[place + 1 :])
+    return [one for row in zip_longest(holds, writes, rejections) for one in row if one is not None]
+
+
+def _list_holds(at: Entry, after: Sequence[Entry]) -> Iterator[Perturbation]:
+    """Yield ways to hold what a client sees after a point. Its own resource comes first."""
+    seen = dict.fromkeys(one.resource for one in after if one.kind == "event")
+    plain = at.resource.partition("/")[0]
+    for resource in sorted(seen, key=lambda one: one != plain):
+        for mode in ("slow", "skip", "restart"):
+            yield HoldEvents(at.point, resource, mode)
+
+
+def draw_schedules(perturbations: Sequence[Perturbation], seed: int, used: Counter[str]) -> Iterator[Schedule]:
+    """Yield random mixtures without end, from a seed. Points that were used least are the likeliest."""
+    source = random.Random(seed)
+    while perturbations:
+        chosen: list[Perturbation] = []
+        for _ in range(min(source.choice(_TOGETHER), len(perturbations))):
+            left = [one for one in perturbations if one.at not in {other.at for other in chosen}] or perturbations
+            weights = [1 / (1 + used[one.at]) for one in left]
+            one = source.choices(list(left), weights)[0]
+            if isinstance(one, HoldEvents):
+                one = HoldEvents(one.at, one.resource, one.mode, source.randint(1, _LATER))
+            if one not in chosen:
+                chosen.append(one)
+        used.update(one.at for one in chosen)
+        yield Schedule(tuple(chosen))
+
+
+def list_schedules(perturbations: Iterable[Perturbation]) -> Iterator[Schedule]:
+    """Yield each perturbation alone."""
+    for one in perturbations:
+        yield Schedule((one,))
+
+
+async def shrink_schedule(run: Run, carry_out: Callable[[Schedule], Awaitable[Run]]) -> Run:
+    """Return a run of the shortest schedule found that fails as the given run did.
+
+    One perturbation after the other is removed as long as an oracle of the first run still complains.
+    """
+    wanted = {fault.oracle for fault in run.faults}
+    changed = len(run.schedule) > 1
+    while changed:
+        changed = False
+        for one in run.schedule:
+            shorter = run.schedule.without(one)
+            if not len(shorter):
+                continue
+            tried = await carry_out(shorter)
+            if wanted & {fault.oracle for fault in tried.faults}:
+                run, changed = tried, True
+                break
+    return run

@@ -1,0 +1,120 @@
+"""The state at the end of a run, without what may differ from run to run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from podless.explore.gate import NOISE
+from podless.meta.errors import qualify_resource
+from podless.runtime.jsonobject import Object
+from podless.store.keys import Stored, resource_of
+
+State = Mapping[str, Any]
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
+_UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+# of an object's metadata: what depends on the number and the order of writes, and not on what they say
+_OWN = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
+_ANY = "*"
+
+
+def read_state(records: Mapping[str, Stored], generated: Mapping[str, str], ignore: Iterable[str] = ()) -> State:
+    """Return the objects in a store by their places, such as "widgets.example.com default/one".
+
+    generated: what stands for generated names. ignore: paths of fields that are left out, such as "status.lastSeen".
+    """
+    objects = {key: orjson.loads(stored.at(0)) for key, stored in records.items()}
+    places = {key: _place(key, generated) for key in objects if _is_told(key)}
+    uids = {obj.get("metadata", {}).get("uid", ""): _place(key, generated) for key, obj in objects.items()}
+    paths = [tuple(path.split(".")) for path in ignore]
+    found = {}
+    for key, place in places.items():
+        obj = _mask(objects[key], generated, uids)
+        for name in _OWN:
+            obj.get("metadata", {}).pop(name, None)
+        for path in paths:
+            _drop(obj, path)
+        found[place] = obj
+    return dict(sorted(found.items()))
+
+
+def compare_states(expected: State, found: State) -> list[str]:
+    """Return the differences, one line each, without an end state's fields that the reference does not have in common.
+
+    A difference is "+PLACE" for an object that should not be there, "-PLACE" for one that is missing, and
+    "PLACE PATH: VALUE instead of VALUE" for a field.
+    """
+    lines = [f"-{place}" for place in expected if place not in found]
+    lines += [f"+{place}" for place in found if place not in expected]
+    for place, obj in expected.items():
+        if place in found:
+            lines += [f"{place} {line}" for line in _compare("", obj, found[place])]
+    return lines
+
+
+def compare_objects(before: Object, after: Object) -> list[str]:
+    """Return the fields that a write changed, without those that the server writes."""
+    shown = []
+    for obj in (before, after):
+        metadata = {name: value for name, value in obj.get("metadata", {}).items() if name not in _OWN}
+        shown.append({**obj, "metadata": metadata})
+    return list(_compare("", *shown))
+
+
+def _is_told(key: str) -> bool:
+    group, plural = resource_of(key)
+    return qualify_resource(plural, group) not in NOISE
+
+
+def _place(key: str, generated: Mapping[str, str]) -> str:
+    """Return the place of a key, where its last part is what stands for a generated name."""
+    group, plural = resource_of(key)
+    *namespace, name = key.split("/")[3:]
+    return f"{qualify_resource(plural, group)} {'/'.join([*namespace, generated.get(name, name)])}"
+
+
+def _mask(value: Any, generated: Mapping[str, str], uids: Mapping[str, str]) -> Any:
+    """Replace times, uids and generated names."""
+    if isinstance(value, dict):
+        return {key: _mask(item, generated, uids) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_mask(item, generated, uids) for item in value]
+    if not isinstance(value, str):
+        return value
+    if value in generated:
+        return generated[value]
+    text = _TIME.sub("TIME", value)
+    return _UID.sub(lambda found: f"<uid of {uids.get(found.group(), 'nothing')}>", text)
+
+
+def _drop(obj: Any, path: tuple[str, ...]) -> None:
+    """Leave out a field; * stands for any key or item."""
+    first, *rest = path
+    if isinstance(obj, list):
+        for item in obj if first == _ANY else ():
+            _drop(item, tuple(rest)) if rest else None
+    elif isinstance(obj, dict):
+        for name in list(obj) if first == _ANY else [first]:
+            if rest:
+                _drop(obj.get(name), tuple(rest))
+            else:
+                obj.pop(name, None)
+
+
+def _compare(path: str, expected: Any, found: Any) -> Iterator[str]:
+    if isinstance(expected, dict) and isinstance(found, dict):
+        for name in sorted({*expected, *found}):
+            yield from _compare(f"{path}.{name}", expected.get(name), found.get(name))
+    elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
+        for number, (one, other) in enumerate(zip(expected, found, strict=True)):
+            yield from _compare(f"{path}[{number}]", one, other)
+    elif expected != found:
+        yield f"{path.lstrip('.')}: {_show(found)} instead of {_show(expected)}"
+
+
+def _show(value: Any) -> str:
+    return "nothing" if value is None else orjson.dumps(value).decode()

@@ -1,0 +1,53 @@
+"""A run told as a story: what the user did, what the controller saw and wrote, and what went wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podless.explore.findings import Run
+from podless.explore.points import Entry
+from podless.explore.states import compare_objects
+from podless.runtime.jsonobject import Object
+
+_MARKS = {"fault": "!", "process": "!", "user": ">", "write": "*", "event": " ", "read": " "}
+_MANY = 120  # lines of a story; of a longer one the middle is left out
+_CHANGES = 4  # changed fields of a write that are shown
+
+
+def tell_story(run: Run, reference: Run | None = None) -> tuple[str, ...]:
+    """Return the story of a run, one line an event. Lines with a leading `!` are what podless did.
+
+    reference: reads before the first step are left out where it has them too.
+    """
+    usual = {one.text for one in reference.entries if one.kind == "read"} if reference is not None else set()
+    lines = list(_tell_entries(run, usual))
+    if len(lines) > _MANY:
+        half = _MANY // 2
+        lines = [*lines[:half], f"  ... {len(lines) - 2 * half} lines ...", *lines[-half:]]
+    return (*lines, *(f"x {fault}" for fault in run.faults))
+
+
+def _tell_entries(run: Run, usual: set[str]) -> Iterator[str]:
+    for one in run.entries:
+        if one.kind == "read" and one.text in usual and one.status < 300:
+            continue
+        yield f"{_MARKS[one.kind]} {one.text}{_tell_answer(one)}"
+        if one.kind == "write":
+            for line in _tell_changes(one.before, one.after):
+                yield f"      {line}"
+
+
+def _tell_answer(entry: Entry) -> str:
+    if entry.kind == "write" and entry.status < 300 and not entry.changed:
+        return " (changes nothing)"
+    return f" ({entry.status})" if entry.status >= 300 else ""
+
+
+def _tell_changes(before: Object | None, after: Object | None) -> Iterator[str]:
+    """Yield the fields that a write changed."""
+    if before is None or after is None:
+        return
+    lines = compare_objects(before, after)
+    yield from lines[:_CHANGES]
+    if len(lines) > _CHANGES:
+        yield f"and {len(lines) - _CHANGES} more fields"

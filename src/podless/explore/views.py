@@ -1,0 +1,124 @@
+"""What a client sees of a resource: its watches, whose events a run can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from podless.http.faults import framing
+from podless.http.message import Sink, Stream
+from podless.http.stream import error_event
+from podless.meta.errors import Expired
+
+
+class Hold:
+    """A client's events of a resource are held. revision: of the state that lists show meanwhile, 0 for the present.
+
+    drop: whether they are dropped in the end instead of delivered.
+    """
+
+    __slots__ = ("drop", "revision", "rounds")
+
+    def __init__(self, rounds: int, *, drop: bool = False, revision: int = 0) -> None:
+        self.rounds = rounds
+        self.drop = drop
+        self.revision = revision
+
+
+class ResourceView:
+    """The watches of a resource that one client has open.
+
+    told: called with each event that is delivered, as JSON.
+    """
+
+    def __init__(self, told: Callable[[bytes], None]) -> None:
+        self.hold: Hold | None = None
+        self._told = told
+        self._open: list[_HeldSink] = []
+
+    def stream(self, answer: Stream) -> Stream:
+        """Return a watch whose events this view can hold. Its events are JSON."""
+
+        def start(sink: Sink) -> Callable[[], None]:
+            held = _HeldSink(self, sink)
+            self._open.append(held)
+            held.stop = answer.start(held)
+            return lambda: self._leave(held)
+
+        return Stream(start, answer.media, answer.headers)
+
+    def _leave(self, held: _HeldSink) -> None:
+        held.over = True
+        if held in self._open:
+            self._open.remove(held)
+        held.stop()
+
+    def note(self, data: bytes) -> None:
+        """Note that events are delivered."""
+        for event in framing.JSON_LINES.split(data):
+            self._told(event)
+
+    def release(self) -> bool:
+        """End the hold. Return whether a client learns something by that."""
+        hold, self.hold = self.hold, None
+        drop = hold is not None and hold.drop
+        waiting = [held for held in self._open if held.kept]
+        for held in waiting:
+            held.expire() if drop else held.deliver()
+        return bool(waiting)
+
+    def close(self) -> None:
+        """End all watches."""
+        for held in list(self._open):
+            held.finish()
+
+
+class _HeldSink:
+    """The sink of a watch, before that of its connection."""
+
+    def __init__(self, view: ResourceView, sink: Sink) -> None:
+        self.over = False
+        self.kept: list[bytes] = []
+        self.stop: Callable[[], None] = lambda: None
+        self._view = view
+        self._sink = sink
+
+    def send(self, data: bytes) -> bool:
+        """Send events, or keep them."""
+        if self.over:
+            return False
+        if self._view.hold is not None:
+            self.kept.append(data)
+            return True
+        self._view.note(data)
+        return self._sink.send(data)
+
+    def pull(self, pieces: Iterator[bytes]) -> None:
+        """Send the initial events, or keep them."""
+        for piece in pieces:
+            if piece:
+                self.send(piece)
+
+    def end(self) -> None:
+        """End the watch."""
+        if not self.over:
+            self.over = True
+            self._sink.end()
+
+    def deliver(self) -> None:
+        """Send what was kept."""
+        kept, self.kept = b"".join(self.kept), []
+        if kept and not self.over:
+            self._view.note(kept)
+            self._sink.send(kept)
+
+    def expire(self) -> None:
+        """Drop what was kept and say that it is too old, so that the client lists again."""
+        self.kept = []
+        if not self.over:
+            self._sink.send(error_event(Expired("too old resource version: 1 (2)").status(), binary=False))
+            self.finish()
+
+    def finish(self) -> None:
+        """End the watch from this side."""
+        self.end()
+        self.stop()
