@@ -20,6 +20,7 @@ LAYERS = [
     "cli",
     "pytest_plugin",
     "plan",
+    "explore",
     "check",
     "server",
     "testing",

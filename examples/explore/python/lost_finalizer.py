@@ -1,7 +1,7 @@
 """A controller that fills a bed, a ConfigMap, for each garden, and empties it when the garden is deleted.
 
 The defect: it removes its finalizer with an update, and takes a conflict for success. The garden then stays for ever,
-because nothing reconciles it again. With --mended a conflict is an error like any other: the garden is reconciled again.
+because nothing reconciles it again. With --mended a conflict is an error like any other, and is tried again.
 """
 
 from __future__ import annotations

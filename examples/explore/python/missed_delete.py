@@ -47,7 +47,7 @@ def reconcile(key: Key) -> None:
         wanted = {name: str(garden.spec["plants"]) for (_, name), garden in gardens.objects.items()}
         noted = read_register()
         changes: dict[str, Any] = {name: plants for name, plants in wanted.items() if noted.get(name) != plants}
-        register(changes | {name: None for name in noted.keys() - wanted.keys()})
+        register(changes | dict.fromkeys(noted.keys() - wanted.keys()))
         return
     garden = gardens.objects.get(key)
     if garden is not None and read_register().get(key[1]) != str(garden.spec["plants"]):

@@ -17,6 +17,10 @@ _RUNNING = (
     *("serve", "run", "envtest", "explore", "kubeconfig", "status"),
     *("backup", "restore", "export", "import", "migrate"),
 )
+_RUNNING = (
+    *("serve", "run", "envtest", "explore", "kubeconfig", "status"),
+    *("backup", "restore", "export", "import", "migrate"),
+)
 _COMMANDS = (*_RUNNING, *_READING)
 _MODULES = {"export": "exports", "import": "imports"}  # one of them is a word of the language
 

@@ -51,7 +51,7 @@ def add(commands: Any) -> None:
         "--instances", metavar="N", type=int, default=1, help="instances of the controller in a run (default: 1)"
     )
     parser.add_argument("--replay", metavar="FILE", help="run the schedule in FILE instead of exploring")
-    parser.add_argument("--times", metavar="N", type=int, default=1, help="run the replayed schedule N times (default: 1)")
+    parser.add_argument("--times", metavar="N", type=int, default=1, help="how often to run --replay (default: 1)")
     parser.add_argument("--save", metavar="FILE", help="write the first finding's schedule to FILE, for --replay")
     parser.add_argument("--output", "-o", choices=_FORMATS, default="text", help="form of the report (default: text)")
     options.add_some(parser, _OPTIONS)
@@ -62,11 +62,13 @@ def add(commands: Any) -> None:
 def run(given: argparse.Namespace) -> int:
     """Explore, and print the report. Returns the exit status."""
     from podless.explore import BadScenario, BadSchedule
-    from podless.explore.report import WRITERS, write_replay
+    from podless.explore.report import WRITERS, read_replay, write_replay
     from podless.remote.cluster import Refused
 
     logging.getLogger("podless").setLevel(logging.ERROR)  # controllers and servers compete for the processors
     try:
+        if given.replay:
+            given.replay = read_replay(Path(given.replay).read_bytes())
         report = asyncio.run(_explore(given, _read_setup(given)))
     except (StartError, BadScenario, BadSchedule, Refused, LookupError, OSError, ValueError) as error:
         print(f"podless explore: {error}", file=sys.stderr)
@@ -95,9 +97,8 @@ def _read_setup(given: argparse.Namespace) -> Setup:
 
 async def _explore(given: argparse.Namespace, setup: Setup) -> Report:
     from podless.explore import Options, explore, replay
-    from podless.explore.report import read_replay
 
     if given.replay:
-        return await replay(setup, read_replay(Path(given.replay).read_bytes()), given.times)
+        return await replay(setup, given.replay, given.times)
     limits = Options(given.runs, given.time, given.findings, given.seed, given.workers)
     return await explore(setup, limits, lambda line: print(f"podless explore: {line}", file=sys.stderr))

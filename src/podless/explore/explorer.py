@@ -18,7 +18,7 @@ from podless.explore.points import compare_logs
 from podless.explore.schedule import Perturbation, Schedule
 from podless.explore.story import tell_story
 
-_TRIES = 2  # further runs of a schedule that failed
+_AGAIN = 2  # further runs of a schedule that failed
 _SAME = 3  # findings with the same oracles and detail, after which an exploration looks for others
 
 
@@ -125,11 +125,11 @@ class Explorer:
             return
         shortest = await search.shrink_schedule(run, self.carry_out)
         again = 0
-        for _ in range(_TRIES):
+        for _ in range(_AGAIN):
             tried = await self.carry_out(shortest.schedule)
             again += bool(oracles & {fault.oracle for fault in tried.faults})
         if again:  # what never comes again cannot be replayed
-            self._add(shortest, Finding(shortest, tell_story(shortest, self._reference), again, _TRIES))
+            self._add(shortest, Finding(shortest, tell_story(shortest, self._reference), again, _AGAIN))
 
     def _add(self, run: Run, finding: Finding) -> None:
         known = {(str(one.run.schedule), one.oracles) for one in self.report.findings}

@@ -266,8 +266,12 @@ class _Trial:
                 else:
                     wanted, seconds = given.get("for"), float(given.get("timeout", 10))
                     await client.wait(given["kind"], given["name"], wanted, seconds, namespace=namespace)
-        except (Waited, Refused, Missing) as error:
-            self.faults.append(Fault("wait", f"{step}: {str(error).partition(chr(10))[0]}"))
+        except Waited as error:
+            self.faults.append(
+                Fault("wait", f"{step}: {'it was not as expected' if error.last else 'it was not there'}")
+            )
+        except (Refused, Missing) as error:
+            self.faults.append(Fault("wait", f"{step}: {error}"))
 
     async def _check_invariants(self, entry: Entry) -> None:
         if entry.changed:
