@@ -17,7 +17,7 @@ from podless.codec import serializer
 from podless.fields import jsonpatch, managers, mergepatch, strategic
 from podless.fields.merge import Endpoint
 from podless.fields.typed import of_schema, of_struct
-from podless.kinds import bodies, judgement, view
+from podless.kinds import bodies, validation, view
 from podless.kinds.bodies import Body
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind
@@ -166,14 +166,14 @@ def twice(size: int) -> Work:
 def judged(part: str) -> Callable[[int], Work]:
     def prepare(size: int) -> Work:
         obj = POD.stored(**pod(size, part))
-        return lambda: judgement.of_new(PODS, POD.version, obj, [])
+        return lambda: validation.validate_new(PODS, POD.version, obj, [])
 
     return prepare
 
 
 def changed(size: int) -> Work:
     old, new = POD.stored(**pod(size)), POD.stored(**pod(size))
-    return lambda: judgement.of_change(PODS, POD.version, new, old, [], [])
+    return lambda: validation.validate_change(PODS, POD.version, new, old, [], [])
 
 
 def warned(size: int) -> Work:
@@ -235,7 +235,7 @@ def operated(size: int) -> Work:
 def declared(size: int) -> Work:
     obj = CRD.read(json.dumps(crd(size)).encode())
     obj["metadata"] |= {"uid": "u", "creationTimestamp": NOW}
-    return lambda: judgement.of_new(DEFINITIONS, CRD.version, obj, [])
+    return lambda: validation.validate_new(DEFINITIONS, CRD.version, obj, [])
 
 
 def published(write: Callable[..., object]) -> Callable[[int], Work]:

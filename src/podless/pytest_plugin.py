@@ -98,10 +98,10 @@ def pytest_configure_node(node: Any) -> None:
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """The seed of chaos."""
-    return [_told(config)] if config.option.podless_chaos else []
+    return [_format_chaos_header(config)] if config.option.podless_chaos else []
 
 
-def _told(config: pytest.Config) -> str:
+def _format_chaos_header(config: pytest.Config) -> str:
     seed = config.option.podless_chaos
     return f"podless: chaos with seed {seed}; the same again with --podless-chaos {seed}"
 
@@ -205,7 +205,7 @@ def pytest_runtest_makereport(
         for name, server in servers:
             report.sections += _sections(name, server, item.stash.get(_BEGUN, 0.0))
         if servers and item.config.option.podless_chaos:
-            report.sections.append(("podless", _told(item.config)))
+            report.sections.append(("podless", _format_chaos_header(item.config)))
     return report
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from podless.codec import serializer
-from podless.kinds import judgement, reviews
+from podless.kinds import reviews, validation
 from podless.runtime.jsonobject import Object
 from podless.verbs import options
 from tests.admission.conftest import World, patching, review
@@ -446,7 +446,7 @@ def test_what_a_webhook_makes_large_is_checked_beside_the_loop(world: World, mon
 
         return call
 
-    monkeypatch.setattr(judgement, "of_new", noting("check", judgement.of_new))
+    monkeypatch.setattr(validation, "validate_new", noting("check", validation.validate_new))
     monkeypatch.setattr(options, "read_write_options", noting("loop", options.read_write_options))
     labels = {f"label-{number}": "x" for number in range(2000)}
     world.hook(patching({"op": "add", "path": "/metadata/labels", "value": labels}), mutating=True)

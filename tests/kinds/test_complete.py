@@ -13,7 +13,7 @@ import pytest
 from podless.apis import catalog
 from podless.codec import serializer
 from podless.fields import managers
-from podless.kinds import judgement, view
+from podless.kinds import validation, view
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind
 from podless.meta.errors import Timeout
@@ -75,8 +75,8 @@ def write(kind: Kind) -> list[Any]:
         managers.put_managed_fields(
             changed["metadata"], managers.update_managed_fields(place, obj, changed, "you", "2020-01-01T00:00:01Z")
         )
-        told += judgement.of_new(kind, version, obj, [])
-        told += judgement.of_change(kind, version, changed, obj, [], [], subresource="")
+        told += validation.validate_new(kind, version, obj, [])
+        told += validation.validate_change(kind, version, changed, obj, [], [], subresource="")
         view.encode_object(kind, kind.strategy.store(kind, copy.deepcopy(obj)))
         for bad in BAD:
             refused = whole(bad, version.name)

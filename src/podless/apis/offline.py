@@ -12,7 +12,7 @@ from typing import NamedTuple
 import podless.apis.catalog  # noqa: F401 - registers the kinds that a body can claim to be of
 from podless.apis.apiextensions import definition as rules
 from podless.codec import gotext, serializer
-from podless.kinds import bodies, judgement
+from podless.kinds import bodies, validation
 from podless.kinds.bodies import Body
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind, Version
@@ -91,9 +91,9 @@ def _judged(kind: Kind, version: Version, obj: Object, body: Body) -> tuple[Sequ
     except Invalid as refused:
         return refused.errors, []
     warnings = objectmeta.dedupe_owners(metadata)
-    errors = judgement.of_type(kind, version, obj) or [
+    errors = validation.validate_type(kind, version, obj) or [
         *_out_of_place(kind, metadata),
-        *judgement.of_new(kind, version, obj, body.floats, namespaced=namespaced),
+        *validation.validate_new(kind, version, obj, body.floats, namespaced=namespaced),
     ]
     return errors, warnings if errors else warnings + _warnings(kind, version, obj, None)
 
@@ -117,9 +117,9 @@ def check_update(
     except Invalid as refused:
         return Checked(obj, "", body.warnings, refused.errors, ())
     warnings = objectmeta.dedupe_owners(metadata)
-    errors = judgement.of_type(kind, version, obj) or [
+    errors = validation.validate_type(kind, version, obj) or [
         *_out_of_place(kind, metadata),
-        *judgement.of_change(
+        *validation.validate_change(
             kind, version, obj, old, warnings, body.floats, namespaced=kind.namespaced and "namespace" in metadata
         ),
     ]

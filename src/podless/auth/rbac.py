@@ -53,7 +53,7 @@ class RoleBinding(NamedTuple):
     subjects: dict[Subject, int]
     accounts: dict[int, str]
 
-    def told(self, mine: dict[Subject, None]) -> str:
+    def describe_binding(self, mine: dict[Subject, None]) -> str:
         """The binding as the reason of a decision names it, with its first subject that is a user's."""
         subject = min(mine.keys() & self.subjects.keys(), key=self.subjects.__getitem__)
         name = f"{self.name}/{self.namespace}" if self.namespace else self.name
@@ -193,7 +193,7 @@ class RBAC:
             if role is None:
                 errors.append(_not_found(binding))
             elif self._compiled(role).allows(asked):
-                return Decision(True, f"RBAC: allowed by {binding.told(mine)}")
+                return Decision(True, f"RBAC: allowed by {binding.describe_binding(mine)}")
             refused.add(name)
         return Decision(False, f"RBAC: {join_errors(errors)}" if errors else "")
 

@@ -192,7 +192,7 @@ def _missing(held: Sequence[RoleRules], wanted: Iterable[PolicyRule]) -> Iterato
     for rule in wanted:
         verbs = cover.alike("verbs", rule.get("verbs") or ())
         for url in rule.get("nonResourceURLs") or ():
-            lacking = cover.lacking(verbs, cover.of(RoleRules.url, url))
+            lacking = cover.find_missing(verbs, cover.of(RoleRules.url, url))
             yield from ({"verbs": [verb], "nonResourceURLs": [url]} for verb in rule["verbs"] if verb in lacking)
         groups = cover.alike("apiGroups", rule.get("apiGroups") or ())
         resources = cover.alike("resources", rule.get("resources") or ())
@@ -202,7 +202,7 @@ def _missing(held: Sequence[RoleRules], wanted: Iterable[PolicyRule]) -> Iterato
             for called in names:
                 named = rule.get("resourceNames")
                 by_all = by_both & cover.of(RoleRules.name if named else RoleRules.unnamed, called[0])
-                lacking = cover.lacking(verbs, by_all)
+                lacking = cover.find_missing(verbs, by_all)
                 if not lacking:
                     continue
                 for group, resource, name in product(some, more, called):
@@ -249,7 +249,7 @@ class _Cover:
             found.setdefault(key, []).append(item)
         return [*found.values()]
 
-    def lacking(self, verbs: Sequence[Sequence[str]], by_rest: int) -> set[str]:
+    def find_missing(self, verbs: Sequence[Sequence[str]], by_rest: int) -> set[str]:
         """The verbs that no rule covers of those which cover the rest."""
         charge(len(verbs) * self._steps)
         return {verb for some in verbs if not by_rest & self.of(RoleRules.verb, some[0]) for verb in some}

@@ -74,9 +74,9 @@ class RevisionQuestion:
             self._asking = False
             return
         together, self._parked = self._parked, []
-        asyncio.ensure_future(self._ask()).add_done_callback(partial(self._told, together))
+        asyncio.ensure_future(self._ask()).add_done_callback(partial(self._take_answer, together))
 
-    def _told(self, together: list[Go], asked: asyncio.Future[int]) -> None:
+    def _take_answer(self, together: list[Go], asked: asyncio.Future[int]) -> None:
         loop = asyncio.get_running_loop()
         loop.call_soon(loop.call_soon, self._put)
         error = asyncio.CancelledError() if asked.cancelled() else asked.exception()

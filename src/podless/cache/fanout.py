@@ -95,11 +95,11 @@ class Fanout:
         "_size",
         "_spent",
         "_under_way",
-        "told",
+        "delivered",
     )
 
     def __init__(self, deliveries: Deliveries) -> None:
-        self.told = 0
+        self.delivered = 0
         self._deliveries = deliveries
         self._followers: dict[Follower, None] = {}
         self._batches: deque[Batch] = deque()
@@ -186,7 +186,7 @@ class Fanout:
         batch, number = self._batches[0], self._number
         if self._round is None:
             self._round = iter(list(self._followers))
-            self.told += len(batch) * len(self._followers)
+            self.delivered += len(batch) * len(self._followers)
             if self._open is batch:
                 self._open = None
         for follower in self._round:

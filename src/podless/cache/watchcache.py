@@ -78,9 +78,9 @@ class WatchCache:
         return len(self._handlers) + len(self._fanout)
 
     @property
-    def told(self) -> int:
+    def delivered(self) -> int:
         """How many events watchers were told of."""
-        return self._fanout.told
+        return self._fanout.delivered
 
     async def load(self) -> None:
         """Read the current state from the store, once for all who wait; nothing to do where it is here already."""

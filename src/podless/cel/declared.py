@@ -34,14 +34,14 @@ _WHOLE_KINDS = frozenset(("int", "dyn"))
 class Declared:
     """All types that a schema makes, by name; they are made when they are first asked for.
 
-    doubtful: where the schema wants an integer there may be a float, as a client may write one.
+    with_floats: where the schema wants an integer there may be a float, as a client may write one.
     """
 
-    __slots__ = ("doubtful", "root", "structs")
+    __slots__ = ("root", "structs", "with_floats")
 
-    def __init__(self, schema: Schema, *, resource: bool, name: str = "selfType", doubtful: bool = False) -> None:
+    def __init__(self, schema: Schema, *, resource: bool, name: str = "selfType", with_floats: bool = False) -> None:
         self.structs: dict[str, Decl] = {}
-        self.doubtful = doubtful
+        self.with_floats = with_floats
         self.root = self.declare(schema, resource, name)
 
     def declare(self, schema: Schema, resource: bool, name: str) -> Decl | None:
@@ -198,7 +198,7 @@ class Decl:
 
     def _is_plain(self) -> bool:
         if self.kind in _PLAIN_KINDS:
-            return not (self.owner.doubtful and self.kind in _WHOLE_KINDS)
+            return not (self.owner.with_floats and self.kind in _WHOLE_KINDS)
         if self.kind == "list":
             assert self.items is not None
             return self.schema.get("x-kubernetes-list-type") not in ("set", "map") and self.items.plain

@@ -200,7 +200,7 @@ class Judge:
             if before is None
             else offline.check_update(kind, served, raw, before)
         )
-        self._tell(checked, part, found)
+        self._report_findings(checked, part, found)
         self._keep(kind, served, checked, identity, part, found)
 
     def _unknown(self, part: DocumentPart, found: _Found, group: str, name: str, version: gvk.GroupVersion) -> None:
@@ -242,7 +242,7 @@ class Judge:
             return None
         return old
 
-    def _tell(self, checked: Checked, part: DocumentPart, found: _Found) -> None:
+    def _report_findings(self, checked: Checked, part: DocumentPart, found: _Found) -> None:
         """Findings of what the server says."""
         if checked.refusal:
             named = _FIELD.search(checked.refusal)

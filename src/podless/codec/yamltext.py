@@ -162,10 +162,10 @@ class YAMLDecoder:
             return False
         self.visit(known.nodes)
         for finding in known.repeated:
-            self.tell(finding)
+            self.note_repeated(finding)
         return True
 
-    def tell(self, finding: str) -> None:
+    def note_repeated(self, finding: str) -> None:
         """Notes a repeated key."""
         if self.room > 0:
             self.room -= len(finding)
@@ -217,7 +217,7 @@ class YAMLDecoder:
         if text is None:
             text = keys[identity] = self.text(typed, value)
         elif self.room > 0:
-            self.tell(entry.repeats)
+            self.note_repeated(entry.repeats)
         made[text] = value
 
     def key(self, node: YAMLNode) -> Any:

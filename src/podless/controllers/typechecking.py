@@ -72,13 +72,13 @@ class TypeChecking(Controller):
         found = []
         async for part in self.api.pace.slices(SERVER.name, list(_expressions(spec)) if checks else []):
             for field, source in part:
-                text = "\n".join(_told(named, said) for named, one in checks if (said := one.check(source)))
+                text = "\n".join(_format_warning(named, said) for named, one in checks if (said := one.check(source)))
                 if text:
                     found.append({"fieldRef": field, "warning": text})
         return found
 
 
-def _told(named: Named, said: str) -> str:
+def _format_warning(named: Named, said: str) -> str:
     group, version, kind = named
     return f"{group}/{version}, Kind={kind}: {said}\n"
 

@@ -352,11 +352,11 @@ def _claimed(place: Endpoint, live: Object, times: Times, now: str) -> Owners:
         owner = FieldOwner(BEFORE_APPLY, "Update", place.version, place.subresource)
         return _updated(place, place.blank, live, {}, times, owner, now)
     except SchemaMisfit as misfit:
-        why = f"failed to convert new object ({describe_object(live)}) to smd typed: {_told(place, live, misfit)}"
+        why = f"failed to convert new object ({describe_object(live)}) to smd typed: {_locate(place, live, misfit)}"
         raise SchemaMisfit(f"failed to create manager for existing fields: {why}") from None
 
 
-def _told(place: Endpoint, live: Object, misfit: SchemaMisfit) -> SchemaMisfit:
+def _locate(place: Endpoint, live: Object, misfit: SchemaMisfit) -> SchemaMisfit:
     """The same with the path."""
     try:
         check_value(live, place.shape(place.version), repeats=True)

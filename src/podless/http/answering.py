@@ -136,7 +136,7 @@ class Answering:
             self._task = self._loop.create_task(work)
         seconds = time.perf_counter() - began
         if seconds > watchdog.long:
-            watchdog.tell(seconds, request.work())
+            watchdog.report_block(seconds, request.work())
 
     async def _wait(self, request: Request, pending: Pending) -> None:
         try:

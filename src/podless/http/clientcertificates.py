@@ -117,7 +117,7 @@ class Context(ssl.SSLContext):
         tls.judged = not why
         tls.context = self._only(chain[0])
         if why:
-            self._tell(chain[0], why)
+            self._log_untrusted(chain[0], why)
 
     def _only(self, certificate: bytes) -> ssl.SSLContext:
         """A context that trusts nothing but this certificate."""
@@ -131,7 +131,7 @@ class Context(ssl.SSLContext):
                 del self._trusting[next(iter(self._trusting))]
         return made
 
-    def _tell(self, certificate: bytes, why: str) -> None:
+    def _log_untrusted(self, certificate: bytes, why: str) -> None:
         """Log that a certificate is not good; the others of the next seconds are only counted."""
         now = time.monotonic()
         if now < self._said + _SAY:

@@ -225,7 +225,7 @@ class PriorityAndFairness:
             stop = start(counted)
 
             def end() -> None:
-                counted.tell()
+                counted.report_end()
                 stop()
 
             return end

@@ -15,7 +15,7 @@ def with_log(handler: Handler) -> Handler:
 
     async def later(request: Request, pending: Pending, began: float) -> Answer:
         answer = await pending
-        _tell(request, answer, began)
+        _log_request(request, answer, began)
         return answer
 
     def handle(request: Request) -> Answer | Pending:
@@ -23,13 +23,13 @@ def with_log(handler: Handler) -> Handler:
         answer = handler(request)
         if not isinstance(answer, (Response, Stream)):
             return later(request, answer, began)
-        _tell(request, answer, began)
+        _log_request(request, answer, began)
         return answer
 
     return handle
 
 
-def _tell(request: Request, answer: Answer, began: float) -> None:
+def _log_request(request: Request, answer: Answer, began: float) -> None:
     status = answer.status if isinstance(answer, Response) else 200
     took = (time.perf_counter() - began) * 1000
     # the query may hold what a client believes to be secret; a path cannot have line ends, but is quoted all the same

@@ -78,10 +78,10 @@ class Measured:
                 request.flow = flow.lines
                 flow.count += 1
             else:
-                self._tell(request, status, flow)
+                self._find_flow(request, status, flow)
         else:
             sort, times, counts = figures = self._figures(request, status)
-            self._tell(request, status, None)
+            self._find_flow(request, status, None)
             if plain is not None and sort is not _OTHERS and len(self._plain) < _MOST:
                 self._plain[plain] = *figures, Flow()
         times.observe(took)
@@ -93,7 +93,7 @@ class Measured:
             return answer
         return self._counted(sort, answer)
 
-    def _tell(self, request: Request, status: int, flow: Flow | None) -> None:
+    def _find_flow(self, request: Request, status: int, flow: Flow | None) -> None:
         """Have the client told of its flow, if it is known who it is."""
         if self.flows is not None and status != _REFUSED:
             request.flow = self.flows.find(request, flow)
@@ -117,7 +117,7 @@ class Measured:
             stop = start(ended)
 
             def end() -> None:
-                ended.tell()
+                ended.report_end()
                 stop()
 
             return end

@@ -207,25 +207,25 @@ class Sink(Protocol):
 
 
 class Ending:
-    """A sink that tells once when its stream is over; whoever stops the stream calls `tell` too."""
+    """A sink that tells once when its stream is over; whoever stops the stream calls `report_end` too."""
 
-    __slots__ = ("_sink", "_told", "pull", "send")
+    __slots__ = ("_on_end", "_sink", "pull", "send")
 
     def __init__(self, sink: Sink, told: Callable[[], None]) -> None:
         self._sink = sink
-        self._told: Callable[[], None] | None = told
+        self._on_end: Callable[[], None] | None = told
         self.send = sink.send
         self.pull = sink.pull
 
-    def tell(self) -> None:
-        """Tell that it is over."""
-        if self._told is not None:
-            self._told()
-            self._told = None
+    def report_end(self) -> None:
+        """Call, once, what waits for the end."""
+        if self._on_end is not None:
+            self._on_end()
+            self._on_end = None
 
     def end(self) -> None:
         """End the answer in order."""
-        self.tell()
+        self.report_end()
         self._sink.end()
 
 

@@ -95,7 +95,7 @@ class Metrics:
         return {
             "apiserver_resource_objects": [((kind.group, kind.plural), len(found)) for kind, found in loaded],
             "apiserver_watch_events_total": [
-                ((kind.group, kind.storage_version, kind.plural), found.told) for kind, found in loaded
+                ((kind.group, kind.storage_version, kind.plural), found.delivered) for kind, found in loaded
             ],
         }
 

@@ -156,11 +156,11 @@ def warning_headers(warnings: Iterable[str]) -> list[tuple[str, str]]:
 
     A text that no header can hold is not told; what stands behind all that is told is not looked at.
     """
-    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in _told(warnings))
+    quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in _format_warnings(warnings))
     return [("Warning", f'299 - "{text}"') for text in quoted]
 
 
-def _told(warnings: Iterable[str]) -> list[str]:
+def _format_warnings(warnings: Iterable[str]) -> list[str]:
     """As much of the texts as is told: all, or beginnings; those up to the one that made it too much always."""
     texts: dict[str, None] = {}
     whole = cut = 0  # characters so far

@@ -46,16 +46,16 @@ class CustomStrategy(Strategy[Kind]):
             )
         return known
 
-    def expressions(self, version: Version, doubtful: bool = False) -> Expressions:
-        """The version's x-kubernetes-validations, compiled when first used. doubtful: for objects with floats."""
-        known = self._expressions.get((version.name, doubtful))
+    def expressions(self, version: Version, with_floats: bool = False) -> Expressions:
+        """The version's x-kubernetes-validations, compiled when first used. with_floats: for objects with floats."""
+        known = self._expressions.get((version.name, with_floats))
         if known is None:
             from podless.cel.rules import NodeRules as Expressions  # takes its time, and many kinds have no rules
 
             known = make_once(
                 self._expressions,
-                (version.name, doubtful),
-                lambda: Expressions.compile(self.schema(version).openapi, doubtful=doubtful),
+                (version.name, with_floats),
+                lambda: Expressions.compile(self.schema(version).openapi, with_floats=with_floats),
             )
         return known
 
@@ -65,8 +65,8 @@ class CustomStrategy(Strategy[Kind]):
             compiled = self.schema(version)
             compiled.complete()
             if compiled.has_rules:
-                for doubtful in (False, True):
-                    self.expressions(version, doubtful).complete()
+                for with_floats in (False, True):
+                    self.expressions(version, with_floats).complete()
 
     def decode(
         self,

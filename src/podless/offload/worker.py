@@ -39,11 +39,11 @@ def main() -> None:
     while head := given.read(HEAD.size):
         kind, seconds, size = HEAD.unpack(head)
         signal.setitimer(signal.ITIMER_PROF, seconds)
-        _tell(told, decode_text(kind, given.read(size)))
+        _send_outcome(told, decode_text(kind, given.read(size)))
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 
-def _tell(told: BinaryIO, found: Any) -> None:
+def _send_outcome(told: BinaryIO, found: Any) -> None:
     import pickle  # the server, which has this module too, needs it less often
 
     made = pickle.dumps(found, pickle.HIGHEST_PROTOCOL)

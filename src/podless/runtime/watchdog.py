@@ -43,7 +43,7 @@ class Watchdog:
         self.told = self.moved = 0
         self.busiest: tuple[float, Work | None] = 0.0, None
 
-    def tell(self, seconds: float, work: Work) -> None:
+    def report_block(self, seconds: float, work: Work) -> None:
         """Something held the loop for long."""
         self._count(seconds, work)
         who = f" of {work.who}" if work.who else ""
@@ -92,7 +92,7 @@ class Steps(Coroutine[Any, Any, Any]):
             return self._send(value)
         finally:
             if _clock() - began > self._watchdog.long:
-                self._watchdog.tell(_clock() - began, self._about())
+                self._watchdog.report_block(_clock() - began, self._about())
 
     def __next__(self) -> Any:  # as `send`, which nearly every step would call
         self._watchdog.moved += 1
@@ -101,7 +101,7 @@ class Steps(Coroutine[Any, Any, Any]):
             return self._send(None)
         finally:
             if _clock() - began > self._watchdog.long:
-                self._watchdog.tell(_clock() - began, self._about())
+                self._watchdog.report_block(_clock() - began, self._about())
 
     def __iter__(self) -> Steps:
         return self

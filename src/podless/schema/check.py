@@ -276,7 +276,7 @@ def _any(value: Any, node: Node, path: Path, result: Result) -> None:
             best = branch, part
     result.logic(path, "must validate at least one schema (anyOf)")
     if best is not None:
-        _tell(value, *best, path, result)
+        _report_branch(value, *best, path, result)
 
 
 def _one(value: Any, node: Node, path: Path, result: Result) -> None:
@@ -289,10 +289,10 @@ def _one(value: Any, node: Node, path: Path, result: Result) -> None:
     found = f"Found {len(valid)} valid alternatives" if valid else "Found none valid"
     result.logic(path, f"must validate one and only one schema (oneOf). {found}")
     if not valid:
-        _tell(value, *max(parts, key=lambda part: part[1].matched), path, result)
+        _report_branch(value, *max(parts, key=lambda part: part[1].matched), path, result)
 
 
-def _tell(value: Any, branch: Node, part: Result, path: Path, result: Result) -> None:
+def _report_branch(value: Any, branch: Node, part: Result, path: Path, result: Result) -> None:
     """Take over what is wrong with the best alternative; where that is only counted, it was counted already."""
     if not isinstance(result, _Tally):
         part = _check(value, branch, path, Result(result.at, part.known))

@@ -211,7 +211,7 @@ class SQLiteStore:
         watch = prefix, deliver
         self._watches.append(watch)
         if missed:
-            _tell(deliver, missed, self._revision)
+            _deliver_changes(deliver, missed, self._revision)
         return partial(self._leave, watch)
 
     def _leave(self, watch: tuple[str, Deliver]) -> None:
@@ -268,7 +268,7 @@ class SQLiteStore:
             self._revision = changes[-1].revision
             for prefix, deliver in self._watches:
                 told = changes if prefix == keys.ALL else [one for one in changes if one.key.startswith(prefix)]
-                _tell(deliver, told, self._revision)
+                _deliver_changes(deliver, told, self._revision)
         for (*_, future), outcome in zip(waiting, outcomes, strict=True):
             if future.done():  # its request was cancelled; the write is durable all the same
                 continue
@@ -553,7 +553,7 @@ def _frees(chains: Sequence[_Authored]) -> bool:
     return all(one.stored is None or one.frees for one in operations)
 
 
-def _tell(deliver: Deliver, changes: Sequence[Change], revision: int) -> None:
+def _deliver_changes(deliver: Deliver, changes: Sequence[Change], revision: int) -> None:
     try:
         deliver(changes, revision)
     except Exception:

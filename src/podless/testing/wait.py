@@ -99,7 +99,7 @@ async def wait_for(app: App, path: str, name: str, test: Test, seconds: float) -
                 if found is not None:
                     return found
     except TimeoutError:
-        raise Waited(_told(path, name, test, seconds, last[0]), last[0]) from None
+        raise Waited(_describe_timeout(path, name, test, seconds, last[0]), last[0]) from None
 
 
 async def _watch(app: App, path: str, name: str, test: Test, last: list[Object | None]) -> Object | None:
@@ -124,7 +124,7 @@ async def _watch(app: App, path: str, name: str, test: Test, last: list[Object |
     return None
 
 
-def _told(path: str, name: str, test: Test, seconds: float, last: Object | None) -> str:
+def _describe_timeout(path: str, name: str, test: Test, seconds: float, last: Object | None) -> str:
     text = f"waited {seconds:g} s for {path}/{name}: {test}"
     if last is None:
         return f"{text}\nit is not there"

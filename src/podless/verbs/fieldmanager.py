@@ -95,11 +95,11 @@ def _convert(shown: dict[str, tuple[Kind, Version]], obj: Object, api_version: s
         return kind.strategy.convert(kind, version, obj)
     except structs.DecodeError as error:
         raise SchemaMisfit(
-            f"unable to convert unstructured object to {_told(obj)}: {_fault(shown, obj, error)}"
+            f"unable to convert unstructured object to {_describe_object(obj)}: {_fault(shown, obj, error)}"
         ) from None
 
 
-def _told(obj: Object) -> str:
+def _describe_object(obj: Object) -> str:
     return managers.describe_object(obj).partition("; ")[2]
 
 

@@ -11,7 +11,7 @@ from podless.auth.denied import Denied
 from podless.codec import sentfloats
 from podless.codec.gotext import Literal
 from podless.fields import managers
-from podless.kinds import judgement
+from podless.kinds import validation
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Strategy
 from podless.meta import errors, objectmeta, uids
@@ -182,14 +182,16 @@ def fit_to_path(write: Write) -> None:
 
 def _validate_type(call: Call, obj: Object, old: Object | None = None) -> None:
     """A custom object is of the kind and version of the path. Raises Invalid."""
-    refuse_invalid(call.kind, obj, judgement.of_type(call.kind, call.version, obj, old))
+    refuse_invalid(call.kind, obj, validation.validate_type(call.kind, call.version, obj, old))
 
 
 def validate_new(write: Write) -> None:
     """Check that the new object obeys all rules. Raises Invalid."""
     call, obj = write.call, write.obj
     _validate_type(call, obj)
-    refuse_invalid(call.kind, obj, [*write.refused, *judgement.of_new(call.kind, call.version, obj, call.floats)])
+    refuse_invalid(
+        call.kind, obj, [*write.refused, *validation.validate_new(call.kind, call.version, obj, call.floats)]
+    )
     if write.loose:
         call.kind.strategy.trim(call.version, obj)
     _warn(call, obj)
@@ -206,7 +208,7 @@ def validate_changed(write: Write) -> None:
         managers.settle_times(obj, old)
     _validate_type(call, obj, old)
     below = call.subresource
-    found = judgement.of_change(call.kind, call.version, obj, old, call.warnings, call.floats, subresource=below)
+    found = validation.validate_change(call.kind, call.version, obj, old, call.warnings, call.floats, subresource=below)
     refuse_invalid(call.kind, obj, [*write.refused, *found])
     if write.loose:
         strategy.trim(call.version, obj)

@@ -200,9 +200,9 @@ def test_a_float_in_the_place_of_an_integer_cannot_be_read() -> None:
         obj(n=INT, f={"type": "number"}, x={"x-kubernetes-int-or-string": True}), "self.n != 7", "self.f > 0"
     )
     schema = ruled(schema, *schema["x-kubernetes-validations"], "self.x != 'a'")
-    errors = NodeRules.compile(schema, doubtful=True).validate({"n": 1.0, "f": 1, "x": 1.0})
+    errors = NodeRules.compile(schema, with_floats=True).validate({"n": 1.0, "f": 1, "x": 1.0})
     assert [error.detail for error in errors] == [
         "invalid data, expected int, got float64 evaluating rule: self.n != 7",
         "invalid data, expected XIntOrString value to be either a string or integer evaluating rule: self.x != 'a'",
     ]
-    assert NodeRules.compile(schema, doubtful=True).validate({"n": 1, "f": 1.0, "x": 1}) == []
+    assert NodeRules.compile(schema, with_floats=True).validate({"n": 1, "f": 1.0, "x": 1}) == []

@@ -183,20 +183,20 @@ def _evaluate_pod(attr: AdmissionAttributes, policy: _Policy, pod: Object, *, en
     metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
     found: dict[_Rule, str] = {}
 
-    def told(rule: _Rule) -> str:
+    def describe_found(rule: _Rule) -> str:
         if rule not in found:
             found[rule] = _format_findings(rule.found(metadata, spec))
         return found[rule]
 
     if enforce:
         attr.annotations[f"{_PREFIX}enforce-policy"] = str(policy.enforce)
-    if told(policy.audit):
-        text = f"would violate PodSecurity {quote(str(policy.audit))}: {told(policy.audit)}"
+    if describe_found(policy.audit):
+        text = f"would violate PodSecurity {quote(str(policy.audit))}: {describe_found(policy.audit)}"
         attr.annotations[f"{_PREFIX}audit-violations"] = text
-    if enforce and told(policy.enforce):
-        raise forbid_write(attr, f"violates PodSecurity {quote(str(policy.enforce))}: {told(policy.enforce)}")
-    if told(policy.warn):
-        attr.warnings.append(f"would violate PodSecurity {quote(str(policy.warn))}: {told(policy.warn)}")
+    if enforce and describe_found(policy.enforce):
+        raise forbid_write(attr, f"violates PodSecurity {quote(str(policy.enforce))}: {describe_found(policy.enforce)}")
+    if describe_found(policy.warn):
+        attr.warnings.append(f"would violate PodSecurity {quote(str(policy.warn))}: {describe_found(policy.warn)}")
 
 
 def _format_findings(found: Iterable[tuple[str, str]]) -> str:

@@ -52,7 +52,7 @@ def validate_allocation(obj: Object, old: Object) -> Errors:
     status, before = obj["status"], old["status"]
     users, allocation = status.get("reservedFor") or [], status.get("allocation")
     yield from parts.validate_set(users, _MOST_USERS, "status.reservedFor", _user, lambda one: one["uid"])
-    told = partial(_told, allocated_devices(status))
+    told = partial(_validate_device, allocated_devices(status))
     yield from parts.validate_set(status.get("devices"), -1, "status.devices", told, device_key, _shown)
     if users and allocation is None:
         yield field.forbidden("status.reservedFor", _UNALLOCATED)
@@ -107,7 +107,7 @@ def _configuration(known: requests.Known, config: Object, path: str) -> Errors:
     yield from parts.validate_configuration(config, path)
 
 
-def _told(allocated: set[Any], device: Object, path: str) -> Errors:
+def _validate_device(allocated: set[Any], device: Object, path: str) -> Errors:
     yield from _names(device, path)
     if (share := device.get("shareID")) is not None:
         yield from parts.validate_uid(share, f"{path}.shareID")

@@ -44,27 +44,27 @@ class _Stop(Exception):
 class NodeRules:
     """The rules of one schema node and of all below it. False where there are none. Compiled when first used."""
 
-    __slots__ = ("_made", "additional", "classes", "doubtful", "items", "properties", "resource", "schema")
+    __slots__ = ("_made", "additional", "classes", "items", "properties", "resource", "schema", "with_floats")
 
-    def __init__(self, schema: Schema, resource: bool, doubtful: bool = False) -> None:
+    def __init__(self, schema: Schema, resource: bool, with_floats: bool = False) -> None:
         self.schema = schema
         # what values of this node are in Python, where they fit the schema
         self.classes = _classes(schema)
         self.resource = resource
-        self.doubtful = doubtful
+        self.with_floats = with_floats
         self._made: list[tuple[ValidationRule, str]] | None = None
-        self.items = _node(schema.get("items"), doubtful)
-        self.additional = _node(schema.get("additionalProperties"), doubtful)
+        self.items = _node(schema.get("items"), with_floats)
+        self.additional = _node(schema.get("additionalProperties"), with_floats)
         parts = (schema.get("properties") or {}).items()
-        self.properties = {name: below for name, part in parts if (below := _node(part, doubtful)) is not None}
+        self.properties = {name: below for name, part in parts if (below := _node(part, with_floats)) is not None}
 
     @classmethod
-    def compile(cls, schema: Schema, *, resource: bool = True, doubtful: bool = False) -> NodeRules:
+    def compile(cls, schema: Schema, *, resource: bool = True, with_floats: bool = False) -> NodeRules:
         """The rules of an openAPIV3Schema. resource: it is that of a whole object.
 
-        doubtful: for objects that have floats, 1.0 in the place of 1 too; such a field is one that cannot be read.
+        with_floats: for objects that have floats, 1.0 in the place of 1 too; such a field is one that cannot be read.
         """
-        return cls(schema, resource, doubtful)
+        return cls(schema, resource, with_floats)
 
     def __bool__(self) -> bool:
         return bool(self.schema.get(_RULES) or self.items or self.additional or self.properties)
@@ -101,7 +101,7 @@ class NodeRules:
 
     def _compile(self) -> list[tuple[ValidationRule, str]]:
         given = self.schema.get(_RULES) or ()
-        declared = Declared(self.schema, resource=self.resource, doubtful=self.doubtful) if given else None
+        declared = Declared(self.schema, resource=self.resource, with_floats=self.with_floats) if given else None
         if declared is None or declared.root is None:
             return []
         made = []
@@ -149,12 +149,12 @@ def _classes(schema: Schema) -> tuple[type, ...]:
     return _CLASSES.get(schema.get("type") or "", _ANY)
 
 
-def _node(schema: Any, doubtful: bool) -> NodeRules | None:
+def _node(schema: Any, with_floats: bool) -> NodeRules | None:
     """The rules at and below a node, or None."""
     if not isinstance(schema, dict):
         return None
     if _RULES in schema or "properties" in schema or "items" in schema or "additionalProperties" in schema:
-        return NodeRules(schema, bool(schema.get("x-kubernetes-embedded-resource")), doubtful) or None
+        return NodeRules(schema, bool(schema.get("x-kubernetes-embedded-resource")), with_floats) or None
     return None
 
 

@@ -56,7 +56,7 @@ class AuditContext:
         self.user = user
         self.rule = rule = self._audit.policy.rule(user, self.asked)
         if rule.level != NONE and RECEIVED not in rule.omit:
-            self._audit.tell(self, RECEIVED, self.began, None)
+            self._audit.write_event(self, RECEIVED, self.began, None)
 
     def act_as(self, user: User) -> None:
         """The request is carried out as somebody else."""
@@ -102,9 +102,9 @@ class Auditor:
             if COMPLETE in audit.rule.omit:
                 return answer
             if is_long(answer):
-                audit.request.settle = lambda sent: self.tell(audit, COMPLETE, clock.time(), sent)
+                audit.request.settle = lambda sent: self.write_event(audit, COMPLETE, clock.time(), sent)
             else:
-                self.tell(audit, COMPLETE, clock.time(), answer)
+                self.write_event(audit, COMPLETE, clock.time(), answer)
             return answer
         return self._stream(audit, answer)
 
@@ -116,12 +116,12 @@ class Auditor:
 
         def begin(sink: Sink) -> Callable[[], None]:
             if STARTED not in rule.omit:
-                self.tell(audit, STARTED, clock.time(), good)
+                self.write_event(audit, STARTED, clock.time(), good)
             ended = Ending(sink, lambda: self._ended(audit, good))
             stop = start(ended)
 
             def end() -> None:
-                ended.tell()
+                ended.report_end()
                 stop()
 
             return end
@@ -131,9 +131,9 @@ class Auditor:
     def _ended(self, audit: AuditContext, answer: Response) -> None:
         assert audit.rule is not None
         if COMPLETE not in audit.rule.omit:
-            self.tell(audit, COMPLETE, clock.time(), answer)
+            self.write_event(audit, COMPLETE, clock.time(), answer)
 
-    def tell(self, audit: AuditContext, stage: str, now: float, answer: Response | None) -> None:
+    def write_event(self, audit: AuditContext, stage: str, now: float, answer: Response | None) -> None:
         """Note one event."""
         rule, request, asked = audit.rule, audit.request, audit.asked
         assert rule is not None

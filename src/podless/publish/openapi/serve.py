@@ -207,7 +207,7 @@ class DocumentLibrary:
     def _indexed(self) -> bytes:
         found: dict[tuple[str, str], list[bytes]] = {}
         kinds = list(self._kinds())
-        for kind, digests in zip(kinds, self._told(kinds), strict=True):
+        for kind, digests in zip(kinds, self._find_digests(kinds), strict=True):
             for version in kind.versions:
                 found.setdefault((kind.group, version.name), []).append(digests[version.name])
         tags = {name: v3.page_etag(name) for name in self._pages()}
@@ -251,7 +251,7 @@ class DocumentLibrary:
         kinds = [kind for kind in self._kinds() if kind.group == group and _serves(kind, served)]
         if not kinds:
             return None
-        etag = v3.document_hash(digests[served] for digests in self._told(kinds))
+        etag = v3.document_hash(digests[served] for digests in self._find_digests(kinds))
         if all(kind.custom for kind in kinds):
             return etag, [(kind, kind.by_version[served]) for kind in kinds]
         return etag, partial(v3.group_version_document, group, served, kinds, self._release)
@@ -262,7 +262,7 @@ class DocumentLibrary:
         if form is None:
             return Reply(406, {"Vary": "Accept"})
         generation, kinds = self._generation(), list(self._kinds())
-        told = zip(kinds, self._told(kinds, shown=form == JSON), strict=True)
+        told = zip(kinds, self._find_digests(kinds, shown=form == JSON), strict=True)
         etag = v3.document_hash(digests[version.name] for kind, digests in told for version in kind.versions)
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
         reply = _conditional(request, headers, etag, lambda: self._joined(kinds, form, etag))
@@ -272,7 +272,7 @@ class DocumentLibrary:
 
     # what is kept by kind
 
-    def _told(self, kinds: list[Kind], *, shown: bool = False) -> list[Mapping[str, bytes]]:
+    def _find_digests(self, kinds: list[Kind], *, shown: bool = False) -> list[Mapping[str, bytes]]:
         """The digests of kinds, by version. shown: they are about to be shown as JSON. Raises MissingParts."""
         found = [self._digests.get(kind) for kind in kinds]
         if None not in found:

@@ -65,7 +65,7 @@ class TableLayout:
         then = clock.time() if now is None else now
         given = self.given(obj)
         return [
-            _told(ages.read_age(read.read(given)), then) if isinstance(read, Age) else read(given)
+            _show_time(ages.read_age(read.read(given)), then) if isinstance(read, Age) else read(given)
             for read in self.readers
         ]
 
@@ -83,7 +83,7 @@ def _definition(column: PrinterColumn, group: str) -> Object:
     }
 
 
-def _told(found: ages.Span | str | None, then: float) -> str | None:
+def _show_time(found: ages.Span | str | None, then: float) -> str | None:
     if not isinstance(found, ages.Span):
         return found
     return f"{found.before}{ages.format_age(found.moment, then)}{found.after}"

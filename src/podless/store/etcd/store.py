@@ -150,10 +150,10 @@ class EtcdStore:
     def current(self) -> Awaitable[int]:
         """The newest revision, as the members of the cluster agree on it."""
         known: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        told = partial(self._told, known, self._newest, known.get_loop().time())
+        told = partial(self._take, known, self._newest, known.get_loop().time())
         return known if self._client.begin("range", self._question, told) else self._ask()
 
-    def _told(self, known: asyncio.Future[int], before: int, began: float, answer: bytes | ChannelError) -> None:
+    def _take(self, known: asyncio.Future[int], before: int, began: float, answer: bytes | ChannelError) -> None:
         if known.done():
             return
         revision = _revision(answer) if isinstance(answer, bytes) else -1
@@ -196,11 +196,11 @@ class EtcdStore:
         if after < self._compacted:
             raise Compacted(self._compacted)
 
-        def told(changes: Sequence[Change], revision: int) -> None:
+        def take(changes: Sequence[Change], revision: int) -> None:
             self._newest = max(self._newest, revision)  # a cluster that shows less was restored
             deliver(changes, revision)
 
-        follower = EtcdFollower(self._client, self._layout, prefix, after, (told, lost), self._current_and_compacted)
+        follower = EtcdFollower(self._client, self._layout, prefix, after, (take, lost), self._current_and_compacted)
         self._followers.append(follower)
 
         def leave() -> None:

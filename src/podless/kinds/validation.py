@@ -20,7 +20,7 @@ from podless.structs import gosyntax
 _AS_IT_IS = nullcontext()
 
 
-def of_type(kind: Kind, version: Version, obj: Object, old: Object | None = None) -> list[FieldError]:
+def validate_type(kind: Kind, version: Version, obj: Object, old: Object | None = None) -> list[FieldError]:
     """A custom object is of the very kind and version; where it is not, its values are not looked at.
 
     old: the object that it is to replace.
@@ -38,7 +38,7 @@ def of_type(kind: Kind, version: Version, obj: Object, old: Object | None = None
     return found
 
 
-def of_new(
+def validate_new(
     kind: Kind, version: Version, obj: Object, floats: Floats, *, namespaced: bool | None = None
 ) -> list[FieldError]:
     """What is wrong with a new object. namespaced: whether it has to have a namespace, where that is not the kind's."""
@@ -59,7 +59,7 @@ def of_new(
     return found if has("ValuesAsJSON") else [*_typed(kind, version, found)]
 
 
-def of_change(
+def validate_change(
     kind: Kind,
     version: Version,
     obj: Object,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from podless.apis.catalog import ALL
-from podless.kinds import judgement
+from podless.kinds import validation
 from podless.kinds.kind import Kind
 from podless.meta import field
 from podless.meta.field import FieldError
@@ -24,7 +24,7 @@ def faults(kind: Kind, subresource: str = "", **metadata: object) -> list[str]:
     old, new = (
         kind.strategy.decode(kind, version, {**head, "metadata": given}, []) for given in (before, before | metadata)
     )
-    found = judgement.of_change(kind, version, new, old, [], [], subresource=subresource)
+    found = validation.validate_change(kind, version, new, old, [], [], subresource=subresource)
     return [str(error) for error in found if str(error.field).startswith("metadata.")]
 
 
@@ -69,7 +69,7 @@ def sent(plural: str, **parts: object) -> dict[str, Any]:
 
 def wrong(obj: dict[str, Any], plural: str) -> list[FieldError]:
     kind = KINDS[plural]
-    return judgement.of_new(kind, kind.versions[0], obj, [])
+    return validation.validate_new(kind, kind.versions[0], obj, [])
 
 
 MANY: dict[str, Any] = {
