@@ -416,11 +416,11 @@ class Cluster:
         """Which server runs the controllers: this one, another by its name, or "" where nobody does."""
         return "this server" if self.leader is None or self.leader.leading else self.leader.named()
 
-    async def settle(self, rest: float = 0.05) -> None:
+    async def settle(self, rest: float = 0.1) -> None:
         """Wait until the controllers have done what follows from all writes so far.
 
-        Work that waits for somebody else, such as a teardown that finalizers hold up, counts as done when nothing has
-        changed for `rest` seconds. Keys that failed are tried again later, and not waited for.
+        Keys that are due within `rest` seconds are waited for. Work that waits for finalizers counts as done when
+        nothing has changed for `rest` seconds. Keys that failed are tried again later, and not waited for.
         """
         assert self.store is not None
         loop = asyncio.get_running_loop()
@@ -430,9 +430,10 @@ class Cluster:
                 await controller.flush()
             await asyncio.sleep(0)
             current = await self.store.current()
-            busy = any(controller.busy for controller in self._controllers)
+            busy = any(controller.queue.is_busy(rest) for controller in self._controllers)
             if busy or current != revision:
                 revision, since = current, loop.time()
+                await asyncio.sleep(rest / 20)
             elif loop.time() - since >= rest or not any(controller.working for controller in self._controllers):
                 return
             else:

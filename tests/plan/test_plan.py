@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def plan(text: str, folder: Path, **options: str) -> Plan:
+def plan(text: str, folder: Path, **options: Any) -> Plan:
     (folder / "new" / "set.yaml").write_text(text)
     return podless.plan("new", **options)
 

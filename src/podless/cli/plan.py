@@ -12,6 +12,8 @@ from podless.apis import features
 from podless.check.sources import CannotCheck, find_sources
 from podless.cli import access
 from podless.cli.progress import Progress
+from podless.cluster import parse_service
+from podless.plan.fetch import RunningAPI
 from podless.plan.manifests import read_set
 from podless.plan.options import MODES, ORDERS, CannotPlan, PlanOptions
 from podless.plan.output import FORMS, render_plan
@@ -41,6 +43,20 @@ def add(commands: Any) -> None:
     start.add_argument(
         "--kubernetes-version", metavar="1.N", choices=features.NAMES, default="", help="Kubernetes release to plan for"
     )
+    start.add_argument(
+        "--request-timeout", dest="timeout", metavar="SECONDS", type=float, default=30.0, help="(default: %(default)s)"
+    )
+    start.add_argument(
+        "--call-webhooks", action="store_true", help="ask admission and conversion webhooks, with dryRun"
+    )
+    start.add_argument(
+        "--service",
+        metavar="NAMESPACE/NAME[:PORT]=HOST:PORT",
+        type=parse_service,
+        action="append",
+        default=[],
+        help="where webhooks behind a Service are (repeatable)",
+    )
     how = parser.add_argument_group("how it is applied")
     how.add_argument("--mode", choices=MODES, default=MODES[0], help="as kubectl writes objects (default: %(default)s)")
     how.add_argument("--order", choices=ORDERS, default=ORDERS[0], help="whose order (default: %(default)s)")
@@ -48,6 +64,9 @@ def add(commands: Any) -> None:
     how.add_argument("--force-conflicts", action="store_true", help="take over fields of other managers")
     how.add_argument("-n", "--namespace", default="default", help="of objects that name none (default: %(default)s)")
     how.add_argument("--exclude", metavar="PATTERN", action="append", default=[], help="names to leave out of folders")
+    how.add_argument(
+        "--prune", metavar="SELECTOR", default="", help="delete objects with such labels that the set has no longer"
+    )
     show = parser.add_argument_group("what it prints")
     show.add_argument("--output", "-o", choices=FORMS, default=FORMS[0], help="form of the plan (default: %(default)s)")
     show.add_argument("--details", action="store_true", help="also show each field that the server adds")
@@ -76,6 +95,9 @@ async def _plan(options: argparse.Namespace) -> Plan:
         manager=options.field_manager,
         force=options.force_conflicts,
         namespace=options.namespace,
+        prune=options.prune,
+        call_webhooks=options.call_webhooks,
+        services=dict(options.service),
         kubernetes_version=options.kubernetes_version,
     )
     items, faults = read_set(find_sources(options.paths, options.exclude))
@@ -86,4 +108,6 @@ async def _plan(options: argparse.Namespace) -> Plan:
 def _choose_source(options: argparse.Namespace) -> Source:
     if options.dump and options.from_nothing:
         raise CannotPlan("--from and --from-nothing exclude each other")
-    return Dump(options.dump) if options.dump else Nothing()
+    if options.dump:
+        return Dump(options.dump)
+    return Nothing() if options.from_nothing else RunningAPI(access.read_access(options), seconds=options.timeout)

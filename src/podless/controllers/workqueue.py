@@ -88,6 +88,10 @@ class WorkQueue:
             return bool(self._taken)
         return bool(self._taken) or self._next() <= self._loop.time()
 
+    def is_busy(self, within: float) -> bool:
+        """Whether keys are being worked on, or due within so many seconds."""
+        return bool(self._taken) or self._next() <= self._loop.time() + within
+
     def taken(self, key: str) -> bool:
         """Whether a key is being worked on."""
         return key in self._taken

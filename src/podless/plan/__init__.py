@@ -10,31 +10,46 @@ import os
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 from podless.check.sources import CannotCheck, find_sources
+from podless.plan.fetch import RunningAPI
 from podless.plan.manifests import read_set
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.result import Action, By, Change, FieldChange, Plan
-from podless.plan.run import make_plan
+from podless.plan.run import Source, make_plan
 from podless.plan.sources import Dump, Nothing
+from podless.remote import kubeconfig as configs
 
 __all__ = ["Action", "By", "CannotPlan", "Change", "FieldChange", "Plan", "PlanOptions", "plan_set"]
+
+
+class Reachable(Protocol):
+    """A server with a kubeconfig, such as podless.Server."""
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The file."""
 
 
 def plan_set(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     source: str | os.PathLike[str] = "",
+    server: Reachable | None = None,
+    kubeconfig: str | os.PathLike[str] = "",
+    context: str = "",
     exclude: Sequence[str] = (),
     **options: Any,
 ) -> Plan:
     """Return what applying the manifests behind paths would do.
 
-    paths: files, folders and patterns, or one of them. source: a backup, an export or a folder to start from (default:
-    a new cluster). options: as PlanOptions has them. Can be called in a thread with a running event loop, which it
-    blocks. Raises CannotPlan, StartError.
+    paths: files, folders and patterns, or one of them. It starts from one of: source, a backup, an export or a folder
+    of applied manifests; server, a `podless.Server` that runs in a thread; kubeconfig with context, any running API;
+    else a new cluster. options: as PlanOptions has them. Blocks until the plan is there, also beside a running event
+    loop. Raises CannotPlan, StartError, BadKubeconfig.
     """
     chosen = PlanOptions(**options)
     given = [paths] if isinstance(paths, str | os.PathLike) else [*paths]
@@ -42,7 +57,7 @@ def plan_set(
         items, faults = read_set(find_sources([str(path) for path in given], exclude))
     except CannotCheck as error:
         raise CannotPlan(str(error)) from None
-    start = Dump(str(source)) if source else Nothing()
+    start = _choose_source(str(source), server, str(kubeconfig), context)
 
     def run() -> Plan:
         return asyncio.run(make_plan(items, faults, start, chosen))
@@ -53,6 +68,20 @@ def plan_set(
         return run()
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(run).result()
+
+
+def _choose_source(source: str, server: Reachable | None, kubeconfig: str, context: str) -> Source:
+    """Where a plan starts. Raises CannotPlan, BadKubeconfig."""
+    if sum(map(bool, (source, server is not None, kubeconfig or context))) > 1:
+        raise CannotPlan("give one of source, server, and kubeconfig with context")
+    if source:
+        return Dump(source)
+    if server is None and not kubeconfig and not context:
+        return Nothing()
+    path = server.kubeconfig if server is not None else Path(kubeconfig) if kubeconfig else None
+    places = configs.kubeconfig_paths()
+    found = path or next((place for place in places if place.exists()), places[0])
+    return RunningAPI(configs.read_kubeconfig(found, context))
 
 
 class _Module(ModuleType):

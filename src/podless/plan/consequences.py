@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 from podless.codec import serializer
 from podless.plan.differences import compare_objects
@@ -16,9 +16,7 @@ from podless.store.keys import OWN, resource_of
 _QUIET = {("", "events"), ("events.k8s.io", "events"), ("coordination.k8s.io", "leases")}
 
 
-async def find_consequences(
-    simulation: Simulation, revision: int, touched: Collection[str], done: Sequence[Change]
-) -> list[Change]:
+async def find_consequences(simulation: Simulation, revision: int, touched: Collection[str]) -> list[Change]:
     """Return what has changed since a revision, but for the keys of the set's own objects that are still there."""
     first: dict[str, Record | None] = {}
     last: dict[str, Record | None] = {}

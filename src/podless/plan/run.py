@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from podless.apis import features
 from podless.fields.managers import LAST_APPLIED
@@ -12,8 +12,9 @@ from podless.plan import consequences, writes
 from podless.plan.baseline import Baseline, load_baseline
 from podless.plan.differences import compare_objects
 from podless.plan.manifests import Identity, Item, Place, Unreadable
-from podless.plan.options import AS_GIVEN, CREATE, PlanOptions
+from podless.plan.options import AS_GIVEN, CLIENT_SIDE, CREATE, PlanOptions
 from podless.plan.order import sort_items
+from podless.plan.prune import choose_labelled, delete_object, find_pruned
 from podless.plan.requests import Endpoint
 from podless.plan.result import Action, Cause, Change, Missing, Plan
 from podless.plan.simulation import Simulation
@@ -21,6 +22,7 @@ from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
 
 Say = Callable[[str], None]
+Observe = Callable[[Simulation, int], Awaitable[None]]
 _UNSERVED = (
     'resource mapping not found for name: "{name}" namespace: "{namespace}" from "{file}": no matches for kind '
     '"{kind}" in version "{api_version}"; ensure CRDs are installed first'
@@ -43,8 +45,13 @@ async def make_plan(
     source: Source,
     options: PlanOptions,
     say: Say = lambda text: None,
+    observe: Observe | None = None,
 ) -> Plan:
-    """Return what applying a set would do. Raises CannotPlan, StartError."""
+    """Return what applying a set would do.
+
+    observe: is given the server in memory at the end, and the revision before the first write. Raises CannotPlan,
+    StartError.
+    """
     began = time.monotonic()
     baseline = await source.fetch(items, options, say)
     release = options.kubernetes_version or baseline.release
@@ -55,6 +62,8 @@ async def make_plan(
         await _apply_first(simulation, baseline, options, plan)
         run = _Run(simulation, baseline, options, plan, say)
         await run.apply(items, faults)
+        if observe is not None:
+            await observe(simulation, run.revision)
         plan.webhooks = simulation.recorder.webhooks
     plan.seconds = time.monotonic() - began
     return plan
@@ -71,6 +80,14 @@ async def _apply_first(simulation: Simulation, baseline: Baseline, options: Plan
     simulation.recorder.webhooks.clear()
 
 
+class _Touched(NamedTuple):
+    """An object of the set that was written. asked: as the set has it."""
+
+    change: Change
+    endpoint: Endpoint
+    asked: Object
+
+
 class _Run:
     """One set on one server in memory."""
 
@@ -81,7 +98,9 @@ class _Run:
         self._plan = plan
         self._say = say
         self._served: set[tuple[str, str]] | None = None
-        self.touched: set[str] = set()  # keys of the set's objects
+        self.touched: dict[str, _Touched] = {}  # by key, the set's objects
+        self.pruned: set[Identity] = set()
+        self.revision = 0
 
     async def apply(self, items: Sequence[Item], faults: Sequence[Unreadable]) -> None:
         """Apply all, prune, and find out what follows."""
@@ -90,17 +109,37 @@ class _Run:
             line, column = fault.place.fault(fault.message)
             identity = Identity("", "", "", "")
             plan.changes.append(Change(Action.REFUSED, identity, fault.place.file, line, column, fault.message))
+        if self._options.prune:
+            items = choose_labelled(items, self._options.prune)
         api = simulation.api
         await simulation.settle()
-        revision = await api.store.current()
+        revision = self.revision = await api.store.current()
         let_go = api.store.hold()
         try:
             await self.write_all(items)
             await self._prune(items)
             await simulation.settle()
-            plan.changes += await consequences.find_consequences(simulation, revision, self.touched, plan.changes)
+            await self._renew(revision)
+            found = await consequences.find_consequences(simulation, revision, {*self.touched})
+            for change in found:
+                if change.action is Action.DELETE and self._is_pruned(change.identity):
+                    change.consequence, change.message = False, "the set has it no longer"
+            plan.changes += found
         finally:
             let_go()
+
+    async def _renew(self, revision: int) -> None:
+        """Have the changes tell of the last state of objects that the server changed after their write."""
+        last = {change.key: change.revision for change in await self._simulation.api.store.changes("/", revision)}
+        for key, (change, endpoint, asked) in self.touched.items():
+            after = change.after
+            if after is None or key not in last or after["metadata"].get("resourceVersion") == str(last[key]):
+                continue
+            metadata = after["metadata"]
+            namespace, name = metadata.get("namespace") or "", metadata["name"]
+            change.after = await writes.read_object(self._simulation, endpoint, namespace, name)
+            if change.after is not None and change.action is not Action.UNKNOWN:
+                _settle(change, asked, {})
 
     async def write_all(self, items: Sequence[Item]) -> None:
         """Write all objects in order."""
@@ -115,6 +154,22 @@ class _Run:
 
     async def _prune(self, items: Sequence[Item]) -> None:
         """Delete what the set has no longer."""
+        if not self._options.prune:
+            return
+        visited = {change.identity.namespace for change in self._plan.changes if change.identity.namespace}
+        uids = {change.after["metadata"]["uid"] for change in self._plan.changes if change.after is not None}
+        for endpoint, obj in await find_pruned(self._simulation, self._options.prune, sorted(visited), uids):
+            metadata = obj["metadata"]
+            namespace, name = metadata.get("namespace") or "", metadata["name"]
+            identity = Identity(endpoint.api_version, endpoint.kind, namespace, name)
+            self._simulation.recorder.begin()
+            try:
+                await delete_object(self._simulation, endpoint, obj)
+            except Refused as refused:
+                change = Change(Action.REFUSED, identity, message=str(refused), code=refused.code, before=obj)
+                self._plan.changes.append(change)
+                continue
+            self.pruned.add(identity)
 
     async def _write(self, item: Item) -> Change:
         """Write one object; return what came of it."""
@@ -130,7 +185,7 @@ class _Run:
         if identity in self._baseline.unknown:
             change.action, change.message = Action.UNKNOWN, self._baseline.unknown[identity]
         if endpoint.known is not None and identity.name:
-            self.touched.add(endpoint.known.key(identity.namespace, identity.name))
+            self.touched[endpoint.known.key(identity.namespace, identity.name)] = _Touched(change, endpoint, obj)
         simulation.recorder.begin()
         try:
             if identity.name and (options.mode != CREATE):
@@ -143,7 +198,7 @@ class _Run:
         change.after, change.warnings = written.obj, written.warnings
         self._note_name(change, endpoint, written.obj)
         if change.action is not Action.UNKNOWN:
-            asked = obj if options.mode != "client-side" else _with_record(obj)
+            asked = obj if options.mode != CLIENT_SIDE else _with_record(obj)
             _settle(change, asked, simulation.recorder.changes)
         return change
 
@@ -151,8 +206,12 @@ class _Run:
         """Take note of a generated name."""
         metadata = made["metadata"]
         if not change.identity.name and endpoint.known is not None:
-            self.touched.add(endpoint.known.key(metadata.get("namespace") or "", metadata["name"]))
+            key = endpoint.known.key(metadata.get("namespace") or "", metadata["name"])
+            self.touched[key] = _Touched(change, endpoint, {})
             change.identity = change.identity._replace(name=f"{metadata.get('generateName', '')}*")
+
+    def _is_pruned(self, identity: Identity) -> bool:
+        return any((one.group, *one[1:]) == (identity.group, *identity[1:]) for one in self.pruned)
 
     def _find(self, identity: Identity) -> Endpoint | None:
         if self._served is not None and (identity.group, identity.kind) not in self._served:

@@ -74,11 +74,12 @@ def make_refusal(code: int, status: Object) -> Refused:
 class RemoteCluster:
     """A connection to one server, as an asynchronous context manager. agent: the User-Agent.
 
-    received: bytes of all answers so far.
+    seconds: for one answer. tries: how often a request is sent that gets none. received: bytes of all answers so far.
     """
 
-    def __init__(self, access: Access, agent: str) -> None:
+    def __init__(self, access: Access, agent: str, *, seconds: float = _SECONDS, tries: int = _TRIES) -> None:
         self.received = 0
+        self._seconds, self._tries = seconds, tries
         self._access = access
         self._agent = agent
         self._session: aiohttp.ClientSession | None = None
@@ -90,7 +91,7 @@ class RemoteCluster:
         if self._access.token:
             headers["Authorization"] = f"Bearer {self._access.token}"
         connector = aiohttp.TCPConnector(ssl=self._access.context or False)
-        timeout = aiohttp.ClientTimeout(total=_SECONDS)
+        timeout = aiohttp.ClientTimeout(total=self._seconds)
         self._session = aiohttp.ClientSession(connector=connector, timeout=timeout, headers=headers)
         return self
 
@@ -132,7 +133,7 @@ class RemoteCluster:
         unanswered = (aiohttp.ClientError, OSError, TimeoutError)
         work = partial(self._once, method, path, body, media, headers)
         try:
-            return await retry_call(work, Busy, *unanswered, tries=_TRIES, rest=_REST, growth=_GROWTH)
+            return await retry_call(work, Busy, *unanswered, tries=self._tries, rest=_REST, growth=_GROWTH)
         except unanswered as error:
             raise RemoteError(f"{self._access.url}: {error or type(error).__name__}") from None
 

@@ -23,8 +23,7 @@ def _paint(sign: str, text: str, color: bool) -> str:
 def _lines(plan: Plan, color: bool, details: bool) -> Iterator[str]:
     yield f"Starting from {plan.source}, Kubernetes {plan.release}"
     if plan.requests:
-        total = sum(plan.requests.values())
-        yield f"  {total} requests, all of them reads: " + ", ".join(f"{n} {what}" for what, n in plan.requests.items())
+        yield from _requests(plan)
     yield ""
     for change in plan.changes:
         if change.action is not Action.UNCHANGED and not (change.consequence and change.action is not Action.DELETE):
@@ -44,6 +43,16 @@ def _lines(plan: Plan, color: bool, details: bool) -> Iterator[str]:
         yield ""
     yield from (f"Note: {note}" for note in plan.notes)
     yield plan.summary()
+
+
+def _requests(plan: Plan) -> Iterator[str]:
+    """What was read, by verb."""
+    by_verb: dict[str, list[str]] = {}
+    for what, number in plan.requests.items():
+        verb, _, resource = what.partition(" ")
+        by_verb.setdefault(verb, []).append(f"{resource} ({number})" if number > 1 else resource)
+    yield f"  {sum(plan.requests.values())} requests, all of them reads"
+    yield from (f"    {verb} {', '.join(resources)}" for verb, resources in by_verb.items())
 
 
 def _change(change: Change, color: bool, details: bool) -> Iterator[str]:

@@ -1,0 +1,104 @@
+"""Reads what a set would delete, and what goes with it: objects by label, and all that they own or hold."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Sequence
+
+from podless.fields.managers import LAST_APPLIED
+from podless.plan.baseline import Baseline
+from podless.plan.prune import PRUNED
+from podless.plan.reader import Reader, Unread
+from podless.plan.requests import Endpoint
+from podless.plan.result import Missing
+from podless.runtime.jsonobject import Object
+
+_EFFECT = "what would be pruned or goes with it is not in the plan"
+
+
+async def fetch_pruned(
+    reader: Reader, baseline: Baseline, labels: str, named: Collection[tuple[str, str, str]], namespaces: Sequence[str]
+) -> None:
+    """Read the objects with labels that the set no longer has, and what their deletion takes with it.
+
+    named: resource, namespace and name of the set's objects.
+    """
+
+    async def one(endpoint: Endpoint, namespace: str) -> list[Object]:
+        listed = await reader.try_list(endpoint, namespace, labels, effect=_EFFECT)
+        return [
+            obj
+            for obj in listed
+            if (endpoint.resource, namespace, obj["metadata"]["name"]) not in named
+            and LAST_APPLIED in (obj["metadata"].get("annotations") or {})
+        ]
+
+    places = [(endpoint, name) for endpoint in PRUNED for name in (namespaces if endpoint.namespaced else ("",))]
+    found = [obj for objects in await asyncio.gather(*(one(*place) for place in places)) for obj in objects]
+    baseline.objects += found
+    if found:
+        baseline.objects += await fetch_dependents(reader, found)
+
+
+async def fetch_dependents(reader: Reader, gone: Sequence[Object]) -> list[Object]:
+    """Return the metadata of all objects that go with others: those they own, and the content of namespaces."""
+    namespaces = {str(obj["metadata"]["name"]) for obj in gone if obj["kind"] == "Namespace"}
+    cluster_wide = any(not obj["metadata"].get("namespace") for obj in gone if obj["kind"] != "Namespace")
+    places = {*namespaces, *(str(obj["metadata"]["namespace"]) for obj in gone if obj["metadata"].get("namespace"))}
+    endpoints = await _list_resources(reader)
+    wanted = [
+        (endpoint, place)
+        for endpoint in endpoints
+        for place in (sorted(places) if endpoint.namespaced and not cluster_wide else ("",))
+        if endpoint.namespaced or cluster_wide
+    ]
+    listed = await asyncio.gather(
+        *(reader.try_list(endpoint, place, effect=_EFFECT, metadata=True) for endpoint, place in wanted)
+    )
+    return choose_dependents([obj for objects in listed for obj in objects], gone, namespaces)
+
+
+def choose_dependents(
+    objects: Iterable[Object], gone: Iterable[Object], namespaces: Collection[str] = ()
+) -> list[Object]:
+    """Return the objects that are owned by others that go, directly or not, or are in namespaces that go."""
+    there = {obj["metadata"].get("uid") for obj in gone}
+    left = [obj for obj in objects if obj["metadata"].get("uid") not in there]
+    found: list[Object] = []
+    while True:
+        more = [
+            obj
+            for obj in left
+            if obj["metadata"].get("namespace") in namespaces
+            or any(owner.get("uid") in there for owner in obj["metadata"].get("ownerReferences") or ())
+        ]
+        if not more:
+            return found
+        found += more
+        there |= {obj["metadata"].get("uid") for obj in more}
+        left = [obj for obj in left if obj["metadata"].get("uid") not in there]
+
+
+async def _list_resources(reader: Reader) -> list[Endpoint]:
+    """All resources whose objects can be listed and deleted, each in the version that its group prefers."""
+    versions = ["v1"]
+    try:
+        groups = await reader.read("/apis", "get discovery") or {}
+        versions += [group["preferredVersion"]["groupVersion"] for group in groups.get("groups") or ()]
+    except Unread as error:
+        reader.missing.append(Missing("/apis", str(error), _EFFECT))
+
+    async def one(version: str) -> list[Endpoint]:
+        path = f"/apis/{version}" if "/" in version else f"/api/{version}"
+        try:
+            listed = await reader.read(path, "get discovery") or {}
+        except Unread as error:
+            reader.missing.append(Missing(path, str(error), _EFFECT))
+            return []
+        return [
+            Endpoint(version, each["name"], each["kind"], bool(each["namespaced"]))
+            for each in listed.get("resources") or ()
+            if "/" not in each["name"] and {"list", "delete"} <= {*each["verbs"]} and each["name"] != "events"
+        ]
+
+    return [endpoint for listed in await asyncio.gather(*map(one, versions)) for endpoint in listed]

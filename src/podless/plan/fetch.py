@@ -1,0 +1,301 @@
+"""What a plan reads of a running API: what the set can touch and what can judge it, and no more."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from podless.apis import features
+from podless.apis.catalog import ALL
+from podless.kinds.kind import Kind
+from podless.plan.baseline import Baseline
+from podless.plan.dependents import fetch_pruned
+from podless.plan.manifests import Identity, Item
+from podless.plan.options import CannotPlan, PlanOptions
+from podless.plan.reader import Reader, Unread
+from podless.plan.requests import Endpoint
+from podless.plan.result import Missing
+from podless.plan.rules import fetch_policies, fetch_quotas
+from podless.plan.run import Say
+from podless.remote.cluster import RemoteCluster
+from podless.remote.kubeconfig import Access
+from podless.runtime.jsonobject import Object
+from podless.version import __version__
+
+_DEFINITIONS = Endpoint("apiextensions.k8s.io/v1", "customresourcedefinitions", "CustomResourceDefinition", False)
+NAMESPACES = Endpoint("v1", "namespaces", "Namespace", False)
+_SECONDS = 30.0  # for one answer
+_TRIES = 3
+# kinds of pods, of which pods are made, and what judges them
+_PODS = {
+    "Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job", "CronJob",
+    "PodTemplate",
+}  # fmt: skip
+_ACCOUNTS = Endpoint("v1", "serviceaccounts", "ServiceAccount", True)
+_SERVICES = Endpoint("v1", "services", "Service", True)
+_ROLES = Endpoint("rbac.authorization.k8s.io/v1", "clusterroles", "ClusterRole", False)
+# what is read where the set has one of these kinds: by kinds of the set
+_CLASSES: Sequence[tuple[frozenset[str], Endpoint]] = (
+    (frozenset({"Pod", "ReplicationController"}), Endpoint("node.k8s.io/v1", "runtimeclasses", "RuntimeClass", False)),
+    (frozenset({"Pod"}), Endpoint("scheduling.k8s.io/v1", "priorityclasses", "PriorityClass", False)),
+    (frozenset({"PriorityClass"}), Endpoint("scheduling.k8s.io/v1", "priorityclasses", "PriorityClass", False)),
+    (
+        frozenset({"PersistentVolumeClaim"}),
+        Endpoint("storage.k8s.io/v1", "storageclasses", "StorageClass", False),
+    ),
+    (frozenset({"Ingress"}), Endpoint("networking.k8s.io/v1", "ingressclasses", "IngressClass", False)),
+    (frozenset({"ClusterRole"}), _ROLES),
+)
+
+
+class RunningAPI:
+    """A running API, which is only read. access: how to reach it. seconds: for one answer."""
+
+    def __init__(self, access: Access, *, seconds: float = _SECONDS) -> None:
+        self._access = access
+        self._seconds = seconds
+
+    async def fetch(self, items: Sequence[Item], options: PlanOptions, say: Say) -> Baseline:
+        """Return the state that a set can touch. Raises CannotPlan where the API does not answer at all."""
+        agent = f"podless-plan/{__version__}"
+        async with RemoteCluster(self._access, agent, seconds=self._seconds, tries=_TRIES) as cluster:
+            fetch = _Fetch(Reader(cluster), items, options, say)
+            baseline = await fetch.run()
+        baseline.source = self._access.url
+        return baseline
+
+
+class _Fetch:
+    """One look at an API."""
+
+    def __init__(self, reader: Reader, items: Sequence[Item], options: PlanOptions, say: Say) -> None:
+        self.reader = reader
+        self.items = items
+        self.options = options
+        self.baseline = Baseline()
+        self._say = say
+        self._endpoints: dict[tuple[str, str], Endpoint] = {}
+        self._definitions: dict[str, Object] = {}  # by name
+        self._read: set[str] = set()  # the names of those that were asked for
+
+    async def run(self) -> Baseline:
+        """Read all that matters."""
+        baseline, kinds = self.baseline, {item.identity.kind for item in self.items}
+        self._say("reads the API")
+        await self._read_release()
+        await self._discover({item.identity.api_version for item in self.items})
+        await self._find_redefined()
+        named = self._name_objects()
+        namespaces = sorted({namespace for _, namespace in named if namespace})
+        await asyncio.gather(
+            self._read_objects(named),
+            self._read_namespaces([name for name in namespaces if name not in named.get((NAMESPACES, ""), ())]),
+            self._read_classes(kinds),
+            fetch_policies(self.reader, baseline, self._find, namespaces),
+        )
+        there = {obj["metadata"]["name"] for obj in baseline.objects if obj["kind"] == "Namespace"}
+        namespaces = [name for name in namespaces if name in there]
+        await asyncio.gather(
+            fetch_quotas(self.reader, baseline, self._find, namespaces),
+            *(self._read_accounts(name) for name in namespaces if kinds & _PODS),
+        )
+        if self.options.prune:
+            await fetch_pruned(self.reader, baseline, self.options.prune, self._identities(named), namespaces)
+            await asyncio.gather(
+                *(self._find(*kind) for kind in {(o["apiVersion"], o["kind"]) for o in baseline.objects})
+            )
+        baseline.objects = [*self._definitions.values(), *baseline.objects]
+        baseline.missing += self.reader.missing
+        baseline.requests = dict(self.reader.requests)
+        return baseline
+
+    async def _read_release(self) -> None:
+        try:
+            told = await self.reader.read("/version", "get version")
+        except Unread as error:
+            raise CannotPlan(f"the API does not answer: {error}") from None
+        minor = "".join(sign for sign in str((told or {}).get("minor", "")) if sign.isdigit())
+        name = f"{(told or {}).get('major', '')}.{minor}"
+        if name in features.NAMES:
+            self.baseline.release = name
+        elif minor and not self.options.kubernetes_version:
+            nearest = features.NAMES[-1] if int(minor) > features.LATEST else features.NAMES[0]
+            self.baseline.release = nearest
+            what = f"Kubernetes {name} of the API"
+            self.baseline.missing.append(Missing(what, f"podless speaks {features.NAMES[0]} to {nearest}", ""))
+
+    async def _discover(self, api_versions: Iterable[str]) -> None:
+        """Learn where the objects of API versions are, and read the definitions of those that are not built in."""
+        known = {(kind.api_version(version.name), kind.kind): kind for kind in ALL for version in kind.versions}
+
+        async def one(api_version: str) -> None:
+            path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+            try:
+                listed = await self.reader.read(path, "get discovery")
+            except Unread as error:
+                self.baseline.missing.append(Missing(path, str(error), "kinds of it are taken for not served"))
+                return
+            for each in (listed or {}).get("resources") or ():
+                if "/" in each["name"]:
+                    continue
+                kind: Kind | None = known.get((api_version, each["kind"]))
+                found = Endpoint(api_version, each["name"], each["kind"], bool(each["namespaced"]), kind)
+                self._endpoints.setdefault((api_version, each["kind"]), found)
+
+        await asyncio.gather(*map(one, sorted({*api_versions} - {version for version, _ in self._endpoints})))
+        wanted = {(item.identity.api_version, item.identity.kind) for item in self.items}
+        await asyncio.gather(
+            *(
+                self.read_definition(found)
+                for key, found in self._endpoints.items()
+                if found.known is None and key in wanted
+            )
+        )
+
+    async def _find_redefined(self) -> None:
+        """Find objects in versions that only the set's definitions bring: the API may have them in others."""
+        defined: dict[tuple[str, str], str] = {}
+        for item in self.items:
+            spec = item.obj.get("spec")
+            if item.obj["kind"] == _DEFINITIONS.kind and isinstance(spec, dict):
+                names = spec.get("names") if isinstance(spec.get("names"), dict) else {}
+                defined[str(spec.get("group")), str((names or {}).get("kind"))] = item.identity.name
+        for item in self.items:
+            identity = item.identity
+            name = defined.get((identity.group, identity.kind))
+            if name is None or (identity.api_version, identity.kind) in self._endpoints:
+                continue
+            plural = name.partition(".")[0]
+            await self.read_definition(Endpoint(identity.api_version, plural, identity.kind, True), new=True)
+            if name in self._definitions:
+                namespaced = self._definitions[name]["spec"].get("scope") == "Namespaced"
+                found = Endpoint(identity.api_version, plural, identity.kind, namespaced)
+                self._endpoints[identity.api_version, identity.kind] = found
+
+    async def read_definition(self, endpoint: Endpoint, *, new: bool = False) -> None:
+        """Read the definition of a kind, once. new: it may be absent."""
+        name = endpoint.resource
+        if name in self._read:
+            return
+        self._read.add(name)
+        try:
+            found = await self.reader.get_object(_DEFINITIONS, "", name)
+        except Unread as error:
+            self.baseline.missing.append(Missing(f"definition {name}", str(error), "its objects cannot be judged"))
+            return
+        if found is None and new:
+            self.baseline.absent.append(Identity(_DEFINITIONS.api_version, _DEFINITIONS.kind, "", name))
+            return
+        if found is None:
+            why = "it is served by another API server"
+            self.baseline.missing.append(Missing(f"definition {name}", why, "its objects cannot be judged"))
+            return
+        self._definitions[name] = found
+
+    async def _find(self, api_version: str, kind: str) -> Endpoint | None:
+        """The endpoint of a kind, with its definition where it has one; None where it is not served."""
+        if (api_version, kind) not in self._endpoints:
+            await self._discover([api_version])
+        found = self._endpoints.get((api_version, kind))
+        if found is not None and found.known is None:
+            await self.read_definition(found)
+        return found
+
+    def _name_objects(self) -> dict[tuple[Endpoint, str], list[str]]:
+        """The names of the set's objects, by where they are."""
+        named: dict[tuple[Endpoint, str], list[str]] = {}
+        for item in self.items:
+            identity = item.identity
+            endpoint = self._endpoints.get((identity.api_version, identity.kind))
+            if endpoint is None:
+                # of a kind that the set defines itself; its namespace may be there
+                namespace = identity.namespace or self.options.namespace
+                named.setdefault((NAMESPACES, namespace), [])
+                continue
+            namespace = (identity.namespace or self.options.namespace) if endpoint.namespaced else ""
+            names = named.setdefault((self._stored(endpoint), namespace), [])
+            if identity.name:
+                names.append(identity.name)
+        return named
+
+    def _stored(self, endpoint: Endpoint) -> Endpoint:
+        """Where custom objects are in the version that they are stored in, so that nobody has to convert them."""
+        definition = self._definitions.get(endpoint.resource)
+        if definition is None:
+            return endpoint
+        spec = definition["spec"]
+        for version in spec["versions"]:
+            if version.get("storage") and version.get("served"):
+                api_version = f"{spec['group']}/{version['name']}"
+                return Endpoint(api_version, endpoint.plural, endpoint.kind, endpoint.namespaced)
+        return endpoint
+
+    def _identities(self, named: dict[tuple[Endpoint, str], list[str]]) -> set[tuple[str, str, str]]:
+        """Resource, namespace and name of the set's objects."""
+        return {
+            (endpoint.resource, namespace, name) for (endpoint, namespace), names in named.items() for name in names
+        }
+
+    async def _read_objects(self, named: dict[tuple[Endpoint, str], list[str]]) -> None:
+        async def one(endpoint: Endpoint, namespace: str, names: list[str]) -> None:
+            if endpoint.plural == _DEFINITIONS.plural:
+                names = [name for name in names if name not in self._read]
+            found, absent, faults = await self.reader.read_named(endpoint, namespace, names)
+            self.baseline.objects += found
+            for name in absent:
+                self.baseline.absent.append(Identity(endpoint.api_version, endpoint.kind, namespace, name))
+            for name, why in faults.items():
+                self._note_unknown(endpoint, namespace, name, why)
+
+        await asyncio.gather(*(one(*place, names) for place, names in named.items() if names))
+
+    def _note_unknown(self, endpoint: Endpoint, namespace: str, name: str, why: str) -> None:
+        """Note that an object cannot be read, for all versions in which the set may name it."""
+        for item in self.items:
+            identity = item.identity
+            within = (identity.namespace or self.options.namespace) if endpoint.namespaced else ""
+            if (identity.kind, within, identity.name) == (endpoint.kind, namespace, name):
+                placed = Identity(identity.api_version, identity.kind, within, name)
+                self.baseline.unknown[placed] = f"it could not be read: {why}"
+
+    async def _read_namespaces(self, names: Sequence[str]) -> None:
+        found, absent, faults = await self.reader.read_named(NAMESPACES, "", names)
+        self.baseline.objects += found
+        self.baseline.absent += [Identity("v1", "Namespace", "", name) for name in absent]
+        for name, why in faults.items():
+            # whether it is there is not known: what is planned in it is planned as if it were
+            self.baseline.missing.append(Missing(f"namespace {name}", why, "it is taken for there, without labels"))
+            metadata = {"name": name, "uid": f"unread-{name}", "creationTimestamp": "1970-01-01T00:00:00Z"}
+            status = {"phase": "Active"}
+            self.baseline.objects.append(
+                {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata, "status": status}
+            )
+
+    async def _read_classes(self, kinds: set[str]) -> None:
+        """Read classes and other cluster-scoped objects that judge or complete objects of the set's kinds."""
+        wanted: dict[str, Endpoint] = {}
+        kinds = {*kinds, *(("PersistentVolumeClaim",) if "StatefulSet" in kinds else ())}
+        for needing, endpoint in _CLASSES:
+            if kinds & needing:
+                wanted[endpoint.resource] = endpoint
+        if any(_has_address(item.obj) for item in self.items if item.identity.kind == "Service"):
+            wanted[_SERVICES.resource] = _SERVICES
+        effect = "defaults and refusals that come of it are not in the plan"
+        listed = await asyncio.gather(*(self.reader.try_list(one, effect=effect) for one in wanted.values()))
+        for objects in listed:
+            self.baseline.objects += objects
+
+    async def _read_accounts(self, namespace: str) -> None:
+        effect = "whether service accounts are there is not known"
+        self.baseline.objects += await self.reader.try_list(_ACCOUNTS, namespace, effect=effect)
+
+
+def _has_address(obj: Object) -> bool:
+    """Whether a Service asks for an address or a port of its own, which others may have."""
+    spec = obj.get("spec")
+    if not isinstance(spec, dict):
+        return False
+    address = spec.get("clusterIP")
+    ports = spec.get("ports")
+    asked = any(isinstance(port, dict) and port.get("nodePort") for port in ports) if isinstance(ports, list) else False
+    return bool(address and address != "None") or asked

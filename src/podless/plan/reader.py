@@ -1,0 +1,156 @@
+"""Reads a running API for a plan: counted, a few at a time, and never more than reads."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from urllib.parse import urlencode
+
+from podless.plan.options import CannotPlan
+from podless.plan.requests import Endpoint
+from podless.plan.result import Missing
+from podless.remote import RemoteError
+from podless.remote.cluster import Refused, RemoteCluster
+from podless.runtime.jsonobject import Object
+
+_TOGETHER = 16  # requests that are under way at once
+_PAGE = 500  # objects of a page
+_FEW = 8  # objects of a collection that are read one by one
+_SPARE = 4  # objects of a list that are read for each one that is wanted
+_METADATA = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json"
+_METADATA_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json"
+_TOO_OLD = 410
+
+
+class Unread(Exception):
+    """Something that could not be read; the text says why."""
+
+
+class Reader:
+    """Reads one API. requests: sent so far, by verb and resource. missing: what could not be read."""
+
+    def __init__(self, cluster: RemoteCluster) -> None:
+        self.requests: Counter[str] = Counter()
+        self.missing: list[Missing] = []
+        self._cluster = cluster
+        self._turn = asyncio.Semaphore(_TOGETHER)
+
+    async def read(self, path: str, what: str, accept: str = "") -> Object | None:
+        """Return a document, None where there is none. what: verb and resource, for the count. Raises Unread."""
+        headers = [("Accept", accept)] if accept else []
+        async with self._turn:
+            self.requests[what] += 1
+            try:
+                return await self._cluster.send("GET", path, headers=headers)
+            except Refused as refused:
+                if refused.code == 404:
+                    return None
+                if refused.code == 401:
+                    raise CannotPlan(f"the API does not know who asks: {refused}") from None
+                raise Unread(str(refused)) from refused
+            except RemoteError as error:
+                raise Unread(str(error)) from error
+
+    async def get_object(self, endpoint: Endpoint, namespace: str, name: str) -> Object | None:
+        """Return an object, None where it is not there. Raises Unread."""
+        return await self.read(endpoint.path(namespace, name), f"get {endpoint.resource}")
+
+    async def list_objects(
+        self, endpoint: Endpoint, namespace: str = "", labels: str = "", *, metadata: bool = False, most: int = 0
+    ) -> list[Object] | None:
+        """Return the objects of a collection, as they are read alone; None where it is not served.
+
+        metadata: nothing but that. most: end where this many objects would still be to come after a page (default:
+        never). Raises Unread.
+        """
+        found: list[Object] = []
+        token = ""
+        accept = _METADATA_LIST if metadata else ""
+        while True:
+            query = {"limit": str(_PAGE), **({"labelSelector": labels} if labels else {})}
+            query |= {"continue": token} if token else {}
+            path = f"{endpoint.path(namespace)}?{urlencode(query)}"
+            try:
+                page = await self.read(path, f"list {endpoint.resource}", accept)
+            except Unread as error:
+                refused = error.__cause__
+                token = _next_token(refused) if isinstance(refused, Refused) else ""
+                if not token:
+                    raise
+                continue
+            if page is None:
+                return found or None
+            head = {"apiVersion": endpoint.api_version, "kind": endpoint.kind}
+            found += [{**item, **head} for item in page.get("items") or ()]
+            token = page["metadata"].get("continue") or ""
+            left = int(page["metadata"].get("remainingItemCount") or 0)
+            if not token or (most and left > most):
+                return found
+
+    async def try_list(
+        self, endpoint: Endpoint, namespace: str = "", labels: str = "", *, effect: str, metadata: bool = False
+    ) -> list[Object]:
+        """Return the objects of a collection; where it cannot be read, note what that means for the plan."""
+        try:
+            return await self.list_objects(endpoint, namespace, labels, metadata=metadata) or []
+        except Unread as error:
+            where = f" in namespace {namespace}" if namespace else ""
+            self.missing.append(Missing(f"{endpoint.resource}{where}", str(error), effect))
+            return []
+
+    async def read_named(
+        self, endpoint: Endpoint, namespace: str, names: Sequence[str]
+    ) -> tuple[list[Object], list[str], dict[str, str]]:
+        """Return the named objects that are there, the names of those that are not, and why others cannot be read."""
+        wanted = dict.fromkeys(names)
+        found: dict[str, Object] = {}
+        whole = False
+        if len(wanted) > _FEW:
+            try:
+                most = _SPARE * len(wanted)
+                listed = await self.list_objects(endpoint, namespace, most=most) or []
+                found = {obj["metadata"]["name"]: obj for obj in listed if obj["metadata"]["name"] in wanted}
+                whole = len(listed) < _PAGE
+            except Unread:
+                pass  # one by one, then: get may be allowed where list is not
+        faults: dict[str, str] = {}
+        left = [name for name in wanted if name not in found and not whole]
+
+        async def one(name: str) -> None:
+            try:
+                obj = await self.get_object(endpoint, namespace, name)
+            except Unread as error:
+                faults[name] = str(error)
+                return
+            if obj is not None:
+                found[name] = obj
+
+        await asyncio.gather(*map(one, left))
+        absent = [name for name in wanted if name not in found and name not in faults]
+        return [*found.values()], absent, faults
+
+
+def _next_token(refused: Refused) -> str:
+    """How a list goes on whose state the server has forgotten; "" where it does not."""
+    if refused.code != _TOO_OLD:
+        return ""
+    return str((refused.status.get("metadata") or {}).get("continue") or "")
+
+
+def join_labels(labels: Mapping[str, str]) -> str:
+    """Return a selector of all these labels."""
+    return ",".join(f"{key}={value}" for key, value in labels.items())
+
+
+def format_selector(selector: Object) -> str:
+    """Return a LabelSelector as a query has it."""
+    parts = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
+    requirements: Iterable[Object] = selector.get("matchExpressions") or ()
+    for one in requirements:
+        key, operator, values = one["key"], one["operator"], one.get("values") or ()
+        if operator in ("In", "NotIn"):
+            parts.append(f"{key} {operator.lower()} ({','.join(values)})")
+        else:
+            parts.append(key if operator == "Exists" else f"!{key}")
+    return ",".join(parts)

@@ -1,0 +1,142 @@
+"""Reads what judges a set: quotas with what they count, limits, policies with their parameters, webhooks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from podless.plan.baseline import Baseline
+from podless.plan.reader import Reader, Unread, format_selector
+from podless.plan.requests import Endpoint
+from podless.plan.result import Missing
+from podless.runtime.jsonobject import Object
+
+Find = Callable[[str, str], Awaitable[Endpoint | None]]
+
+_GROUP = "admissionregistration.k8s.io"
+_JUDGES = (
+    ("validatingadmissionpolicies", "ValidatingAdmissionPolicy"),
+    ("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding"),
+    ("mutatingadmissionpolicies", "MutatingAdmissionPolicy"),
+    ("mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding"),
+    ("validatingwebhookconfigurations", "ValidatingWebhookConfiguration"),
+    ("mutatingwebhookconfigurations", "MutatingWebhookConfiguration"),
+)
+_VERSIONS = ("v1", "v1beta1", "v1alpha1")
+_QUOTAS = Endpoint("v1", "resourcequotas", "ResourceQuota", True)
+_LIMITS = Endpoint("v1", "limitranges", "LimitRange", True)
+# what quotas count, by the names that they have for it; sources: k8s.io/kubernetes pkg/quota/v1/evaluator/core
+_PODS = Endpoint("v1", "pods", "Pod", True)
+_CLAIMS = Endpoint("v1", "persistentvolumeclaims", "PersistentVolumeClaim", True)
+_SERVICES = Endpoint("v1", "services", "Service", True)
+_COUNTED = {
+    "pods": _PODS,
+    "persistentvolumeclaims": _CLAIMS,
+    "services": _SERVICES,
+    "secrets": Endpoint("v1", "secrets", "Secret", True),
+    "configmaps": Endpoint("v1", "configmaps", "ConfigMap", True),
+    "replicationcontrollers": Endpoint("v1", "replicationcontrollers", "ReplicationController", True),
+    "resourcequotas": _QUOTAS,
+}
+_MEASURED = {"pods", "persistentvolumeclaims", "services"}  # of which more than the number counts
+_NO_POLICY = "what it refuses or changes is not in the plan"
+
+
+async def fetch_policies(reader: Reader, baseline: Baseline, find: Find, namespaces: Sequence[str]) -> None:
+    """Read policies, their bindings and parameters, and the configurations of webhooks."""
+    listed = await asyncio.gather(*(_list_newest(reader, plural, kind) for plural, kind in _JUDGES))
+    found = dict(zip((kind for _, kind in _JUDGES), listed, strict=True))
+    for objects in listed:
+        baseline.objects += objects
+    for kind in ("ValidatingAdmissionPolicy", "MutatingAdmissionPolicy"):
+        policies = {policy["metadata"]["name"]: policy for policy in found[kind]}
+        for binding in found[f"{kind}Binding"]:
+            policy = policies.get(binding["spec"].get("policyName"))
+            wanted, reference = (policy or {}).get("spec", {}).get("paramKind"), binding["spec"].get("paramRef")
+            if wanted and reference:
+                baseline.objects += await _read_params(reader, find, wanted, reference, namespaces)
+
+
+async def _list_newest(reader: Reader, plural: str, kind: str) -> list[Object]:
+    """The objects of a resource, in the newest version that the API serves."""
+    for version in _VERSIONS:
+        endpoint = Endpoint(f"{_GROUP}/{version}", plural, kind, False)
+        try:
+            listed = await reader.list_objects(endpoint)
+            if listed is not None:
+                return listed
+        except Unread as error:
+            reader.missing.append(Missing(endpoint.resource, str(error), _NO_POLICY))
+            return []
+    return []
+
+
+async def _read_params(
+    reader: Reader, find: Find, wanted: Object, reference: Object, namespaces: Sequence[str]
+) -> list[Object]:
+    """The parameters that a binding names."""
+    endpoint = await find(str(wanted.get("apiVersion")), str(wanted.get("kind")))
+    if endpoint is None:
+        return []
+    places = [str(reference["namespace"])] if reference.get("namespace") else namespaces
+    if not endpoint.namespaced:
+        places = [""]
+    found: list[Object] = []
+    for place in places:
+        if reference.get("name"):
+            objects, _, faults = await reader.read_named(endpoint, place, [str(reference["name"])])
+            found += objects
+            for name, why in faults.items():
+                reader.missing.append(Missing(f"{endpoint.resource} {name}", why, "its policy is without parameters"))
+        else:
+            labels = format_selector(reference.get("selector") or {})
+            found += await reader.try_list(endpoint, place, labels, effect="its policy is without parameters")
+    return found
+
+
+async def fetch_quotas(reader: Reader, baseline: Baseline, find: Find, namespaces: Sequence[str]) -> None:
+    """Read the quotas and limits of namespaces, and what the quotas count."""
+
+    async def one(namespace: str) -> None:
+        quotas, limits = await asyncio.gather(
+            reader.try_list(_QUOTAS, namespace, effect="quotas that would refuse something are not in the plan"),
+            reader.try_list(_LIMITS, namespace, effect="limits and their defaults are not in the plan"),
+        )
+        baseline.objects += [*quotas, *limits]
+        names = {name for quota in quotas for name in quota["spec"].get("hard") or ()}
+        for endpoint in await _find_counted(names, find):
+            effect = "what quotas count may be too low"
+            light = endpoint.plural not in _MEASURED
+            baseline.objects += await reader.try_list(endpoint, namespace, effect=effect, metadata=light)
+
+    await asyncio.gather(*map(one, namespaces))
+
+
+async def _find_counted(names: set[str], find: Find) -> list[Endpoint]:
+    """The resources that names in quotas are about."""
+    found: dict[str, Endpoint] = {}
+    for name in names:
+        endpoint: Endpoint | None
+        if name.startswith("count/"):
+            plural, _, group = name.removeprefix("count/").partition(".")
+            endpoint = _COUNTED.get(plural) if not group else await _find_plural(plural, group, find)
+        elif name in _COUNTED:
+            endpoint = _COUNTED[name]
+        elif name.startswith("services."):
+            endpoint = _SERVICES
+        elif "storage" in name and "ephemeral" not in name:
+            endpoint = _CLAIMS
+        else:
+            endpoint = _PODS
+        if endpoint is not None:
+            found[endpoint.resource] = endpoint
+    return [*found.values()]
+
+
+async def _find_plural(plural: str, group: str, find: Find) -> Endpoint | None:
+    from podless.apis.catalog import ALL
+
+    for kind in ALL:
+        if (kind.group, kind.plural) == (group, plural):
+            return await find(kind.api_version(kind.versions[0].name), kind.kind)
+    return None

@@ -1,0 +1,47 @@
+"""What a plan says is what kubectl then does: the state after each, for every set of the corpus."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from podless import Server
+from podless.apis import features
+from podless.plan.output import FORMS, render_plan
+from tests.plan.corpus import CASES, Case, Kubectl, changed, plan_case, prepare, read_state, settle
+
+pytestmark = [
+    pytest.mark.clients,
+    pytest.mark.skipif(shutil.which("kubectl") is None, reason="needs kubectl"),
+]
+
+
+def test_the_corpus_is_large_enough() -> None:
+    assert len(CASES) >= 40
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+async def test_the_state_after_a_plan_is_that_after_kubectl(case: Case, tmp_path: Path) -> None:
+    release = case.chosen.kubernetes_version or features.DEFAULT
+    with Server(garbage_delay=0.0, kubernetes_version=release) as server:
+        kubectl = Kubectl(server, tmp_path)
+        text = prepare(case, server, kubectl)
+        begun = len(server.requests)
+        plan, planned_before, planned_after = await plan_case(case, text, server)
+        asked = [*server.requests][begun:]
+        assert asked
+        assert {one.verb for one in asked} <= {"get", "list"}
+        assert len(asked) == sum(plan.requests.values())
+
+        before = read_state(server)
+        said = kubectl.write(text, case.chosen)
+        settle(server)
+        expected = changed(before, read_state(server))
+
+    assert changed(planned_before, planned_after) == expected, said
+    assert bool(plan.refused) == bool(said), (said, [change.message for change in plan.refused])
+    assert not plan.missing
+    for form in FORMS:
+        assert "hunter2" not in render_plan(plan, form, details=True)
