@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.auth import impersonation
-from podless.auth.attributes import Attributes
+from podless.auth.attributes import Attributes, Denied
 from podless.auth.authorizer import AllowAll, Decision
-from podless.auth.denied import Denied
 from podless.auth.user import User
 from podless.meta.errors import BadRequest
 

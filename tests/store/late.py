@@ -17,8 +17,8 @@ from pathlib import Path
 
 from podless.runtime.histogram import Histogram
 from podless.store import KEPT, Change, Operation, Record, Stored, keys
-from podless.store.chain import commit_chain
 from podless.store.contract import ChangeLog, Deliver, Lost
+from podless.store.etcd.transaction import commit_chain
 from podless.store.history import Keep
 from podless.store.past import Bounds
 from podless.store.sqlite import SQLiteStore

@@ -1,8 +1,12 @@
-"""What is asked for, as far as it matters for whether it is allowed."""
+"""What a request asks for, as far as authorization needs it, and the error for what is not allowed."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+from podless.auth.user import User
+from podless.codec.gotext import quote
+from podless.meta.errors import APIError, describe_object, qualify_resource
 
 
 class Attributes(NamedTuple):
@@ -21,3 +25,33 @@ class Attributes(NamedTuple):
     namespace: str = ""
     name: str = ""
     path: str = ""
+
+
+class Denied(APIError):
+    """403: the user has no right to do this. reason: what the authorizer has to say to it."""
+
+    code, reason = 403, "Forbidden"
+
+    def __init__(self, user: User, asked: Attributes, reason: str = "") -> None:
+        end = f": {reason}" if reason else ""
+        super().__init__(f"{_subject(asked)}forbidden: {_sentence(user, asked)}{end}", _details(asked))
+
+
+def _subject(asked: Attributes) -> str:
+    if not asked.resource:
+        return ""
+    name = f" {quote(asked.name)}" if asked.name else ""
+    return f"{qualify_resource(asked.resource, asked.group)}{name} is "
+
+
+def _sentence(user: User, asked: Attributes) -> str:
+    start = f"User {quote(user.name)} cannot {asked.verb}"
+    if asked.path:
+        return f"{start} path {quote(asked.path)}"
+    resource = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
+    where = f"in the namespace {quote(asked.namespace)}" if asked.namespace else "at the cluster scope"
+    return f"{start} resource {quote(resource)} in API group {quote(asked.group)} {where}"
+
+
+def _details(asked: Attributes) -> dict[str, str]:
+    return describe_object(asked.name, asked.group, asked.resource)

@@ -9,14 +9,13 @@ from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from podless.auth import claims
 from podless.auth.access import OIDC
 from podless.auth.accounts import Accounts
 from podless.auth.certificates import Certificate
 from podless.auth.oidc import Provider
 from podless.auth.tokens import Tokens
 from podless.auth.user import ANONYMOUS, User
-from podless.auth.verdict import Issued, TokenVerdict
+from podless.auth.verdict import Issued, TokenVerdict, read_issuer
 from podless.meta.errors import Unauthorized
 from podless.runtime.option import section
 
@@ -115,7 +114,7 @@ class Authenticator:
         return TokenVerdict(found, fitting) if fitting else TokenVerdict(None)
 
     async def _ask(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
-        issuer = claims.read_issuer(token)
+        issuer = read_issuer(token)
         for authenticator in self._issued:
             if issuer and authenticator.mine(issuer):
                 verdict = await authenticator.find(token, audiences)

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
 
 from podless.auth import constrained
-from podless.auth.attributes import Attributes
+from podless.auth.attributes import Attributes, Denied
 from podless.auth.authorizer import Authorizer
-from podless.auth.denied import Denied
 from podless.auth.user import ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User, of_account, parse_account
 from podless.codec.gotext import quote
 from podless.meta.errors import BadRequest

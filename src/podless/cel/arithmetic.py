@@ -8,7 +8,6 @@ from typing import Any
 
 from podless.cel.bounds import bounded_list, charge_each, check_size
 from podless.cel.errors import EvaluationError, no_overload
-from podless.cel.identity import key_of, keys_of
 from podless.cel.values import (
     INT_MAX,
     INT_MIN,
@@ -22,6 +21,8 @@ from podless.cel.values import (
     SetList,
     Timestamp,
     Uint,
+    key_of,
+    keys_of,
 )
 
 Pairs = dict[tuple[type, type], Callable[[Any, Any], Any]]

@@ -7,8 +7,7 @@ from typing import Any
 
 from podless.cel.bounds import afford_work, charge_each
 from podless.cel.errors import EvaluationError, no_overload
-from podless.cel.identity import key_of, keys_of
-from podless.cel.values import LISTS, NUMBERS, Duration, MapList, Optional, SetList, Timestamp
+from podless.cel.values import LISTS, NUMBERS, Duration, MapList, Optional, SetList, Timestamp, key_of, keys_of
 from podless.runtime.meter import charge
 
 _ORDERED = frozenset((str, bytes, bool, Timestamp, Duration))

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from podless.cel import cost, library, macros, program, types
+from podless.cel.bounds import run_with_room
 from podless.cel.declared import Decl
 from podless.cel.errors import CompileError, ProgramError
 from podless.cel.library.quantity import QUANTITY
 from podless.cel.policies.environment import runtime_type_name
 from podless.cel.program import LIMIT, Program
-from podless.cel.room import run_with_room
 from podless.cel.types import Type
 from podless.meta.field import At, FieldError, forbidden, internal, invalid, too_long
 

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from podless.cel import checker, cost, generate, library, macros, parser, syntax, validate
+from podless.cel.bounds import run_with_room
 from podless.cel.declared import Decl, Declared
 from podless.cel.decls import Declarations
 from podless.cel.errors import CompileError, CostExceeded, EvaluationError, Issue, NoOverload
-from podless.cel.room import run_with_room
 from podless.cel.sizes import Range
 from podless.cel.syntax import Expr
 from podless.cel.types import Type

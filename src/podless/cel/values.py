@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from podless.cel.bounds import charge_each
 from podless.cel.errors import EvaluationError
 
 INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
@@ -200,3 +201,18 @@ _SIZED = frozenset((str, bytes, dict, *LISTS))
 def conversion_error(value: Any, target: str) -> EvaluationError:
     """The error of a value that cannot be converted."""
     return EvaluationError(f"type conversion error from '{name_of(value)}' to '{target}'")
+
+
+def key_of(item: Any) -> Any:
+    """A value as a dict can have it for a key: by type and content."""
+    kind = item.__class__
+    if kind is dict:
+        return ("map", frozenset((name, key_of(part)) for name, part in charge_each(item.items())))
+    if kind in LISTS:
+        return ("list", tuple(map(key_of, charge_each(item))))
+    return ("number", item) if kind in NUMBERS else (kind, item)
+
+
+def keys_of(item: Any, names: tuple[str, ...]) -> Any:
+    """The same of some fields of an item of a list; None for what has no fields."""
+    return tuple(key_of(item.get(name)) for name in names) if item.__class__ is dict else None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from podless.auth.attributes import Denied
 from podless.auth.authorizer import Authorizer, Decision
-from podless.auth.denied import Denied
 from podless.http.message import Answer, Handler, Pending, Request, settle_answer
 from podless.offload.offloop import OffLoop
 

@@ -11,7 +11,7 @@ from podless.apis.release import RELEASE, Facts
 from podless.auth.accounts import ALGORITHM, Accounts
 from podless.codec import serializer
 from podless.controllers.health import LIVE, Health
-from podless.http import health, negotiate, profiling
+from podless.http import health, negotiate
 from podless.http.message import JSON, Pending, Pieces, Request, Response
 from podless.http.metrics import MEDIA, Metrics
 from podless.http.openapi import OpenAPI
@@ -25,6 +25,12 @@ from podless.runtime.meter import charge
 from podless.runtime.pace import Pace
 from podless.runtime.release import has
 from podless.version import __version__
+
+PLACE = "/debug/pprof"
+_PLAIN = b"text/plain; charset=utf-8"
+_SHOWN = b'<a href="/debug/pprof/">Found</a>.\n\n'
+# what has a profile or an index on a real server, and nothing here
+_REAL = ("", "profile", "symbol", "trace", "allocs", "block", "goroutine", "heap", "mutex", "threadcreate")
 
 _AGGREGATED = b";g=apidiscovery.k8s.io;v=%s;as=APIGroupDiscoveryList"
 _KEYS = {"/.well-known/openid-configuration": negotiate.JSON, "/openid/v1/jwks": "application/jwk-set+json"}
@@ -117,7 +123,7 @@ class NonResource:
             _check_route(request, accept)
         if path.startswith(_SERVICES):
             raise NotServed
-        if path.startswith(profiling.PLACE) and (told := profiling.answer_profiling(request)) is not None:
+        if path.startswith(PLACE) and (told := answer_profiling(request)) is not None:
             return told
         raise PageNotFound
 
@@ -261,3 +267,16 @@ def _document(document: Any, form: negotiate.AnswerForm) -> Response:
         return Response(200, [serializer.encode_yaml(document)], negotiate.YAML.encode())
     body = encode_pretty(document) if form.pretty else serializer.encode_json(document) + b"\n"
     return Response(200, [body], JSON)
+
+
+def answer_profiling(request: Request) -> Response | None:
+    """The answer to a request below the place, None for what is not there."""
+    if request.path == PLACE:
+        moved = [("Location", f"{PLACE}/")]
+        if request.method in ("GET", "HEAD"):
+            return Response(302, [_SHOWN], b"text/html; charset=utf-8", moved)
+        return Response(302, (), b"", moved)
+    name = request.path.removeprefix(f"{PLACE}/")
+    if not request.path.startswith(f"{PLACE}/") or name in _REAL:
+        return None
+    return Response(404, [b"Unknown profile\n"], _PLAIN, [("X-Go-Pprof", "1"), ("X-Content-Type-Options", "nosniff")])

@@ -6,8 +6,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Any, Final
 
-from podless.auth.attributes import Attributes
-from podless.auth.denied import Denied
+from podless.auth.attributes import Attributes, Denied
 from podless.codec import sentfloats
 from podless.codec.gotext import Literal
 from podless.fields import managers

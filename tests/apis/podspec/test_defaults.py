@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from podless.apis.podspec import amounts, default_pod, default_pod_template, images
+from podless.apis.podspec import amounts, default_pod, default_pod_template
+from podless.apis.podspec.defaults import is_latest
 from podless.codec import quantity
 from podless.runtime.jsonobject import Object
 from podless.structs import defaults
@@ -38,7 +39,7 @@ POD_TEMPLATE_SPEC = load_struct("core/v1", "PodTemplateSpec")
     ],
 )
 def test_latest(image: str, latest: bool) -> None:
-    assert images.is_latest(image) is latest
+    assert is_latest(image) is latest
 
 
 def test_template_gets_what_every_spec_gets() -> None:

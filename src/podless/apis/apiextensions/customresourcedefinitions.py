@@ -5,13 +5,13 @@ from __future__ import annotations
 from podless.apis.apiextensions import definition as rules
 from podless.apis.apiextensions.definition import beta
 from podless.apis.apiextensions.definition.shared import list_schemas
+from podless.apis.apiextensions.jsonschema import keep_empty
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Checking, Deletion, Faults, MetadataPolicy
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
-from podless.schema.empties import keep_empty
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
 

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from podless.admission.attributes import CREATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.apis.resource.group import RESOURCE_CLAIM_TEMPLATES, RESOURCE_CLAIMS
-from podless.auth.attributes import Attributes
+from podless.auth.attributes import Attributes, Denied
 from podless.auth.authorizer import Authorizer
-from podless.auth.denied import Denied
 from podless.auth.user import User, parse_account
 from podless.kinds.kind import Kind
 from podless.kinds.state import State

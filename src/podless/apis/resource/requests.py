@@ -107,3 +107,21 @@ def _constraint(requests: Known, given: Object, path: str) -> Errors:
 def _configuration(requests: Known, given: Object, path: str) -> Errors:
     yield from validate_request_names(given.get("requests"), f"{path}.requests", requests)
     yield from parts.validate_configuration(given, path)
+
+
+def is_same_spec(one: Object, other: Object) -> bool:
+    """Whether two specs want the same; no requests are none, however that is written."""
+    return _listed(one) == _listed(other)
+
+
+def _listed(spec: Object) -> Object:
+    devices = spec.get("devices") or {}
+    return {**devices, "requests": devices.get("requests") or []}
+
+
+def default_requests(spec: Object) -> None:
+    """One device is wanted where nothing else is said."""
+    for request in each((spec.get("devices") or {}).get("requests") or ()):
+        for wanted in filter(None, each((request.get("exactly"), *(request.get("firstAvailable") or ())))):
+            if wanted.get("allocationMode") == "ExactCount" and not wanted.get("count"):
+                wanted["count"] = 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.resource import allocations, filling, parts, requests
+from podless.apis.resource import allocations, parts, requests
 from podless.apis.shared.carried import keep_metadata, put_part
 from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import StatusStrategy
@@ -28,7 +28,7 @@ class ResourceClaimStrategy(StatusStrategy):
 
     def default(self, version: Version, obj: Object) -> None:
         """One device of each."""
-        filling.default_requests(obj["spec"])
+        requests.default_requests(obj["spec"])
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         """The rest stays; of devices that are given back nothing is told any more."""
@@ -46,7 +46,7 @@ class ResourceClaimStrategy(StatusStrategy):
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The spec stays."""
         spec = obj["spec"]
-        same = filling.is_same_spec(spec, old["spec"])
+        same = requests.is_same_spec(spec, old["spec"])
         return [] if same else [immutable_error("spec", gostructs.format_struct(RESOURCE_CLAIM_SPEC, spec))]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.resource import filling, parts, requests
+from podless.apis.resource import parts, requests
 from podless.apis.shared.checks import Errors
 from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import TypedStrategy
@@ -30,7 +30,7 @@ class ResourceClaimTemplateStrategy(TypedStrategy):
 
     def default(self, version: Version, obj: Object) -> None:
         """One device of each."""
-        filling.default_requests(obj["spec"].get("spec") or {})
+        requests.default_requests(obj["spec"].get("spec") or {})
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Metadata, of which claims get a part, and their spec."""
@@ -39,7 +39,7 @@ class ResourceClaimTemplateStrategy(TypedStrategy):
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """The same; it stays."""
         spec, before = obj["spec"], old["spec"]
-        same = filling.is_same_spec(spec["spec"], before["spec"]) and spec.get("metadata") == before.get("metadata")
+        same = requests.is_same_spec(spec["spec"], before["spec"]) and spec.get("metadata") == before.get("metadata")
         shown = [] if same else [immutable_error("spec", gostructs.format_struct(RESOURCE_CLAIM_TEMPLATE_SPEC, spec))]
         return [*_template(spec), *shown]
 

@@ -10,6 +10,26 @@ from typing import Any
 from podless.http.faults.fault import GROUP, BadFault, InjectedFault, Kinds
 from podless.http.message import Request
 
+MIXTURE: tuple[dict[str, Any], ...] = (
+    {"probability": 0.02, "status": 500},
+    {"probability": 0.02, "status": 503},
+    {"probability": 0.02, "status": 504},
+    {"probability": 0.02, "status": 429, "retry_after": 1},
+    {"verb": "update", "probability": 0.1, "status": 409},
+    {"verb": "patch", "probability": 0.05, "status": 409},
+    {"probability": 0.02, "drop": "before"},
+    {"probability": 0.02, "drop": "after"},
+    {"probability": 0.1, "delay": 0.05},
+    {"verb": "watch", "probability": 0.05, "status": 410},
+    {"verb": "watch", "probability": 0.2, "cut_after": 5},
+    {"verb": "watch", "probability": 0.1, "expire_after": 3},
+    {"verb": "watch", "probability": 0.1, "duplicate": 2},
+    {"verb": "watch", "probability": 0.1, "burst": 0.2, "compress": True},
+)
+AGENT = "podless-test"
+GROUPS = ("apiextensions.k8s.io", "admissionregistration.k8s.io", "authorization.k8s.io", "authentication.k8s.io")
+SPARED: dict[str, Any] = {"spared": GROUPS, "spared_agent": AGENT}
+
 EXEMPT = "this process"  # the peer of requests to which nothing happens
 _OWN = f"/apis/{GROUP}"
 
@@ -85,7 +105,7 @@ class Faults:
 
         Returns the seed.
         """
-        from podless.http.faults.chaos import MIXTURE, SPARED
+        from podless.http.faults.scripted import MIXTURE, SPARED
 
         seed = random.randrange(1 << 31) if seed is None else seed
         for place, what in enumerate(MIXTURE):

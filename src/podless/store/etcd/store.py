@@ -12,7 +12,6 @@ from typing import Any
 
 from podless.runtime.histogram import Histogram
 from podless.store import keys
-from podless.store.chain import commit_chain
 from podless.store.contract import KEPT, Change, Compacted, Conflicted, Deliver, Lost, Operation, Record, StoreError
 from podless.store.etcd import messages as m
 from podless.store.etcd import transaction
@@ -24,6 +23,7 @@ from podless.store.etcd.follow import FENCES, MOVED, EtcdFollower, Gone, read_ch
 from podless.store.etcd.layout import KeyLayout
 from podless.store.etcd.leases import Leases
 from podless.store.etcd.settings import Etcd
+from podless.store.etcd.transaction import commit_chain
 from podless.store.keys import Stored
 
 log = logging.getLogger("podless")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from podless.auth.attributes import Attributes
-from podless.auth.denied import Denied
+from podless.auth.attributes import Attributes, Denied
 from podless.auth.user import User
 
 ALICE = User("alice")
