@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from podless.history.change import GROUP
 from podless.http import negotiate, place
 from podless.http.author import make_author
 from podless.http.compress import DOCUMENT_THRESHOLDS, THRESHOLD, compress_answer, shrink_answer
+from podless.http.history import History, asks_past
 from podless.http.info import RequestInfo
 from podless.http.message import Answer, Pending, Request, Response
 from podless.http.negotiate import AnswerForm
@@ -58,6 +60,7 @@ class APIHandler:
         self._api = api
         self._selections = selections
         self._nonresource = documents
+        self._history = History(api)
         self._rows = Rows()
 
     def handle(self, request: Request) -> Answer | Pending:
@@ -73,6 +76,8 @@ class APIHandler:
                 return shrink_answer(request, document, threshold)
             return _shrunk(request, document, threshold) if request.path.startswith("/openapi") else document
         call, verb = self._call(request, info)
+        if call.kind.group == GROUP:
+            return self._read_history(request, call, verb)
         if call.subresource and passed_on(call):
             return self._connect(request, call, accept)
         if verb == "patch":
@@ -84,6 +89,14 @@ class APIHandler:
             return self._read(request, call, verb, form)
         return self._write(request, call, verb, form)
 
+    async def _read_history(self, request: Request, call: Call, verb: str) -> Answer:
+        """The log of changes."""
+        form = self._form(call, verb, request.headers.get("accept", ""))
+        if verb == "watch":
+            chosen = await options.read_list_options(self._api, call)
+            return await self._history.watch(call, negotiate.of_stream(form), chosen)
+        return await self._show(request, call, await self._history.read(call, verb), form)
+
     def _check_local(self, path: str) -> None:
         """Raises NoBackend for the API of another server."""
         parts = path.split("/", 4)
@@ -94,6 +107,8 @@ class APIHandler:
         """What is asked of which resource. Raises NotServed, PageNotFound or MethodNotAllowed."""
         asked = info.asked
         found = self._api.registry.find(asked.group, asked.version, asked.resource)
+        if found is None and asked.group == GROUP:
+            found = self._history.find(asked.group, asked.version, asked.resource)
         if found is None:
             raise NotServed if info.legacy or self._api.registry.builtin(asked.group) else PageNotFound
         kind, version = found
@@ -142,6 +157,8 @@ class APIHandler:
         return Response(204, (), b"")
 
     def _read(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer | Pending:
+        if call.query and ("at" in call.query or (verb == "get" and asks_past(call))):
+            return self._read_past(request, call, verb, form)
         collection = self._api.collection(call.kind)
         if verb == "get" and collection.loaded and call.kind.strategy.reads.revisioned:
             outcome: Outcome = get_object(self._api, call, collection)
@@ -153,6 +170,16 @@ class APIHandler:
                 return shrink_answer(request, render_response(call, outcome, form, self._rows))
             return self._show(request, call, outcome, form)
         return self._read_later(request, call, verb, form)
+
+    async def _read_past(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer:
+        """An object or a list as it was."""
+        if "at" in call.query:
+            await self._history.settle_moment(call)
+        if verb == "list":
+            return await self._read_later(request, call, verb, form)
+        outcome = await self._history.get_past(call)
+        await self._api.converter.ready(call.kind, call.version, outcome_entries(outcome))
+        return await self._show(request, call, outcome, form)
 
     async def _read_later(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer:
         collection = await self._api.loaded(call.kind)

@@ -148,7 +148,7 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     limit = options.limit if options.revision != "0" or not call.kind.strategy.reads.cached else 0
     exact = wanted and (token is not None or options.match == "Exact" or (limit and not options.match))
     revision = wanted if exact else current
-    if revision < api.store.compacted:
+    if revision < api.store.compacted and revision < _horizon(api, call):
         raise _expired(token)
     start = call.scope + token.start if token is not None else ""
     match = make_selector(call, options)
@@ -180,6 +180,12 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     entries = chosen[:limit]
     behind, _ = await _read(call, collection, revision, entries[-1].key + "\0", 1)
     return Many(entries, revision, _next(call, entries, revision) if behind else "")
+
+
+def _horizon(api: API, call: Call) -> int:
+    """The oldest revision at which a list can be read."""
+    log = api.store.changelog
+    return log.horizon(call.scope) if log is not None else api.store.compacted
 
 
 def _next(call: Call, entries: Sequence[Entry], revision: int) -> str:

@@ -1,0 +1,132 @@
+"""A change as an object of the API: who changed which object, when, and what exactly."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import orjson
+
+from podless.history.difference import ABSENT, compare_objects
+from podless.runtime.jsonobject import Object
+from podless.store import Stored, keys
+from podless.store.contract import Author, Written
+
+GROUP, VERSION = "history.podless.dev", "v1"
+API_VERSION = f"{GROUP}/{VERSION}"
+CREATE, UPDATE, DELETE = "create", "update", "delete"
+
+
+class Place(NamedTuple):
+    """Which object a key is of."""
+
+    group: str
+    resource: str
+    namespace: str
+    name: str
+
+
+def place_of(key: str, *, namespaced: bool | None) -> Place:
+    """Return which object a key is of. namespaced: whether its kind is, None where that is not known."""
+    group, resource = keys.resource_of(key)
+    rest = key.split("/", 3)[3]
+    namespace, slash, name = rest.partition("/")
+    if not slash or namespaced is False:
+        return Place(group, resource, "", rest)
+    return Place(group, resource, namespace, name)
+
+
+def operation_of(written: Written) -> str:
+    """Return create, update or delete."""
+    if written.stored is None:
+        return DELETE
+    return CREATE if written.created == written.revision else UPDATE
+
+
+def decode_state(stored: Stored, revision: int) -> Object:
+    """Return the object that was stored."""
+    obj: Object = orjson.loads(stored.at(revision))
+    return obj
+
+
+def format_time(at: int) -> str:
+    """Return a time in milliseconds as RFC 3339 with microseconds, as Kubernetes' MicroTime has it."""
+    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def make_change(written: Written, before: Written | None, place: Place, *, state: bool = False) -> Object:
+    """Return the object of the API.
+
+    before: the change before it of the same key; None where there is none or it is forgotten. state: with the object as
+    the change left it, of a delete as it was before.
+    """
+    operation = operation_of(written)
+    new = decode_state(written.stored, written.revision) if written.stored is not None else None
+    old = None
+    if operation != CREATE and before is not None and before.stored is not None:
+        old = decode_state(before.stored, before.revision)
+    shown = new or old or {}
+    made: Object = {
+        "apiVersion": API_VERSION,
+        "kind": "Change",
+        "metadata": _metadata(written, place),
+        "operation": operation,
+        "revision": written.revision,
+        "time": format_time(written.at),
+        "object": {
+            "apiVersion": shown.get("apiVersion", place.group),
+            "kind": shown.get("kind", ""),
+            "group": place.group,
+            "resource": place.resource,
+            "namespace": place.namespace,
+            "name": place.name,
+            "uid": shown.get("metadata", {}).get("uid", ""),
+        },
+        "author": show_author(written.author),
+    }
+    if operation != CREATE and before is not None:
+        made["previousRevision"] = before.revision
+    if operation == UPDATE and old is not None:
+        made["fields"] = [
+            {"path": one.field} | _shown("before", one.before) | _shown("after", one.after)
+            for one in compare_objects(old, new)
+        ]
+        made["summary"] = summarize(made["fields"])
+    if state and shown:
+        made["state"] = shown
+    return made
+
+
+def _metadata(written: Written, place: Place) -> Object:
+    made: Object = {
+        "name": str(written.sequence),
+        "creationTimestamp": datetime.fromtimestamp(written.at // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "resourceVersion": str(written.revision),
+    }
+    return made | {"namespace": place.namespace} if place.namespace else made
+
+
+def _shown(name: str, value: Any) -> dict[str, Any]:
+    return {} if value is ABSENT else {name: value}
+
+
+def summarize(fields: list[Object], most: int = 3) -> str:
+    """Return the paths of the fields that differ in one line, without the generation, which follows from the others."""
+    paths = [one["path"] for one in fields if one["path"] != "metadata.generation"] or [one["path"] for one in fields]
+    more = f", +{len(paths) - most}" if len(paths) > most else ""
+    return ", ".join(paths[:most]) + more
+
+
+def show_author(author: Author) -> Object:
+    """Return an author as the API shows it, without what is not known."""
+    told = {
+        "user": author.user,
+        "impersonatedBy": author.sender,
+        "verb": author.verb,
+        "subresource": author.subresource,
+        "fieldManager": author.manager,
+        "userAgent": author.agent,
+        "auditID": str(UUID(bytes=author.audit)) if author.audit else "",
+    }
+    return {name: value for name, value in told.items() if value}

@@ -1,0 +1,120 @@
+"""What two states of an object differ in, field by field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from podless.runtime.jsonobject import Object
+from podless.runtime.meter import charge
+
+# the server's own account of a write, which changes with every write and says nothing that the log does not
+_LEFT_OUT = ("managedFields", "resourceVersion")
+# what tells the items of a list apart, in Kubernetes' own types: the first that all items have, each another one
+_KEYS = ("name", "key", "type", "id", "uid", "ip", "containerPort", "port", "mountPath", "path", "manager")
+_PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
+Step = str | int | tuple[str, Any]  # a field, a place in a list, or the key and its value that tell an item apart
+
+
+class _Absent:
+    def __repr__(self) -> str:
+        return "ABSENT"
+
+
+ABSENT: Any = _Absent()
+
+
+class Difference(NamedTuple):
+    """One field that differs. before, after: its values, ABSENT where it is not there."""
+
+    path: tuple[Step, ...]
+    before: Any
+    after: Any
+
+    @property
+    def field(self) -> str:
+        """The path as text."""
+        return format_path(self.path)
+
+
+def format_path(path: tuple[Step, ...]) -> str:
+    """Return a path such as spec.containers[name=app].image or metadata.labels["a/b"]."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif isinstance(step, tuple):
+            text += f"[{step[0]}={step[1]}]"
+        elif _PLAIN.fullmatch(step):
+            text += f".{step}" if text else step
+        else:
+            text += f'["{step}"]'
+    return text
+
+
+def compare_objects(before: Object | None, after: Object | None) -> list[Difference]:
+    """Return the fields that differ, in the order of the newer state; None for an object that is not there."""
+    return list(_compare((), strip_object(before), strip_object(after)))
+
+
+def strip_object(obj: Object | None) -> Any:
+    """Return an object without what changes with every write; ABSENT for None."""
+    if obj is None:
+        return ABSENT
+    metadata = {name: value for name, value in obj.get("metadata", {}).items() if name not in _LEFT_OUT}
+    return {**obj, "metadata": metadata}
+
+
+def _compare(path: tuple[Step, ...], before: Any, after: Any) -> Iterator[Difference]:
+    charge(1)
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in [*after, *(name for name in before if name not in after)]:
+            yield from _compare((*path, name), before.get(name, ABSENT), after.get(name, ABSENT))
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _compare_lists(path, before, after)
+    elif not is_same(before, after):
+        yield Difference(path, before, after)
+
+
+def _compare_lists(path: tuple[Step, ...], before: list[Any], after: list[Any]) -> Iterator[Difference]:
+    if is_same(before, after):
+        return
+    key = find_key(before, after)
+    if not key:
+        for place in range(max(len(before), len(after))):
+            old = before[place] if place < len(before) else ABSENT
+            yield from _compare((*path, place), old, after[place] if place < len(after) else ABSENT)
+        return
+    old, new = ({item[key]: item for item in items} for items in (before, after))
+    different = False
+    for name in [*new, *(name for name in old if name not in new)]:
+        for one in _compare((*path, (key, name)), old.get(name, ABSENT), new.get(name, ABSENT)):
+            different = True
+            yield one
+    if not different:  # nothing but the order
+        yield Difference(path, before, after)
+
+
+def is_same(before: Any, after: Any) -> bool:
+    """Whether two values are equal as JSON: true is not 1."""
+    if type(before) is not type(after):
+        return False
+    if isinstance(before, dict):
+        return before.keys() == after.keys() and all(is_same(value, after[name]) for name, value in before.items())
+    if isinstance(before, list):
+        return len(before) == len(after) and all(map(is_same, before, after))
+    return bool(before == after)
+
+
+def find_key(*lists: list[Any]) -> str:
+    """Return the field that tells the items of all lists apart, "" where there is none."""
+    items = [item for each in lists for item in each]
+    if not items or not all(isinstance(item, dict) for item in items):
+        return ""
+    for key in _KEYS:
+        if all(isinstance(item.get(key), str | int) for item in items) and all(
+            len({item[key] for item in each}) == len(each) for each in lists
+        ):
+            return key
+    return ""

@@ -1,0 +1,149 @@
+"""Reads changes for one user: only those of objects that the user may get."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections.abc import Callable
+from typing import NamedTuple
+
+from podless.auth.attributes import Attributes
+from podless.auth.authorizer import Authorizer
+from podless.auth.user import User
+from podless.history.change import CREATE, Place, make_change, operation_of, place_of
+from podless.kinds.registry import Registry
+from podless.runtime.jsonobject import Object
+from podless.store import keys
+from podless.store.contract import ChangeLog, Written
+
+_BATCH = 100  # changes that are read in one go
+_TOLD = 20  # changes that are shown in one go: of each, two states are decoded
+
+
+class Scope(NamedTuple):
+    """Of which objects changes are read; "" or None for all. namespace, group, resource, name: as in their keys."""
+
+    namespace: str = ""
+    group: str | None = None
+    resource: str = ""
+    name: str = ""
+
+
+class HistoryPage(NamedTuple):
+    """Changes, newest first. following: the sequence number to go on below, 0 at the end."""
+
+    changes: list[Object]
+    following: int
+
+
+class HistoryReader:
+    """Reads the log for requests of one server."""
+
+    def __init__(self, log: ChangeLog, registry: Registry, authorizer: Authorizer) -> None:
+        self._log = log
+        self._registry = registry
+        self._authorizer = authorizer
+
+    async def page(
+        self, user: User, scope: Scope, before: int, after: int, most: int, matches: Callable[[Object], bool] | None
+    ) -> HistoryPage:
+        """Return changes below and above two sequence numbers (0: all), `most` at the most.
+
+        matches: chooses by what is shown. Raises StoreError.
+        """
+        found: list[Object] = []
+        known: dict[Place, bool] = {}
+        while True:
+            batch = await self._batch(scope, before, after)
+            for number, written in enumerate(batch):
+                if written.key.startswith(keys.OWN):
+                    continue
+                place = self.place(written.key)
+                if not self._fits(scope, place) or not self.may_get(user, place, known):
+                    continue
+                change = await self.show(written, place)
+                if matches is None or matches(change):
+                    found.append(change)
+                if len(found) >= most:
+                    return HistoryPage(found, written.sequence)
+                if number % _TOLD == 0:
+                    await asyncio.sleep(0)
+            if len(batch) < _BATCH:
+                return HistoryPage(found, 0)
+            before = batch[-1].sequence
+            await asyncio.sleep(0)
+
+    async def newest(self) -> int:
+        """Return the sequence number of the newest change. Raises StoreError."""
+        found = await self._log.under(keys.ALL, 0, 0, 1)
+        return found[0].sequence if found else 0
+
+    async def one(self, user: User, namespace: str, sequence: int) -> Object | None:
+        """Return one change with the object's state; None where there is none, or none that the user may see."""
+        found = await self._log.under(keys.ALL, sequence + 1, sequence - 1, 1)
+        if not found or found[0].key.startswith(keys.OWN):
+            return None
+        place = self.place(found[0].key)
+        if place.namespace != namespace or not self.may_get(user, place, {}):
+            return None
+        return await self.show(found[0], place, state=True)
+
+    async def show(self, written: Written, place: Place, *, state: bool = False) -> Object:
+        """Return a change as the API shows it. Raises StoreError."""
+        before: list[Written] = []
+        if operation_of(written) != CREATE:
+            before = await self._log.of_key(written.key, written.sequence, 0, 1)
+        return make_change(written, before[0] if before else None, place, state=state)
+
+    def place(self, key: str) -> Place:
+        """Return which object a key is of."""
+        group, resource = keys.resource_of(key)
+        kind = self._registry.get(group, resource)
+        return place_of(key, namespaced=kind.namespaced if kind is not None else None)
+
+    def may_get(self, user: User, place: Place, known: dict[Place, bool]) -> bool:
+        """Whether the user may get the object now. known: earlier answers within the same request."""
+        allowed = known.get(place)
+        if allowed is None:
+            kind = self._registry.get(place.group, place.resource)
+            version = kind.versions[0].name if kind is not None else ""
+            asked = Attributes("get", place.group, version, place.resource, "", place.namespace, place.name)
+            allowed = known[place] = self._authorizer.allowed(user, asked)
+        return allowed
+
+    def _fits(self, scope: Scope, place: Place) -> bool:
+        return (
+            (not scope.namespace or place.namespace == scope.namespace)
+            and scope.group in (None, place.group)
+            and scope.resource in ("", place.resource)
+            and scope.name in ("", place.name)
+        )
+
+    async def _batch(self, scope: Scope, before: int, after: int) -> list[Written]:
+        """Return the next changes, some of which may be out of scope."""
+        prefixes = self._prefixes(scope)
+        found: list[list[Written]] = []
+        for prefix in prefixes:
+            if scope.name and self._is_whole(scope):
+                found.append(await self._log.of_key(prefix + scope.name, before, after, _BATCH))
+            else:
+                found.append(await self._log.under(prefix, before, after, _BATCH))
+        merged = heapq.merge(*found, key=lambda one: -one.sequence)
+        return [one for _, one in zip(range(_BATCH), merged, strict=False)]
+
+    def _is_whole(self, scope: Scope) -> bool:
+        """Whether a scope with a name has all that a key needs."""
+        kind = self._registry.get(scope.group, scope.resource) if scope.group is not None else None
+        return bool(scope.resource) and (bool(scope.namespace) or (kind is not None and not kind.namespaced))
+
+    def _prefixes(self, scope: Scope) -> list[str]:
+        """Return what the keys in scope start with."""
+        if scope.resource and scope.group is not None:
+            kind = self._registry.get(scope.group, scope.resource)
+            prefix = keys.Keys.of(scope.group, scope.resource, namespaced=True).prefix
+            within = scope.namespace and (kind is None or kind.namespaced)
+            return [f"{prefix}{scope.namespace}/" if within else prefix]
+        if not scope.namespace:
+            return [keys.ALL]
+        kinds = [kind for kind in self._registry if kind.home is None and kind.namespaced and not kind.virtual]
+        return [kind.keys.scope(scope.namespace) for kind in kinds]

@@ -1,0 +1,241 @@
+"""The log of changes over HTTP: the resource history.podless.dev/v1 history, and objects as they were.
+
+The server always answers these requests; discovery and OpenAPI list the group only with --history-log, so that a
+default server looks like a real one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from podless.cache.entry import Entry
+from podless.codec import serializer
+from podless.history.change import GROUP
+from podless.history.definition import make_history_kind
+from podless.history.moments import parse_moment
+from podless.history.reader import HistoryPage, HistoryReader, Scope
+from podless.http.message import Sink, Stream
+from podless.http.negotiate import AnswerForm
+from podless.http.stream import error_line
+from podless.kinds.kind import Kind
+from podless.meta.errors import APIError, BadRequest, Expired, MethodNotAllowed
+from podless.publish import table
+from podless.runtime import clock
+from podless.runtime.jsonobject import Object
+from podless.store import Change, Compacted, StoreError, keys
+from podless.verbs import options
+from podless.verbs.call import API, Call, Many, Outcome, Single
+from podless.verbs.options import ListOptions
+
+_MOST = 5000  # changes of one answer, where the client sets no limit
+_TOO_OLD = "The requested state is too old: the server has forgotten it."
+_TOO_MANY = f"There are more than {_MOST} changes since; list them in pages instead."
+_NO_LOG = "this store keeps no log of changes"
+
+
+class History:
+    """Answers for one server. kind: of the log's objects."""
+
+    def __init__(self, api: API) -> None:
+        self._api = api
+        self.kind = make_history_kind()
+        log = api.store.changelog
+        self._reader = HistoryReader(log, api.registry, api.authorizer) if log is not None else None
+
+    def find(self, group: str, version: str, plural: str) -> tuple[Kind, Any] | None:
+        """Return the kind and the version of a request for the log, None for other requests."""
+        served = self.kind.by_version.get(version)
+        if group != GROUP or plural != self.kind.plural or served is None:
+            return None
+        return self.kind, served
+
+    def _open_reader(self) -> HistoryReader:
+        if self._reader is None:
+            raise MethodNotAllowed(_NO_LOG)
+        return self._reader
+
+    async def read(self, call: Call, verb: str) -> Outcome:
+        """Return one change or a page of them. Raises NotFound, BadRequest, MethodNotAllowed, StoreError."""
+        reader = self._open_reader()
+        if verb == "get":
+            found = None
+            if call.name.isascii() and call.name.isdigit() and len(call.name) < 19:
+                found = await reader.one(call.user, call.namespace, int(call.name))
+            if found is None:
+                raise call.not_found()
+            return Single(_entry(found))
+        chosen = await options.read_list_options(self._api, call)
+        revision = self._api.cache.revision
+        before = _read_token(chosen.token)
+        page = await self._page(reader, call, chosen, before, 0, chosen.limit or _MOST)
+        return Many([_entry(one) for one in page.changes], revision, str(page.following) if page.following else "")
+
+    async def _page(
+        self, reader: HistoryReader, call: Call, chosen: ListOptions, before: int, after: int, most: int
+    ) -> HistoryPage:
+        fields = chosen.fields
+        scope = Scope(
+            call.namespace,
+            fields.exact("object.group") if "object.group" in fields.names else None,
+            fields.exact("object.resource") or "",
+            fields.exact("object.name") or "",
+        )
+        matches: Callable[[Object], bool] | None = None
+        if not fields.empty or not chosen.labels.empty:
+
+            def matches(change: Object) -> bool:
+                return chosen.labels.matches({}) and fields.matches(lambda name: _field(change, name))
+
+        return await reader.page(call.user, scope, before, after, most, matches)
+
+    async def watch(self, call: Call, form: AnswerForm, chosen: ListOptions) -> Stream:
+        """Return a stream of changes later than the resourceVersion of the request, or than now."""
+        reader = self._open_reader()
+        since = options.parse_revision(chosen.revision) if chosen.revision.isdigit() else self._api.cache.revision
+        return Follower(self, reader, call, form, chosen, since or self._api.cache.revision).stream()
+
+    async def later(self, reader: HistoryReader, call: Call, chosen: ListOptions, after: int) -> list[Object]:
+        """Return changes above a sequence number, oldest first. Raises Expired where there are too many."""
+        page = await self._page(reader, call, chosen, 0, after, _MOST)
+        if page.following:
+            raise Expired(_TOO_MANY)
+        return page.changes[::-1]
+
+    def follow(self, handler: Callable[[Any], None]) -> Callable[[], None]:
+        """Have a handler called with all changes of the store; the result ends that."""
+        return self._api.cache.add_change_handler(handler)
+
+    # objects as they were
+
+    async def settle_moment(self, call: Call) -> None:
+        """Put the revision of ?at=TIME in the place of the time. Raises BadRequest, Expired."""
+        try:
+            at = parse_moment(options.read_text(call, "at"), clock.time())
+        except ValueError as error:
+            raise BadRequest(f"at: {error}") from None
+        log = self._api.store.changelog
+        if log is None:
+            raise MethodNotAllowed(_NO_LOG)
+        try:
+            revision = await log.revision_at(at)
+        except Compacted:
+            raise Expired(_TOO_OLD) from None
+        rest = {name: values for name, values in call.query.items() if name != "at"}
+        call.query = {**rest, "resourceVersion": [str(revision)], "resourceVersionMatch": ["Exact"]}
+
+    async def get_past(self, call: Call) -> Single:
+        """Return an object as it was at a revision. Raises NotFound, Expired, BadRequest, Timeout, StoreError."""
+        try:
+            revision = options.parse_revision(options.read_text(call, "resourceVersion"))
+        except ValueError as error:
+            text = options.revision_error(options.read_text(call, "resourceVersion"), error)
+            raise BadRequest(f"invalid resource version: {text}") from None
+        if revision > self._api.cache.revision:
+            raise options.too_large(revision, self._api.cache.revision)
+        try:
+            records = await self._api.store.range_at(call.key, revision)
+        except Compacted:
+            raise Expired(_TOO_OLD) from None
+        for record in records:
+            if record.key == call.key:
+                return Single(Entry(record, call.kind.keys))
+        raise call.not_found()
+
+
+def asks_past(call: Call) -> bool:
+    """Whether a get is about an earlier state. A real server ignores resourceVersionMatch there."""
+    match = call.query.get("resourceVersionMatch")
+    return match is not None and match[:1] == ["Exact"] and bool(options.read_text(call, "resourceVersion"))
+
+
+def _read_token(token: str) -> int:
+    if not token:
+        return 0
+    if not token.isascii() or not token.isdigit() or len(token) > 18:
+        raise BadRequest("continue key is not valid")
+    return int(token)
+
+
+def _entry(change: Object) -> Entry:
+    return Entry.unstored(f"/{GROUP}/history/{change['metadata']['name']}", serializer.encode_json(change))
+
+
+def _field(change: Object, name: str) -> str:
+    found: Any = change
+    for part in name.split("."):
+        found = found.get(part, "") if isinstance(found, dict) else ""
+    return str(found)
+
+
+class Follower:
+    """A watch of the log: one task reads what is new whenever the store has changed, and sends it."""
+
+    def __init__(
+        self, history: History, reader: HistoryReader, call: Call, form: AnswerForm, chosen: ListOptions, after: int
+    ) -> None:
+        self._history, self._reader = history, reader
+        self._call, self._form, self._chosen = call, form, chosen
+        self._after = after
+        self._changed = asyncio.Event()
+        self._headed = False
+        self._task: asyncio.Task[None] | None = None
+        self._leave: Callable[[], None] = lambda: None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def stream(self) -> Stream:
+        """Return the answer."""
+        return Stream(self._start)
+
+    def _start(self, sink: Sink) -> Callable[[], None]:
+        loop = asyncio.get_running_loop()
+        self._sink = sink
+        self._leave = self._history.follow(self._take)
+        self._changed.set()
+        self._task = loop.create_task(self._run())
+        self._timer = loop.call_later(float(self._chosen.timeout or 3600), self._end)
+        return self._stop
+
+    def _take(self, changes: list[Change]) -> None:
+        if any(not one.key.startswith(keys.OWN) for one in changes):
+            self._changed.set()
+
+    def _stop(self) -> None:
+        self._leave()
+        for one in (self._task, self._timer):
+            if one is not None:
+                one.cancel()
+
+    def _end(self) -> None:
+        self._stop()
+        self._sink.end()
+
+    async def _run(self) -> None:
+        try:
+            while True:
+                await self._changed.wait()
+                self._changed.clear()
+                newest = await self._reader.newest()
+                found = await self._history.later(self._reader, self._call, self._chosen, self._after)
+                self._after = max([newest, *(int(change["metadata"]["name"]) for change in found)])
+                if found and not self._sink.send(b"".join(map(self._line, found))):
+                    return
+        except APIError as error:
+            self._sink.send(error_line(error.status(), self._form))
+            self._end()
+        except StoreError:
+            self._end()
+
+    def _line(self, change: Object) -> bytes:
+        kind, version = self._call.kind, self._call.version
+        if self._form.target == "Table":
+            layout = table.table_layout(kind, version)
+            row = table.make_row(layout, change, "Metadata", self._form.version)
+            rows = [table.AgeFiller(clock.time()).fill(row)]
+            listed = {"resourceVersion": change["metadata"]["resourceVersion"]}
+            shown = table.encode_table(layout, rows, listed, self._form.version, headed=not self._headed)
+            self._headed = True
+        else:
+            shown = serializer.encode_json(change)
+        return b'{"type":"ADDED","object":%b}\n' % shown
