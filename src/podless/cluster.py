@@ -51,6 +51,7 @@ from podless.controllers.quotas import Quotas
 from podless.controllers.roles import Roles
 from podless.controllers.services import ServiceDependents
 from podless.controllers.thirdparty import ThirdParties
+from podless.history.definition import make_history_kind
 from podless.hooks.loaded import LoadedHooks, Sources
 from podless.hooks.pool import LoadFailed
 from podless.kinds.conversion import Converter
@@ -399,6 +400,8 @@ class Cluster:
             self.health.add(controller.name, health.check_controller(controller))
         if self.leader is not None:
             await self.leader.start()
+        if settings.history_log is not None:
+            api.registry.put(make_history_kind())
 
     async def _load_hooks(self) -> LoadedHooks | None:
         """Load the hooks of the settings. Raises StartError."""

@@ -13,16 +13,14 @@ from podless.runtime.gcpause import pause_gc
 from podless.version import __version__
 
 _READING = ("check", "plan", "compare", "test", "eval", "schema", "convert")  # need no server that runs
+_HISTORY = ("log", "show", "diff", "blame", "undo")
 _RUNNING = (
     *("serve", "run", "envtest", "explore", "kubeconfig", "status"),
     *("backup", "restore", "export", "import", "migrate"),
 )
-_RUNNING = (
-    *("serve", "run", "envtest", "explore", "kubeconfig", "status"),
-    *("backup", "restore", "export", "import", "migrate"),
-)
-_COMMANDS = (*_RUNNING, *_READING)
-_MODULES = {"export": "exports", "import": "imports"}  # one of them is a word of the language
+_COMMANDS = (*_RUNNING, *_HISTORY, *_READING)
+# one of them is a word of the language
+_MODULES = {"export": "exports", "import": "imports", **{name: f"history.{name}" for name in _HISTORY}}
 
 
 class CommandParser(argparse.ArgumentParser):

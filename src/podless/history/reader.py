@@ -45,11 +45,19 @@ class HistoryReader:
         self._authorizer = authorizer
 
     async def page(
-        self, user: User, scope: Scope, before: int, after: int, most: int, matches: Callable[[Object], bool] | None
+        self,
+        user: User,
+        scope: Scope,
+        before: int,
+        after: int,
+        most: int,
+        matches: Callable[[Object], bool] | None,
+        *,
+        states: bool = False,
     ) -> HistoryPage:
         """Return changes below and above two sequence numbers (0: all), `most` at the most.
 
-        matches: chooses by what is shown. Raises StoreError.
+        matches: chooses by what is shown. states: with the object as each change left it. Raises StoreError.
         """
         found: list[Object] = []
         known: dict[Place, bool] = {}
@@ -61,7 +69,7 @@ class HistoryReader:
                 place = self.place(written.key)
                 if not self._fits(scope, place) or not self.may_get(user, place, known):
                     continue
-                change = await self.show(written, place)
+                change = await self.show(written, place, state=states)
                 if matches is None or matches(change):
                     found.append(change)
                 if len(found) >= most:

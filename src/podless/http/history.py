@@ -88,7 +88,8 @@ class History:
             def matches(change: Object) -> bool:
                 return chosen.labels.matches({}) and fields.matches(lambda name: _field(change, name))
 
-        return await reader.page(call.user, scope, before, after, most, matches)
+        states = options.read_boolean(call, "state") or False
+        return await reader.page(call.user, scope, before, after, most, matches, states=states)
 
     async def watch(self, call: Call, form: AnswerForm, chosen: ListOptions) -> Stream:
         """Return a stream of changes later than the resourceVersion of the request, or than now."""

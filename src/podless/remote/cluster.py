@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -113,6 +113,23 @@ class RemoteCluster:
                 if answer.status >= 300:
                     raise make_refusal(answer.status, _status(answer.content_type, raw))
                 return raw, answer.headers
+        except (aiohttp.ClientError, OSError, TimeoutError) as error:
+            raise RemoteError(f"{self._access.url}: {error or type(error).__name__}") from None
+
+    async def watch(self, path: str) -> AsyncIterator[Object]:
+        """Yield the events of a watch until it ends. Raises Refused, or RemoteError where there is no answer."""
+        import aiohttp
+
+        assert self._session is not None
+        try:
+            async with self._session.get(self._access.url + path) as answer:
+                if answer.status >= 300:
+                    raise make_refusal(answer.status, _status(answer.content_type, await answer.read()))
+                rest = b""
+                async for piece, _ in answer.content.iter_chunks():
+                    *lines, rest = (rest + piece).split(b"\n")
+                    for line in lines:
+                        yield dict(serializer.decode_json(line))
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             raise RemoteError(f"{self._access.url}: {error or type(error).__name__}") from None
 

@@ -1,0 +1,44 @@
+"""podless diff: what changed in an object between two moments."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from podless.cli.history.server import HistoryServer, Mistaken, add_access, add_object, query_of_moment, run_command
+from podless.cli.history.text import format_fields
+from podless.history.difference import ABSENT, compare_objects
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subparsers."""
+    parser = commands.add_parser(
+        "diff",
+        help="show what changed in an object between two moments",
+        description="Show the fields of an object that differ between two moments. Exit status: 0 if none differs, 1 "
+        "if some do or the command failed.",
+    )
+    add_object(parser)
+    parser.add_argument("--from", dest="first", metavar="REVISION|TIME", required=True, help="the older state")
+    parser.add_argument("--to", dest="last", metavar="REVISION|TIME", help="the newer state (default: now)")
+    add_access(parser)
+    parser.set_defaults(run=lambda options: run_command(options, lambda server: _run(options, server)))
+
+
+async def _run(options: argparse.Namespace, server: HistoryServer) -> int:
+    resource = await server.resource(options.kind)
+    states = []
+    for moment in (options.first, options.last):
+        at = query_of_moment(moment) if moment else {}
+        states.append(await server.state(resource, options.namespace, options.name, at))
+    if states == [None, None]:
+        raise Mistaken(f"{resource.full} {options.name} existed at neither moment")
+    found = []
+    for one in compare_objects(*states):
+        told = {"path": one.field or resource.kind}
+        told |= {} if one.before is ABSENT else {"before": one.before}
+        found.append(told | ({} if one.after is ABSENT else {"after": one.after}))
+    for line in format_fields(found, colour=sys.stdout.isatty()):
+        print(line[4:] if not sys.stdout.isatty() else line)
+    return 1 if found else 0

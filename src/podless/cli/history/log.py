@@ -1,0 +1,148 @@
+"""podless log: the changes of an object, a kind, a namespace or the whole server."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from podless.cli.history.server import (
+    HistoryServer,
+    Mistaken,
+    add_access,
+    log_path,
+    query_of_moment,
+    read_time,
+    run_command,
+)
+from podless.cli.history.text import format_author, format_change, format_fields, format_value
+from podless.cli.transfer.resources import Resource
+from podless.history.moments import parse_moment
+from podless.runtime import clock
+from podless.runtime.jsonobject import Object
+
+_SECONDS = 50  # of one watch: the client gives an answer 60 s
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subparsers."""
+    parser = commands.add_parser(
+        "log",
+        help="show who changed what, and when",
+        description="Show the changes of one object, of a kind, of a namespace or of the whole server, newest first: "
+        "one line each. The log also has deleted objects.",
+    )
+    parser.add_argument("kind", metavar="KIND", nargs="?", default="", help="kind, plural or short name")
+    parser.add_argument("name", metavar="NAME", nargs="?", default="")
+    parser.add_argument("-n", "--namespace", default="", help="(default: default with KIND, else all)")
+    parser.add_argument("-A", "--all-namespaces", action="store_true", help="all namespaces")
+    parser.add_argument("--since", metavar="TIME", help="only later changes: a duration (1h) or RFC 3339")
+    parser.add_argument("--by", metavar="USER", default="", help="only changes of this user")
+    parser.add_argument("--field", metavar="PATH", default="", help="only changes of this field, such as spec.replicas")
+    parser.add_argument("--why", metavar="PATH", default="", help="follow a field back through the changes that set it")
+    parser.add_argument("--diff", action="store_true", help="show the fields that each change changed")
+    parser.add_argument("--follow", action="store_true", help="show new changes as they are made")
+    parser.add_argument("--limit", metavar="N", type=int, default=0, help="so many changes at most (default: all)")
+    parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="json: one object per line")
+    add_access(parser)
+    parser.set_defaults(run=lambda options: run_command(options, lambda server: _run(options, server)))
+
+
+async def _run(options: argparse.Namespace, server: HistoryServer) -> int:
+    resource = await server.resource(options.kind) if options.kind else None
+    namespace = options.namespace or ("default" if options.kind else "")
+    if options.all_namespaces or (resource is not None and not resource.namespaced):
+        namespace = ""
+    if options.why:
+        if resource is None or not options.name:
+            raise Mistaken("--why needs KIND and NAME")
+        return await _explain(options, server, resource, namespace)
+    show = _Printer(options)
+    if options.follow:
+        return await _follow(options, server, resource, namespace, show)
+    since = _read_since(options.since)
+    async for change in server.changes(resource, namespace, options.name, by=options.by):
+        if read_time(change) < since:
+            break
+        if show(change) and options.limit and show.count >= options.limit:
+            break
+    return 0
+
+
+def _read_since(text: str | None) -> float:
+    if text is None:
+        return 0.0
+    try:
+        return parse_moment(text, clock.time()) / 1000
+    except ValueError as error:
+        raise Mistaken(f"--since: {error}") from None
+
+
+class _Printer:
+    """Prints the changes that are wanted. count: how many it printed."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.count = 0
+        self._options = options
+        self._colour = sys.stdout.isatty()
+
+    def __call__(self, change: Object) -> bool:
+        options = self._options
+        if options.field and not any(touches(one["path"], options.field) for one in change.get("fields", ())):
+            return False
+        self.count += 1
+        if options.output == "json":
+            print(json.dumps(change))
+            return True
+        print(format_change(change, colour=self._colour))
+        if options.diff:
+            for line in format_fields(change.get("fields", ()), colour=self._colour):
+                print(line)
+        return True
+
+
+def touches(path: str, field: str) -> bool:
+    """Whether a change of one field is a change of another: it is the same, within it, or around it."""
+    return path == field or any(
+        long.startswith(short) and long[len(short)] in ".[" for short, long in ((path, field), (field, path)) if short
+    )
+
+
+async def _follow(
+    options: argparse.Namespace, server: HistoryServer, resource: Resource | None, namespace: str, show: _Printer
+) -> int:
+    query = server.query(resource, options.name, by=options.by)
+    revision = (await server.cluster.send("GET", log_path(namespace, {"limit": "1"})))["metadata"]["resourceVersion"]
+    while True:
+        asked = {**query, "watch": "true", "resourceVersion": revision, "timeoutSeconds": str(_SECONDS)}
+        async for event in server.cluster.watch(log_path(namespace, asked)):
+            if event["type"] == "ERROR":
+                raise Mistaken(event["object"].get("message", "the watch failed"))
+            revision = event["object"]["metadata"]["name"]
+            show(event["object"])
+            sys.stdout.flush()
+
+
+async def _explain(options: argparse.Namespace, server: HistoryServer, resource: Resource, namespace: str) -> int:
+    """Show the changes that gave a field its values, newest first."""
+    async for change in server.changes(resource, namespace, options.name):
+        head = f"{change['time'][:23]}Z  {change['revision']:>8}  {format_author(change['author'])}"
+        if change["operation"] == "create":
+            at = query_of_moment(str(change["revision"]))
+            obj = await server.state(resource, namespace, options.name, at)
+            print(f"{head}  created it with {options.why} = {format_value(find_value(obj, options.why))}")
+            return 0
+        for one in change.get("fields", ()):
+            if touches(one["path"], options.why):
+                line = next(iter(format_fields([one], colour=False))).strip()
+                print(f"{head}  {line}")
+    return 0
+
+
+def find_value(obj: Object | None, field: str) -> Any:
+    """Return the value of a plain path such as spec.replicas, None where there is none."""
+    found: Any = obj
+    for part in field.split("."):
+        found = found.get(part) if isinstance(found, dict) else None
+    return found

@@ -1,0 +1,150 @@
+"""How these commands reach a server, and what they ask it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+from podless.cli.transfer.resources import Resource, choose_resources, discover_resources
+from podless.history.change import GROUP, VERSION
+from podless.history.moments import parse_moment
+from podless.remote import RemoteError
+from podless.remote import kubeconfig as configs
+from podless.remote.cluster import Refused, RemoteCluster
+from podless.runtime import clock
+from podless.runtime.jsonobject import Object
+from podless.version import __version__
+
+_PAGE = 200  # changes of one answer
+_LOG = f"/apis/{GROUP}/{VERSION}"
+ACTIONS = {"create": "32", "update": "33", "delete": "31"}  # colours of a terminal
+
+
+class Mistaken(Exception):
+    """What the command was given cannot be; the text is one clear line."""
+
+
+def add_access(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which server."""
+    parser.add_argument("--data", metavar="DIR", type=Path, default=Path("podless-data"), help="the server's folder")
+    parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="how to reach a server elsewhere")
+
+
+def add_object(parser: argparse.ArgumentParser) -> None:
+    """Add what names one object."""
+    parser.add_argument("kind", metavar="KIND", help="kind, plural or short name, or PLURAL.GROUP")
+    parser.add_argument("name", metavar="NAME")
+    parser.add_argument("-n", "--namespace", default="default", help="(default: default)")
+
+
+def run_command(options: argparse.Namespace, work: Callable[[HistoryServer], Awaitable[int]]) -> int:
+    """Run a command against the server. Returns 1, with one line on standard error, if that fails."""
+
+    async def connected() -> int:
+        given = options.kubeconfig or options.data / "kubeconfig"
+        if options.kubeconfig is None and not given.exists():
+            given = configs.kubeconfig_paths()[0]
+        async with RemoteCluster(configs.read_kubeconfig(given), f"podless-history/{__version__}") as cluster:
+            return await work(HistoryServer(cluster))
+
+    try:
+        return asyncio.run(connected())
+    except (configs.BadKubeconfig, RemoteError, Mistaken) as error:
+        print(f"podless: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def query_of_moment(text: str) -> dict[str, str]:
+    """Return the query that asks for a revision, or for a time. Raises Mistaken."""
+    if text.isascii() and text.isdigit():
+        return {"resourceVersion": text, "resourceVersionMatch": "Exact"}
+    try:
+        parse_moment(text, clock.time())
+    except ValueError as error:
+        raise Mistaken(f"{error}, or a revision") from None
+    return {"at": text}
+
+
+def read_time(change: Object) -> float:
+    """Return when a change was made, as a Unix time."""
+    return datetime.fromisoformat(change["time"]).timestamp()
+
+
+class HistoryServer:
+    """One server, as these commands see it. Methods raise RemoteError."""
+
+    def __init__(self, cluster: RemoteCluster) -> None:
+        self.cluster = cluster
+        self._resources: list[Resource] | None = None
+
+    async def resource(self, name: str) -> Resource:
+        """Return the resource of a name; one that is not served any more by PLURAL.GROUP. Raises Mistaken."""
+        try:
+            return choose_resources(await self.resources(), [name])[0]
+        except LookupError:
+            plural, dot, group = name.lower().partition(".")
+            if not dot:
+                raise Mistaken(f"the server has no {name}; name a resource that is gone as PLURAL.GROUP") from None
+            return Resource(group, "", plural, "", True)
+
+    async def resources(self) -> list[Resource]:
+        """Return all resources that are served."""
+        if self._resources is None:
+            self._resources = await discover_resources(self.cluster, lambda text: print(text, file=sys.stderr))
+        return self._resources
+
+    async def changes(
+        self, resource: Resource | None, namespace: str, name: str, *, by: str = "", states: bool = False
+    ) -> AsyncIterator[Object]:
+        """Return changes, newest first. states: with the object as each left it."""
+        token = ""
+        while True:
+            query = {"limit": str(_PAGE), "continue": token, **self.query(resource, name, by=by, states=states)}
+            path = log_path(namespace if resource is None or resource.namespaced else "", query)
+            page = await self.cluster.send("GET", path)
+            for change in page["items"]:
+                yield change
+            token = page["metadata"].get("continue") or ""
+            if not token:
+                return
+
+    def query(self, resource: Resource | None, name: str, *, by: str = "", states: bool = False) -> dict[str, str]:
+        """Return the query that selects changes."""
+        fields = {"author.user": by, "object.name": name}
+        wanted = [f"{field}={_escape(value)}" for field, value in fields.items() if value]
+        if resource is not None:
+            wanted += [f"object.group={resource.group}", f"object.resource={resource.plural}"]
+        query = {"fieldSelector": ",".join(wanted)} if wanted else {}
+        return query | ({"state": "true"} if states else {})
+
+    async def state(self, resource: Resource, namespace: str, name: str, at: Mapping[str, str]) -> Object | None:
+        """Return an object as it was, None where it was not there. at: as `query_of_moment` returns it."""
+        path = resource.path(namespace, name)
+        try:
+            return await self.cluster.send("GET", f"{path}?{urlencode(at)}" if at else path)
+        except Refused as refused:
+            if refused.code == 404 and (refused.status.get("details") or {}).get("name") == name:
+                return None
+            raise
+
+
+def log_path(namespace: str, query: Mapping[str, str]) -> str:
+    """Return where the log of a namespace is, of all for ""."""
+    where = f"/namespaces/{quote(namespace, safe='')}" if namespace else ""
+    return f"{_LOG}{where}/history?{urlencode(query)}"
+
+
+def _escape(value: str) -> str:
+    return value.replace("\\", "\\\\").replace(",", "\\,").replace("=", "\\=")
+
+
+def paint(text: str, colour: str, *, wanted: bool) -> str:
+    """Return a text in a colour of the terminal."""
+    return f"\033[{colour}m{text}\033[0m" if wanted else text

@@ -1,0 +1,186 @@
+"""podless undo: bring an object, or a namespace, back to an earlier state by ordinary writes."""
+
+from __future__ import annotations
+
+import argparse
+from enum import Enum
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from podless.cli.history.server import HistoryServer, Mistaken, add_access, query_of_moment, run_command
+from podless.cli.history.text import format_value
+from podless.cli.transfer.resources import Resource
+from podless.history.difference import ABSENT, compare_objects
+from podless.remote.cluster import Refused
+from podless.runtime.jsonobject import Object
+
+# what the server alone says of an object
+_OWN = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
+_SERVERS = (*_OWN, "deletionTimestamp", "deletionGracePeriodSeconds")
+_FIELDS = 5  # that are named in one line
+
+
+class Step(Enum):
+    """What brings an object back."""
+
+    CREATE = "create"
+    UPDATE = "update"
+    DELETE = "delete"
+
+
+class Undo(NamedTuple):
+    """One object, what is done, the state now and the wanted one."""
+
+    resource: Resource
+    namespace: str
+    name: str
+    step: Step
+    now: Object | None
+    wanted: Object | None
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subparsers."""
+    parser = commands.add_parser(
+        "undo",
+        help="bring an object or a namespace back to an earlier state",
+        description="Bring an object back to an earlier state, or all objects of a namespace to their state at a time. "
+        "These are ordinary writes: admission and validation apply. A deleted object is created again with a new uid. "
+        "The status is not restored where it is a subresource.",
+    )
+    parser.add_argument("kind", metavar="KIND", nargs="?", default="", help="kind, plural or short name")
+    parser.add_argument("name", metavar="NAME", nargs="?", default="")
+    parser.add_argument("-n", "--namespace", default="", help="(default: default with KIND)")
+    parser.add_argument("--to", metavar="REVISION|TIME", help="the wanted state (default: before the last change)")
+    parser.add_argument("--since", metavar="TIME", help="undo all changes of the namespace since then")
+    parser.add_argument("--dry-run", action="store_true", help="have the server check the writes, and write nothing")
+    add_access(parser)
+    parser.set_defaults(run=lambda options: run_command(options, lambda server: _run(options, server)))
+
+
+async def _run(options: argparse.Namespace, server: HistoryServer) -> int:
+    if options.name:
+        return await _undo_object(options, server)
+    if options.kind or not options.namespace or not options.since:
+        raise Mistaken("undo needs KIND and NAME, or --namespace and --since")
+    return await _undo_namespace(options, server)
+
+
+async def _undo_object(options: argparse.Namespace, server: HistoryServer) -> int:
+    resource = await server.resource(options.kind)
+    namespace = (options.namespace or "default") if resource.namespaced else ""
+    if options.to:
+        wanted = await server.state(resource, namespace, options.name, query_of_moment(options.to))
+    else:
+        wanted = await _before_last(server, resource, namespace, options.name)
+    now = await server.state(resource, namespace, options.name, {})
+    undo = plan_undo(resource, namespace, options.name, now, wanted)
+    if undo is None:
+        print(f"{resource.full} {options.name}: unchanged")
+        return 0
+    await _carry_out(server, undo, dry_run=options.dry_run)
+    return 0
+
+
+async def _before_last(server: HistoryServer, resource: Resource, namespace: str, name: str) -> Object | None:
+    async for change in server.changes(resource, namespace, name):
+        if change["operation"] == "create":
+            return None
+        if "previousRevision" not in change:
+            break
+        return await server.state(resource, namespace, name, query_of_moment(str(change["previousRevision"])))
+    raise Mistaken(f"{resource.full} {name}: the log has no state before its last change")
+
+
+async def _undo_namespace(options: argparse.Namespace, server: HistoryServer) -> int:
+    namespace, failed = options.namespace, 0
+    at = query_of_moment(options.since)
+    served = {(each.group, each.plural): each for each in await server.resources()}
+    since = {"at": options.since} if "at" in at else at
+    for group, plural in [key for key, each in served.items() if each.namespaced and key[1] != "events"]:
+        resource = served[group, plural]
+        path = resource.path(namespace)
+        try:
+            before = await server.cluster.send("GET", f"{path}?{urlencode(since)}")
+            after = await server.cluster.send("GET", path)
+        except Refused as refused:
+            if refused.code != 405:
+                raise
+            continue
+        states = [{one["metadata"]["name"]: one for one in listed.get("items") or ()} for listed in (before, after)]
+        kind = {"kind": resource.kind, "apiVersion": resource.api_version}
+        for name in sorted({*states[0], *states[1]}):
+            wanted, now = (kind | state[name] if name in state else None for state in states)
+            undo = plan_undo(resource, namespace, name, now, wanted)
+            if undo is None or is_owned(wanted or now):
+                continue
+            try:
+                await _carry_out(server, undo, dry_run=options.dry_run)
+            except Refused as refused:
+                failed += 1
+                print(f"{resource.full} {name}: {undo.step.value} failed: {refused}")
+    return 1 if failed else 0
+
+
+def is_owned(obj: Object | None) -> bool:
+    """Whether a controller owns an object, and brings it back by itself."""
+    references = (obj or {}).get("metadata", {}).get("ownerReferences") or ()
+    return any(one.get("controller") for one in references)
+
+
+def plan_undo(resource: Resource, namespace: str, name: str, now: Object | None, wanted: Object | None) -> Undo | None:
+    """Return what brings an object to a state, None where nothing has to be done."""
+    if wanted is None:
+        return Undo(resource, namespace, name, Step.DELETE, now, None) if now is not None else None
+    if now is None:
+        return Undo(resource, namespace, name, Step.CREATE, None, wanted)
+    undo = Undo(resource, namespace, name, Step.UPDATE, now, wanted)
+    return undo if describe_undo(undo) else None
+
+
+def _comparable(resource: Resource, obj: Object) -> Object:
+    """Return an object without what an undo does not restore."""
+    metadata = {name: value for name, value in obj["metadata"].items() if name not in _SERVERS}
+    left_out = ("metadata", "status") if resource.status else ("metadata",)
+    return {**{name: value for name, value in obj.items() if name not in left_out}, "metadata": metadata}
+
+
+def describe_undo(undo: Undo) -> list[str]:
+    """Return what an update changes, a line for each field."""
+    assert undo.now is not None
+    assert undo.wanted is not None
+    now, wanted = (_comparable(undo.resource, obj) for obj in (undo.now, undo.wanted))
+    return [
+        f"{one.field}: {'absent' if one.before is ABSENT else format_value(one.before)} -> "
+        f"{'absent' if one.after is ABSENT else format_value(one.after)}"
+        for one in compare_objects(now, wanted)
+    ]
+
+
+async def _carry_out(server: HistoryServer, undo: Undo, *, dry_run: bool) -> None:
+    query = "?" + urlencode({"fieldManager": "podless-undo"} | ({"dryRun": "All"} if dry_run else {}))
+    place, suffix = f"{undo.resource.full} {undo.name}", " (dry run)" if dry_run else ""
+    path = undo.resource.path(undo.namespace, undo.name)
+    if undo.step is Step.DELETE:
+        assert undo.now is not None
+        body: Object = {"preconditions": {"uid": undo.now["metadata"]["uid"]}}
+        if dry_run:  # beside a body, the server does not read the query
+            body["dryRun"] = ["All"]
+        await server.cluster.send("DELETE", path, body)
+        print(f"{place}: deleted{suffix}")
+        return
+    assert undo.wanted is not None
+    body = _comparable(undo.resource, undo.wanted)
+    if undo.step is Step.CREATE:
+        made = await server.cluster.send("POST", undo.resource.path(undo.namespace) + query, body)
+        print(f"{place}: created again with the new uid {made['metadata']['uid']}{suffix}")
+        return
+    assert undo.now is not None
+    body["metadata"] |= {name: undo.now["metadata"][name] for name in ("uid", "resourceVersion")}
+    lines = describe_undo(undo)
+    await server.cluster.send("PUT", path + query, body)
+    print(f"{place}: restored{suffix}")
+    for line in lines[:_FIELDS]:
+        print(f"    {line}")
+    if len(lines) > _FIELDS:
+        print(f"    and {len(lines) - _FIELDS} more")
