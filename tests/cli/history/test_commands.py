@@ -84,7 +84,7 @@ def test_log_explains_where_a_value_came_from(server: Server, run: Run) -> None:
     widget(server, "why", replicas=5, manager="autoscaler")
     widget(server, "why", replicas=5, other=1, manager="autoscaler")
     lines = run("log", "widget", "why", "--why", "spec.replicas").splitlines()
-    assert [line.split("  ", 2)[2] for line in lines] == [
+    assert [line.split("  ", 1)[1].split(maxsplit=1)[1] for line in lines] == [
         "admin (apply autoscaler)  ~ spec.replicas: 1 -> 5",
         "admin (apply operator)  created it with spec.replicas = 1",
     ]
