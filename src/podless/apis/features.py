@@ -129,6 +129,13 @@ CHANGES: Final[Mapping[str, str]] = {
     "ImmutableStorageClasses": "1.36-",  # changes are told as those of immutable fields
     "AttachersOnce": "1.36-",  # are told as missing, and names of volumes are looked at in updates too
     "NetworkPoliciesOnce": "1.36-",  # are validated when they change
+    "PlainItems": "1.36-",  # of lists and maps have no defaults in OpenAPI
+    "PublishedExamples": "1.36-",  # and externalDocs of custom kinds are in OpenAPI, and looked at in definitions
+    "ShardSelectors": "1.36-",  # are parameters in OpenAPI
+    "UnsafeDeletes": "1.32-",  # are parameters in OpenAPI
+    "DetailsAreNoList": "1.35-",  # in OpenAPI
+    "DefaultReplicas": "1.34-",  # of scales are in OpenAPI
+    "SelectableFieldsIfAny": "-1.31,1.33-",  # are in OpenAPI
     "OmittedTimestamps": "1.34-",  # creationTimestamp is left out where it was null
     "StatusResetsMetadata": "1.36-",  # of custom objects: who writes the status owns no metadata
 }

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from podless.runtime.bounded import bounded_cache
-from podless.runtime.release import Release
+from podless.runtime.release import Release, covers
 
 
 class Schemes(NamedTuple):
@@ -84,6 +84,23 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
     "scheduling.k8s.io": ("v1", "v1alpha2", "v1beta1"),
     "storage.k8s.io": ("v1", "v1alpha1", "v1beta1"),
     "storagemigration.k8s.io": ("v1beta1",),
+}
+# group-versions that were not registered in all releases, or are not now
+_REGISTERED: Mapping[tuple[str, str], str] = {
+    ("autoscaling", "v2beta1"): "-1.35",
+    ("autoscaling", "v2beta2"): "-1.35",
+    ("coordination.k8s.io", "v1alpha1"): "1.31",
+    ("coordination.k8s.io", "v1alpha2"): "1.32-",
+    ("networking.k8s.io", "v1alpha1"): "-1.33",
+    ("resource.k8s.io", "v1"): "1.34-",
+    ("resource.k8s.io", "v1alpha2"): "1.30",
+    ("resource.k8s.io", "v1alpha3"): "1.31-",
+    ("resource.k8s.io", "v1beta1"): "1.32-",
+    ("resource.k8s.io", "v1beta2"): "1.33-",
+    ("scheduling.k8s.io", "v1alpha1"): "-1.35",
+    ("scheduling.k8s.io", "v1alpha2"): "1.36-",
+    ("storagemigration.k8s.io", "v1alpha1"): "-1.34",
+    ("storagemigration.k8s.io", "v1beta1"): "1.35-",
 }
 _MORE_GROUPS: Mapping[str, tuple[str, ...]] = {
     "admission.k8s.io": ("v1", "v1beta1"),
@@ -162,4 +179,12 @@ def facts_of(release: Release) -> Facts:
     """Return what a release decides: that of the newest, where it is not known to differ."""
     if release.minor not in _PATCHES:
         return RELEASE
-    return replace(RELEASE, minor=release.minor, patch=_PATCHES[release.minor])
+    return replace(RELEASE, minor=release.minor, patch=_PATCHES[release.minor], groups=_groups_in(release.minor))
+
+
+def _groups_in(minor: int) -> Mapping[str, tuple[str, ...]]:
+    """Return the group-versions that a release registers such kinds in."""
+    found = {group: {*versions} for group, versions in _GROUPS.items()}
+    for (group, version), span in _REGISTERED.items():
+        (found[group].add if covers(span, minor) else found[group].discard)(version)
+    return {group: tuple(sorted(versions)) for group, versions in found.items() if versions}

@@ -53,6 +53,12 @@ def has(name: str) -> bool:
     return name not in CURRENT.get().without
 
 
+def served_release() -> Release:
+    """Return what caches for all servers keep answers by: the release served here, NEWEST where it lacks nothing."""
+    current = CURRENT.get()
+    return current if current.without else NEWEST
+
+
 def covers(span: str, minor: int) -> bool:
     """Return whether a release is in a span: 1.34-, -1.33, 1.32, and several of these with commas between.
 

@@ -139,7 +139,11 @@ def _all_either(schema: Schema) -> bool:
 def _pair(parts: Any) -> bool:
     if not parts or len(parts) != 2:
         return False
-    bare = [{name: value for name, value in each(part or {}).items() if _there(name, value)} for part in each(parts)]
+    dropped = () if has("PublishedExamples") else ("example", "externalDocs")
+    bare = [
+        {name: value for name, value in each(part or {}).items() if _there(name, value) and name not in dropped}
+        for part in each(parts)
+    ]
     return bare == [{"type": "integer"}, {"type": "string"}]
 
 

@@ -8,13 +8,14 @@ Source: kube-openapi's generator for the rules, the recorded documents for what 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from functools import cache
 from typing import Any
 
 from podless.kinds.kind import Kind, Version
 from podless.publish import texts
 from podless.publish.openapi.standard import CORE, META, REF, VERSION, package_of
+from podless.runtime.bounded import bounded_cache
 from podless.runtime.jsonobject import Schema
+from podless.runtime.release import Release, has, served_release
 from podless.structs.gotypes import Dropped, GoType, ListOf, MapOf, Quantity, Raw, String, Time, Union
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Field, Struct
@@ -28,10 +29,10 @@ _SCALARS: dict[str, Schema] = {
 }
 _ZEROS: dict[str, Any] = {"string": "", "boolean": False, "integer": 0, "number": 0}
 # kinds that no object is of, by name; the structs of answers and options
-_TOLD = {name: load_struct("meta/v1", name) for name in ("APIGroup", "APIGroupList", "APIVersions", "APIResourceList")}
-_STANDARD = tuple(load_struct("meta/v1", name) for name in ("DeleteOptions", "ListMeta", "ObjectMeta", "Status"))
+_TOLD = ("APIGroup", "APIGroupList", "APIVersions", "APIResourceList")
+_STANDARD = ("DeleteOptions", "ListMeta", "ObjectMeta", "Status")
 # the answer of /version, which is in a package of its own
-_VERSION = load_struct("meta/v1", "Info")
+_VERSION = "Info"
 # fields that say something else than their type would have them say
 _MERGED: Mapping[tuple[str, str], Schema] = {
     ("APIResource", "verbs"): {},
@@ -76,34 +77,46 @@ def type_meta(struct: str = "Object") -> Schema:
     return {name: {**describe_field(texts.META, struct, name), "type": "string"} for name in ("apiVersion", "kind")}
 
 
-@cache
 def standard_components() -> dict[str, Schema]:
     """The components of meta/v1 that every group-version has."""
+    return _standard(served_release())
+
+
+@bounded_cache(16)
+def _standard(release: Release) -> dict[str, Schema]:
     walk = _Walk("", "v1")
-    for struct in _STANDARD:
-        walk.name(struct)
+    for name in _STANDARD:
+        walk.name(load_struct("meta/v1", name, release))
     walk.found[META + "Patch"] = describe_field(texts.META, "Patch") | {"type": "object"}
     walk.found[META + "Status"] |= _named("", "Status", "v1")
     return dict(sorted(walk.found.items()))
 
 
-@cache
 def scale_components() -> dict[str, Schema]:
     """The components of Scale."""
+    return _scale(served_release())
+
+
+@bounded_cache(16)
+def _scale(release: Release) -> dict[str, Schema]:
     walk = _Walk("autoscaling", "v1")
-    name = walk.name(load_struct("autoscaling/v1", "Scale"))
+    name = walk.name(load_struct("autoscaling/v1", "Scale", release))
     walk.found[name] |= _named("autoscaling", "Scale", "v1")
     return {name: value for name, value in walk.found.items() if name.startswith(walk.prefix)}
 
 
-@cache
 def server_components() -> dict[str, Schema]:
     """The components of what a server tells of itself, and of a watch's events."""
+    return _server(served_release())
+
+
+@bounded_cache(16)
+def _server(release: Release) -> dict[str, Schema]:
     walk = _Walk("", "v1")
-    for noun, struct in _TOLD.items():
-        walk.found[walk.name(struct)] |= _named("", noun, "v1")
-    walk.name(load_struct("meta/v1", "WatchEvent"))
-    walk.name(_VERSION)
+    for noun in _TOLD:
+        walk.found[walk.name(load_struct("meta/v1", noun, release))] |= _named("", noun, "v1")
+    walk.name(load_struct("meta/v1", "WatchEvent", release))
+    walk.name(load_struct("meta/v1", _VERSION, release))
     return walk.found
 
 
@@ -172,7 +185,7 @@ class _Walk:
 
     def _home(self, struct: Struct) -> tuple[str, str]:
         """The group of a struct and what stands before its name: this group, or the one that shares it with others."""
-        if struct is _VERSION:
+        if struct.name == _VERSION and struct.home == "meta/v1":
             return texts.META, VERSION
         if struct.home == "meta/v1":
             return texts.META, META
@@ -203,6 +216,8 @@ class _Walk:
             told["default"] = {}
         elif field.always and not field.pointer and shape.get("type") in _ZEROS and shape.get("format") != "byte":
             told["default"] = _ZEROS[shape["type"]]
+        if (struct, field.name) == ("ScaleSpec", "replicas") and not has("DefaultReplicas"):
+            told.pop("default", None)
         told |= _merging(field, struct)
         return told | {"allOf": [shape]} if told and "$ref" in shape else told | shape
 
@@ -214,15 +229,25 @@ class _Walk:
         if isinstance(kind, Struct):
             return {"$ref": REF + self.name(kind)}
         if isinstance(kind, ListOf):
-            return {"type": "array", "items": self._shape(kind.item)}
+            return {"type": "array", "items": self._item(kind.item)}
         if isinstance(kind, MapOf):
-            return {"type": "object", "additionalProperties": self._shape(kind.item)}
+            return {"type": "object", "additionalProperties": self._item(kind.item)}
         if isinstance(kind, Time):
             return self._own(META + ("MicroTime" if kind.digits else "Time"), _TIME)
         if isinstance(kind, (Quantity, Raw, Union)):
             known = _OWN.get(kind.go)
             return self._own(*known) if known else self._own(self.prefix + kind.go.rpartition(".")[2], {}, self.group)
         return _SCALARS[kind.go]
+
+    def _item(self, kind: GoType) -> Schema:
+        """An item of a list or map."""
+        shape = self._shape(kind)
+        if has("PlainItems"):
+            return shape
+        if isinstance(kind, Struct):
+            return {"default": {}, "allOf": [shape]}
+        zero = _ZEROS.get(shape.get("type", ""))
+        return shape if zero is None or shape.get("format") == "byte" else shape | {"default": zero}
 
     def _own(self, name: str, shape: Schema, group: str = texts.META) -> Schema:
         """A type that says itself what it is."""
@@ -238,6 +263,8 @@ def _union(discriminator: str, fields: tuple[str, ...]) -> Schema:
 def _merging(field: Field, struct: str) -> Schema:
     """What a field says of the ways in which it is merged."""
     said: Schema = {}
+    if (struct, field.name) == ("Status", "details") and not has("DetailsAreNoList"):
+        return {"x-kubernetes-list-type": "atomic"}
     if (struct, field.name) in _MERGED:
         return _MERGED[struct, field.name]
     if field.atomic is not None:

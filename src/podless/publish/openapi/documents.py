@@ -20,12 +20,13 @@ from podless.publish.openapi.parts import (
 from podless.publish.openapi.pieces import DocumentBody, Piece
 from podless.publish.openapi.wire import begin_field
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.release import Release, served_release
 
 
 def custom_document(binary: bool, found: Iterable[AreaEntries]) -> DocumentBody:
     """The version 3 document of a group-version, of the parts of its kinds."""
     form = V3_PROTOBUF if binary else V3_JSON
-    paths, schemas = _merged(AreaEntries({}, _standard(form.name)), found)
+    paths, schemas = _merged(AreaEntries({}, _standard(form.name, served_release())), found)
     if not binary:
         return DocumentBody([_before(), paths, b'},"components":{"schemas":{', schemas, b"}}}"])
     sizes = _size(paths), _size(schemas)
@@ -42,7 +43,7 @@ def add_builtin(form: KindForm, kinds: Sequence[Kind]) -> AreaEntries:
 
 def swagger_document(form: KindForm, release: str, known: AreaEntries, found: Iterable[AreaEntries]) -> DocumentBody:
     """The version 2 document. known: of all built-in kinds. found: the parts of the others."""
-    paths, definitions = _merged(_always(form.name), [known, *found])
+    paths, definitions = _merged(_always(form.name, served_release()), [known, *found])
     if form is V2_PROTOBUF:
         begun = begin_field(v2pb.PATHS, _size(paths)), begin_field(v2pb.DEFINITIONS, _size(definitions))
         return DocumentBody([v2pb.encode_rest(release) + begun[0], paths, begun[1], definitions], b"")
@@ -63,15 +64,15 @@ def _size(pieces: Iterable[Piece]) -> int:
     return sum(piece.size for piece in pieces)
 
 
-@bounded_cache(8)
-def _standard(name: str) -> Area:
-    """The components that all version 3 documents of custom kinds share."""
+@bounded_cache(32)
+def _standard(name: str, _: Release) -> Area:
+    """The components that all version 3 documents of custom kinds share, in the release that is served."""
     return encode_entries(FORMS[name].component, v3.standard_components())
 
 
-@bounded_cache(8)
-def _always(name: str) -> AreaEntries:
-    """What the version 2 document always has."""
+@bounded_cache(32)
+def _always(name: str, _: Release) -> AreaEntries:
+    """What the version 2 document always has, in the release that is served."""
     form, found = FORMS[name], v2.standard_definitions()
     return AreaEntries(encode_entries(form.path, found["paths"]), encode_entries(form.component, found["definitions"]))
 

@@ -14,6 +14,7 @@ from podless.kinds.kind import Kind, Version
 from podless.publish.openapi import builtin, templates, v2, v2pb, v3, v3pb
 from podless.publish.openapi.pieces import Piece, Text
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.release import Release, served_release
 
 Document = dict[str, Any]
 Area = dict[str, Piece]
@@ -53,12 +54,12 @@ def make_part(form: KindForm, kind: Kind, version: Version) -> AreaEntries:
     """What a version of a custom kind adds to documents of a form."""
     components = encode_entries(form.component, form.item(kind, version))
     if version.scale is not None:
-        components |= _scale(form.name)
+        components |= _scale(form.name, served_release())
     values = templates.template_names(kind, version) if form.templated and not version.selectable else None
     if values is None:
         components |= encode_entries(form.component, form.listed(kind, version))
         return AreaEntries(encode_entries(form.path, form.paths(kind, version)), components)
-    shape = _shape(form.name, kind.namespaced, version.status, version.scale is not None)
+    shape = _shape(form.name, kind.namespaced, version.status, version.scale is not None, served_release())
     components[values[templates.LISTED].decode()] = templates.Filled(shape.listed, values)
     return AreaEntries(
         {name.fill(values).decode(): templates.Filled(path, values) for name, path in shape.paths}, components
@@ -70,13 +71,13 @@ def encode_entries(make: Callable[[str, Any], bytes], found: Document) -> Area:
     return {name: Text(serializer.fit_bytes(make(name, value))) for name, value in found.items()}
 
 
-@bounded_cache(8)
-def _scale(name: str) -> Area:
+@bounded_cache(32)
+def _scale(name: str, _: Release) -> Area:
     form = FORMS[name]
     return encode_entries(form.component, form.scale())
 
 
-@bounded_cache(32)
-def _shape(name: str, namespaced: bool, status: bool, scale: bool) -> templates.TemplateShape:
+@bounded_cache(64)
+def _shape(name: str, namespaced: bool, status: bool, scale: bool, _: Release) -> templates.TemplateShape:
     form = FORMS[name]
     return templates.make_shape(namespaced, status, scale, form.paths, form.listed)

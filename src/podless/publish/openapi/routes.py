@@ -15,6 +15,7 @@ from podless.fields import patches
 from podless.kinds.kind import Kind, Subresource, Version
 from podless.publish import texts
 from podless.publish.openapi.standard import META, PARAMETERS, SCALE, package_of
+from podless.runtime.release import has
 from podless.structs.gotypes import Bool, Int, ListOf, String
 
 TEXTS = {200: "OK", 201: "Created", 202: "Accepted", 401: "Unauthorized"}
@@ -42,6 +43,11 @@ _DELETE = [
     "orphanDependents",
     "propagationPolicy",
 ]
+# parameters that not all releases have -> what a release must have for them
+_SINCE = {
+    "ignoreStoreReadErrorWithClusterBreakingPotential": "UnsafeDeletes",
+    "shardSelector": "ShardSelectors",
+}
 # action -> the keys of its parameters in standard.PARAMETERS
 QUERIES: dict[str, list[str]] = {
     "list": _LIST,
@@ -294,6 +300,7 @@ class OperationsWriter:
             body, queries = "options", [*{*queries, *dialect.deletes} - _WATCHING]
         if route.action == "delete" and kind.shown_deleted:
             answer = "object"
+        queries = [name for name in queries if has(_SINCE.get(name, ""))]
         produces = dialect.produces + (dialect.streams if route.answer in ("list", "event") else ())
         if known is not None and known.options is not None:
             queries, produces, answer = [*queries, *_options(known.options)], ("text/plain", *produces), ""

@@ -17,6 +17,7 @@ from podless.publish.openapi.standard import META, REF
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
+from podless.runtime.release import has
 from podless.schema.plain import make_mention_search
 
 DEFINITIONS = "#/definitions/"
@@ -143,6 +144,7 @@ _KEYWORDS: dict[str, Callable[[Any], Any]] = {
     "x-kubernetes-preserve-unknown-fields": _given,
     "x-kubernetes-validations": _rules,
 }
+_EXAMPLES = frozenset(("example", "externalDocs"))
 _ORDER = {keyword: place for place, keyword in enumerate(_KEYWORDS)}
 _Steps = tuple[tuple[str, Callable[[Any], Any] | None], ...]
 _Plan = dict[str, tuple[int, Callable[[Any], Any] | None]]
@@ -192,6 +194,8 @@ def _shown(schema: Schema, steps: Callable[[tuple[str, ...]], _Steps]) -> Schema
     charge(len(schema))
     for keyword, show in steps(tuple(schema)):
         value = schema[keyword]
+        if keyword in _EXAMPLES and not has("PublishedExamples"):
+            continue
         if show is None:
             if value:
                 shown[keyword] = value

@@ -7,16 +7,17 @@ version 2 cannot say (schema.lossy), and defaults, which are never in this docum
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 from typing import Any
 
-from podless.apis.release import RELEASE
+from podless.apis.release import RELEASE, facts_of
 from podless.kinds.kind import Kind, Version
 from podless.publish.openapi import builtin, pages, routes, schema
 from podless.publish.openapi.routes import PathOperation
 from podless.publish.openapi.schema import DEFINITIONS
 from podless.publish.openapi.standard import BEARER, META, PARAMETERS, REF
 from podless.publish.openapi.v3 import component_extensions, register_components
+from podless.runtime.bounded import bounded_cache
+from podless.runtime.release import Release, served_release
 
 Document = dict[str, Any]
 
@@ -100,7 +101,6 @@ def kind_paths(kind: Kind, version: Version) -> Document:
     return {path: _path(found[path], kind.kind) for path in found}
 
 
-@cache
 def scale_definitions() -> Document:
     """The definitions of Scale."""
     return convert_schemas(builtin.scale_components())
@@ -116,13 +116,16 @@ def _alone(found: Iterable[PathOperation]) -> Document:
     return {one.path: {one.method: _operation(one, [], "")} for one in found}
 
 
-@cache
 def standard_definitions() -> Document:
     """What the document always has, whatever kinds are served."""
+    return _standard(served_release())
+
+
+@bounded_cache(16)
+def _standard(release: Release) -> Document:
+    facts = facts_of(release)
     places = sorted(
-        (group, version)
-        for group, versions in {**RELEASE.groups, **RELEASE.more_groups}.items()
-        for version in versions
+        (group, version) for group, versions in {**facts.groups, **facts.more_groups}.items() for version in versions
     )
     definitions = convert_schemas(
         register_components(builtin.standard_components() | builtin.server_components(), places)

@@ -7,12 +7,11 @@ between the answers of these functions too: do not change what they return.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from hashlib import sha512
 from typing import Any
 from urllib.parse import quote
 
-from podless.apis.release import RELEASE
+from podless.apis.release import RELEASE, facts_of
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
 from podless.meta.gvk import GroupVersion
@@ -21,6 +20,7 @@ from podless.publish.openapi.routes import PathOperation
 from podless.publish.openapi.standard import BEARER, META, PARAMETERS, REF
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.meter import charge
+from podless.runtime.release import Release, has, served_release
 from podless.version import __version__
 
 Document = dict[str, Any]
@@ -38,10 +38,14 @@ _TEXT: Document = {"schema": {"type": "string"}}  # what is no object
 _CROSS = ("DeleteOptions", "WatchEvent")  # kinds that are registered in every group
 
 
-@cache
 def standard_components() -> dict[str, Any]:
     """The components that all documents share, DeleteOptions as it is registered in every group-version."""
-    places = [(group, version) for group, versions in RELEASE.groups.items() for version in versions]
+    return _standard(served_release())
+
+
+@bounded_cache(16)
+def _standard(release: Release) -> dict[str, Any]:
+    places = [(group, version) for group, versions in facts_of(release).groups.items() for version in versions]
     return register_components(builtin.standard_components(), places)
 
 
@@ -156,6 +160,8 @@ def component_extensions(kind: Kind, version: Version, noun: str) -> dict[str, A
     if version.selectable:
         paths = [{"fieldPath": path.removeprefix(".")} for path in version.selectable]
         found["x-kubernetes-selectable-fields"] = paths
+    elif not has("SelectableFieldsIfAny"):
+        found["x-kubernetes-selectable-fields"] = []
     return found
 
 
@@ -208,7 +214,7 @@ def encode_kind(kind: Kind, version: Version) -> bytes:
     shown = [version.name, version.status, version.scale is not None, list(version.selectable), version.schema]
     if kind.preserve:
         shown.append("preserve")
-    return serializer.encode_sorted([__version__, names, shown])
+    return serializer.encode_sorted([f"{__version__} {served_release().name}", names, shown])
 
 
 def document_hash(digests: Iterable[bytes]) -> str:
