@@ -136,6 +136,9 @@ CHANGES: Final[Mapping[str, str]] = {
     "DetailsAreNoList": "1.35-",  # in OpenAPI
     "DefaultReplicas": "1.34-",  # of scales are in OpenAPI
     "SelectableFieldsIfAny": "-1.31,1.33-",  # are in OpenAPI
+    "UpdatesOnce": "1.35-",  # of RBAC, claims and replication controllers are validated once
+    "MissingDriversOnce": "1.35-",  # of CSI are told as missing, and not as names that are wrong, too
+    "StrictURLColons": "1.36-",  # only one may be in the host of a URL
     "OmittedTimestamps": "1.34-",  # creationTimestamp is left out where it was null
     "StatusResetsMetadata": "1.36-",  # of custom objects: who writes the status owns no metadata
 }

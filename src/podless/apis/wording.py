@@ -56,7 +56,7 @@ ROWS: Final = (
     Row("-1.33", r"spec\.parameters\.(?P<last>name|kind)", r"", "{last} is required"),
     Row("-1.33", r"default\.(apiVersion|kind)", r"", "must not be empty"),
     Row(
-        "-1.33",
+        "-1.35",
         r"resizePolicy",
         r"must be 'NotRequired' when pod `restartPolicy`",
         "must be 'NotRequired' when `restartPolicy`",

@@ -87,11 +87,14 @@ class Checking(NamedTuple):
     repeats: every error that a check makes is reported, so that it may stop once there are too many. Schemas try some
     values in several ways and drop errors.
     cost: how many times as long as for other kinds it takes.
+    once: the change with which an update is validated once; before it, a real server validated the object as a new one,
+    too (runtime/release.py).
     """
 
     preload: bool = False
     repeats: bool = True
     cost: int = 1
+    once: str = ""
 
 
 class Strategy(Generic[K]):

@@ -139,7 +139,7 @@ def is_known(name: str, types: tuple[str, ...]) -> bool:
     """Whether a format is one of those supported for values of these types."""
     kind = types[0] if len(types) == 1 else ""
     if kind in ("", "string"):
-        return find_check(name) is not None
+        return find_check(name) is not None and (has("NameFormats") or not name.startswith("k8s-"))
     return name in _NUMERIC.get(kind, ())
 
 

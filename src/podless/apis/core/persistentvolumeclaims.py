@@ -13,7 +13,7 @@ from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Checking, Faults
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -41,6 +41,7 @@ class ClaimStrategy(StatusStrategy):
     """What is wanted of a volume; bound to one, a claim may only grow."""
 
     blank: ClassVar[Object] = {"phase": "Pending"}
+    checking = Checking(once="UpdatesOnce")
 
     def default(self, version: Version, obj: Object) -> None:
         """Amounts are not finer than thousandths."""

@@ -9,7 +9,7 @@ from podless.apis.apps.replicasets import COUNTS, PARTS
 from podless.apis.shared import checks, template
 from podless.apis.shared.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Deletion, Faults
+from podless.kinds.strategy import Checking, Deletion, Faults
 from podless.meta import field, names, selectors
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -19,6 +19,7 @@ class ReplicationControllerStrategy(ReplicasStrategy):
     """As a replica set, with a selector of labels alone. Its pods outlive it where nobody says otherwise."""
 
     deletion = Deletion(orphans=True)
+    checking = Checking(once="UpdatesOnce")
     blank: ClassVar[Object] = {"replicas": 0}
     selects = frozenset({"status.replicas"})
 

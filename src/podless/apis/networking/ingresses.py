@@ -13,6 +13,7 @@ from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 CLASS = "kubernetes.io/ingress.class"
 _DEPRECATED = f"annotation \"{CLASS}\" is deprecated, please use 'spec.ingressClassName' instead"
@@ -128,7 +129,8 @@ def _backend(backend: Object, path: str) -> Iterator[FieldError]:
 
 def _service(service: Object, path: str) -> Iterator[FieldError]:
     port = service.get("port") or {}
-    yield from checks.validate_name(f"{path}.service.name", service.get("name"))
+    label = names.check_label_name if has("RelaxedServiceNameValidation") else names.label_1035
+    yield from checks.validate_name(f"{path}.service.name", service.get("name"), label)
     named, number = port.get("name") or "", port.get("number") or 0
     if named and number:
         yield field.invalid(path, "", "cannot set both port name & port number")

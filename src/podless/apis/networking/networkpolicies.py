@@ -8,12 +8,11 @@ from podless.apis.shared import checks
 from podless.apis.shared.literal import LiteralStrategy
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import Checking, Faults, MetadataPolicy
 from podless.meta import addresses, field, labelselector, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-from podless.runtime.release import has
 
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
 _TYPES = ("Ingress", "Egress")
@@ -25,6 +24,7 @@ _SELECTED = ("matchLabels", "matchExpressions", "values")
 class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
     """Who may talk to pods, and whom they may talk to."""
 
+    checking = Checking(once="NetworkPoliciesOnce")
     metadata = MetadataPolicy(on_update=(0, 1))
     empties = frozenset({"ingress", "egress", "from", "to", "ports", "except", *_SELECTED})
 
@@ -41,11 +41,6 @@ class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Selectors, ports and ranges of addresses."""
         return list(_check(obj["spec"]))
-
-    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """As a new one."""
-        errors = self.validate_create(kind, version, obj)
-        return errors if has("NetworkPoliciesOnce") else [*errors, *errors]
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """Ranges of addresses that are not in their one form."""

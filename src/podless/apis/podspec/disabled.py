@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from podless.apis.podspec import containers
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 _PROJECTIONS = ("clusterTrustBundle", "podCertificate")
 
@@ -24,10 +25,29 @@ def drop_disabled(spec: Object, old: Object | None = None) -> None:
         if not any(source.get(name) is not None for source in _sources(known)):
             for source in _sources(spec):
                 source.pop(name, None)
+    if has("ContainerRestartPolicies") and not has("ContainerRestartRules") and not _restarts(known):
+        for container, regular in _restartable(spec):
+            container.pop("restartPolicyRules", None)
+            if regular:
+                container.pop("restartPolicy", None)
     if not any("stopSignal" in hooks for hooks, _ in _hooks(known)):
         for hooks, container in _hooks(spec):
             if hooks.pop("stopSignal", None) is not None and not hooks:
                 del container["lifecycle"]
+
+
+def _restartable(spec: Object) -> Iterator[tuple[Object, bool]]:
+    """Yield the containers that can have rules for restarts, and whether they are no init containers."""
+    for part in ("containers", "initContainers"):
+        for container in each(spec.get(part) or ()):
+            yield container, part == "containers"
+
+
+def _restarts(spec: Object) -> bool:
+    return any(
+        one.get("restartPolicyRules") or (regular and one.get("restartPolicy") is not None)
+        for one, regular in _restartable(spec)
+    )
 
 
 def _sources(spec: Object) -> Iterator[Object]:

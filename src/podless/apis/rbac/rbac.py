@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis.shared import checks
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Checking, Faults
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -21,6 +21,7 @@ class RoleStrategy(TypedStrategy):
 
     allow_create_on_update = True
     naming = names.PATH_SEGMENTS
+    checking = Checking(once="UpdatesOnce")
 
     def __init__(self, namespaced: bool) -> None:
         self._namespaced = namespaced
@@ -68,6 +69,7 @@ class BindingStrategy(TypedStrategy):
 
     allow_create_on_update = True
     naming = names.PATH_SEGMENTS
+    checking = Checking(once="UpdatesOnce")
 
     def __init__(self, roles: tuple[str, ...], namespaced: bool) -> None:
         self._roles = roles

@@ -54,6 +54,8 @@ class VolumeAttachmentStrategy(StatusStrategy):
             errors += _names(obj["spec"])
         elif not obj["spec"]["attacher"]:
             errors.append(field.required("spec.attacher"))
+        if not has("UpdatesOnce"):
+            errors += errors
         if obj["spec"] != old["spec"]:
             errors.append(immutable_error("spec", gostructs.format_struct(VOLUME_ATTACHMENT_SPEC, obj["spec"])))
         return errors

@@ -12,6 +12,7 @@ from podless.cel.errors import EvaluationError
 from podless.cel.sizes import once, traversal
 from podless.cel.types import BOOL, STRING, list_of, map_of, struct
 from podless.codec import gotext
+from podless.runtime.release import has
 
 URL_TYPE = struct("kubernetes.URL")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
@@ -79,8 +80,8 @@ def _host(host: str) -> str:
             raise _Bad(f"invalid port {gotext.quote(rest)} after host")
         return _unescape(host, True) if "%25" not in host else _unescape(host)
     colon = host.rfind(":")
-    # the part from the first colon on is looked at, so that a:b:c has a bad port
-    first = host.find(":")
+    # the part from the first colon on is looked at, so that a:b:c has a bad port; older Go looks at the last one
+    first = host.find(":") if has("StrictURLColons") else colon
     if colon >= 0 and (not _PORT.match(host[colon:]) or first != colon):
         raise _Bad(f"invalid port {gotext.quote(host[first:])} after host")
     return _unescape(host, True)
