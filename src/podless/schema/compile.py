@@ -22,10 +22,10 @@ from typing import Any
 from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
 from podless.schema import default, embedded, lists
-from podless.schema.emit import FEW, Values, emit_literal
+from podless.schema.emit import CALL, FEW, PER_STEP, Values, emit_literal
 from podless.schema.mode import Mode
 from podless.schema.node import Node, count_nodes, leaf_key
-from podless.schema.prune import META
+from podless.schema.prune import BOXES, META, hides_unknown, holds_boxes
 
 # a part with more nodes than this becomes a function of its own
 _INLINE = 48
@@ -37,37 +37,14 @@ _WIDE = 12
 _MANY = 24
 # bytes of a default, with all that is filled into it, that is written down as it is
 _LITERAL = 512
-# steps of one loop that are not charged there, but to what is around it
-_FREE = 16
 # steps that a line of code costs: it takes as long to compile as that many items to walk; and a part that is not used
 _LINE, _FIELD = 50, 4
-# lines of code in a step, of which a third is executed; calling another function takes as long as so many
-_PER_STEP, _CALL = 16, 256
-# steps of an item from which on items are charged one by one, and of a function from which on it is charged
-_HEAVY_ITEM, _HEAVY = 4, 32
-# items that are charged to what is around them, where that is no more than so many steps
-_FEW_ITEMS, _AROUND = 8, 1024
 # parts that are compiled before work off the loop: it makes others for itself, and they go with it
 _MOST = 2000
 # branches of logic that are looked at for a charge
 _SOME = 32
 _DEPTH = 24
 _LOOPS = 6
-
-
-_BOXES = frozenset((dict, list))
-
-
-def _boxes(items: list[Any]) -> bool:
-    """Whether there are objects or lists among the items."""
-    charge(len(items))
-    return any(item.__class__ in _BOXES for item in items)
-
-
-def _hides(value: dict[str, Any], known: frozenset[str]) -> bool:
-    """Whether an object has fields that are not known, with something in them that may have to be pruned."""
-    charge(len(value))
-    return any(item.__class__ in _BOXES and item and key not in known for key, item in value.items())
 
 
 Walk = Callable[[Any], bool]
@@ -78,7 +55,7 @@ def _holds(parts: tuple[NodeFunction, ...], value: Any, most: int) -> int:
     found = 0
     for place, part in enumerate(parts):
         if not place % _SOME:
-            charge(_SOME * _CALL // _PER_STEP)
+            charge(_SOME * CALL // PER_STEP)
         if part.run(value):
             found += 1
             if found == most:
@@ -90,7 +67,7 @@ def _all(parts: tuple[NodeFunction, ...], value: Any) -> bool:
     """Whether all of some parts find a value in order."""
     for place, part in enumerate(parts):
         if not place % _SOME:
-            charge(_SOME * _CALL // _PER_STEP)
+            charge(_SOME * CALL // PER_STEP)
         if not part.run(value):
             return False
     return True
@@ -98,9 +75,9 @@ def _all(parts: tuple[NodeFunction, ...], value: Any) -> bool:
 
 # what the code of every part can name
 _NAMES: dict[str, Any] = {
-    "BOXES": _BOXES,
-    "boxes": _boxes,
-    "hides": _hides,
+    "BOXES": BOXES,
+    "boxes": holds_boxes,
+    "hides": hides_unknown,
     "unique": lists.are_unique,
     "resource": embedded.is_clean,
     "inf": float("inf"),
@@ -210,16 +187,8 @@ class FunctionWriter(Values):
     """Writes the lines of one function."""
 
     def __init__(self, leaves: Leaves) -> None:
-        super().__init__()
+        super().__init__(dict(_NAMES))
         self.leaves = leaves
-        self.names = dict(_NAMES)
-        self.loops = 0
-        self.given = 0  # bytes of defaults that are filled in once for each time that what is written is executed
-
-    def constant(self, prefix: str, value: Any) -> str:
-        name = f"{prefix}{len(self.names)}"
-        self.names[name] = value
-        return name
 
     def part(self, node: Node, mode: Mode) -> NodeFunction:
         """The part for a node, which simple values of one form share."""
@@ -227,61 +196,6 @@ class FunctionWriter(Values):
         found = NodeFunction(node, mode, self.leaves)
         says = leaf_key(node)
         return make_once(self.leaves, (mode, says), lambda: found) if says else found
-
-    def put(self, indent: int, text: str) -> None:
-        self.lines.append(" " * indent + text)
-        self.weight += 1
-
-    def head(self, mode: Mode) -> list[str]:
-        """The lines before all others: what the function costs, but for its loops."""
-        steps = self.weight // _PER_STEP
-        lines = [f" charge({steps})"] if steps >= _HEAVY else []
-        if self.given and (not mode.root or self.given > default.MOST):
-            lines.append(f" take({self.given})")
-        return lines
-
-    def block(self, indent: int, head: str, body: Callable[[int], None]) -> None:
-        """A compound statement; an empty body becomes pass."""
-        self.put(indent, head)
-        before = len(self.lines)
-        body(indent + 1)
-        if len(self.lines) == before:
-            self.put(indent + 1, "pass")
-
-    def loop(self, var: str, indent: int, head: str, body: Callable[[int], None]) -> None:
-        """A loop over a list or an object that is charged: for each item, or at once where items cost little.
-
-        What is short is charged to what is around it, for a charge takes as long as some lines.
-        """
-        place, space = len(self.lines), " " * indent
-        before = self.weight, self.given
-        self.weight = self.given = 0
-        self.loops += 1
-        self.block(indent, head, body)
-        self.loops -= 1
-        steps, given = max(self.weight // _PER_STEP, 1), self.given
-        self.weight, self.given = before
-        lines = []
-        if steps < _HEAVY_ITEM:
-            lines.append(f"{space}if len({var}) > {_FREE // steps}: charge(len({var}) * {steps})")
-            self.weight += _FREE * _PER_STEP
-        elif steps * _FEW_ITEMS > _AROUND:
-            self.lines.insert(place + 1, f"{space} charge({steps})")
-            self.weight += 1
-        else:
-            many = self.fresh()
-            lines.append(f"{space}{many} = len({var}) > {_FEW_ITEMS}")
-            self.lines.insert(place + 1, f"{space} if {many}: charge({steps})")
-            self.weight += _FEW_ITEMS * steps * _PER_STEP
-        if given:
-            lines.append(f"{space}if len({var}) > {_FEW_ITEMS}: take(len({var}) * {given})")
-            self.given += _FEW_ITEMS * given
-        self.lines[place:place] = lines
-
-    def fail(self, indent: int, condition: str, lines: int = 1) -> None:
-        """Give up if the condition holds."""
-        self.put(indent, f"if {condition}: return False")
-        self.weight += lines - 1
 
     def slot(self, node: Node, var: str, indent: int, mode: Mode, null: list[str] | None) -> None:
         """The code for a value; null: what to do if it is null, or None to let the schema decide."""
@@ -294,10 +208,6 @@ class FunctionWriter(Values):
             self.block(indent, "else:", lambda inner: self.chain(node, var, inner, mode, kinds, None))
             return
         self.chain(node, var, indent, mode, kinds, null)
-
-    def puts(self, indent: int, lines: list[str] | None) -> None:
-        for line in lines or ():
-            self.put(indent, line)
 
     def null(self, node: Node, mode: Mode) -> list[str]:
         """What to do with a null that stays where it is."""
@@ -350,7 +260,7 @@ class FunctionWriter(Values):
         if short and count_nodes(node.raw, _INLINE) <= _INLINE:
             self.slot(node, var, indent, mode, null)
             return
-        self.weight += _CALL
+        self.weight += CALL
         name = self.constant("f", self.part(node, mode))
         self.block(indent, f"if {var} is None:", lambda inner: self.puts(inner, null))
         self.put(indent, f"elif not {name}.run({var}): return False")
@@ -426,7 +336,7 @@ class FunctionWriter(Values):
         try:
             value, size = default.expand_default(child, _LITERAL)
         except default.Overfull:  # it counts for itself
-            self.weight += _CALL
+            self.weight += CALL
             return f"{self.constant('D', partial(default.make_default, child))}()"
         self.given += size + name
         return "(not 1)" if value is False else emit_literal(value)
@@ -443,14 +353,14 @@ class FunctionWriter(Values):
                 table[name] = _ANYTHING
         parts, key, item, run = self.constant("T", table), self.fresh(), self.fresh(), self.fresh()
         # `run` becomes a variable: the interpreter finds an attribute faster than a method
-        self.put(indent, f"if len({var}) > {_WIDE}: charge(len({var}) * {_CALL // _PER_STEP})")
+        self.put(indent, f"if len({var}) > {_WIDE}: charge(len({var}) * {CALL // PER_STEP})")
         self.put(indent, f"for {key}, {item} in {var}.items():")
         if keep or node.extra:
             self.put(indent + 1, f"{run} = {parts}.get({key}, {self.constant('R', _ANYTHING)}).run")
         else:  # what is not declared is rare, so that an exception costs nothing
             self.put(indent + 1, f"try: {run} = {parts}[{key}].run")
             self.put(indent + 1, f"except KeyError: {'return False' if mode.prune else 'continue'}")
-        self.fail(indent + 1, f"not {run}({item})", _CALL)
+        self.fail(indent + 1, f"not {run}({item})", CALL)
         if mode.fill and len(node.defaulted) > _MANY:
             names = self.constant("K", frozenset(name for name, _ in each(node.defaulted)))
             self.put(indent, f"if not {names} <= {var}.keys(): add({var}, {self.constant('M', node)})")
@@ -544,7 +454,7 @@ class FunctionWriter(Values):
 
         def test(part: Node) -> str:
             simple = self.simple(part, var, kind)
-            self.weight += 1 if simple else _CALL
+            self.weight += 1 if simple else CALL
             return simple or f"{self.constant('f', self.part(part, nested))}.run({var})"
 
         def several(branches: Sequence[Node]) -> str:

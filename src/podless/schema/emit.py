@@ -1,10 +1,11 @@
-"""The code for single values: their class, their size, their pattern, their number."""
+"""The lines of generated code: statements, loops with their charge, and checks of single values."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from podless.schema import check, formats
+from podless.schema import check, default, formats
 from podless.schema.mode import Mode
 from podless.schema.node import Node, count_nodes
 
@@ -16,6 +17,14 @@ _MORE = ("maxProperties", "minProperties", "x-kubernetes-int-or-string", "x-kube
 FEW = 12  # names or alternatives that are written one by one; more of them are looked through
 # lines of code that take as long as a search for a pattern, and as an exact check
 _SEARCH, _EXACT = 24, 48
+# steps of one loop that are not charged there, but to what is around it
+_FREE = 16
+# steps of an item from which on items are charged one by one, and of a function from which on it is charged
+_HEAVY_ITEM, _HEAVY = 4, 32
+# items that are charged to what is around them, where that is no more than so many steps
+_FEW_ITEMS, _AROUND = 8, 1024
+# lines of code in a step, of which a third is executed; calling another function takes as long as so many
+PER_STEP, CALL = 16, 256
 _RULES = frozenset((*_ANY, *_SIZES, *_BOXES, *_MORE))
 
 
@@ -25,23 +34,79 @@ def emit_literal(value: Any) -> str:
 
 
 class Values:
-    """Writes checks of single values."""
+    """Writes statements, and checks of single values."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: dict[str, Any]) -> None:
+        self.names = names  # what the code can name
         self.lines: list[str] = []
         self.weight = 0  # lines that what is written takes as long as
         self.used = 0
+        self.loops = 0
+        self.given = 0  # bytes of defaults that are filled in once for each time that what is written is executed
 
     def constant(self, prefix: str, value: Any) -> str:
-        """A name for a value."""
-        raise NotImplementedError
+        name = f"{prefix}{len(self.names)}"
+        self.names[name] = value
+        return name
 
     def put(self, indent: int, text: str) -> None:
-        raise NotImplementedError
+        self.lines.append(" " * indent + text)
+        self.weight += 1
+
+    def head(self, mode: Mode) -> list[str]:
+        """The lines before all others: what the function costs, but for its loops."""
+        steps = self.weight // PER_STEP
+        lines = [f" charge({steps})"] if steps >= _HEAVY else []
+        if self.given and (not mode.root or self.given > default.MOST):
+            lines.append(f" take({self.given})")
+        return lines
+
+    def block(self, indent: int, head: str, body: Callable[[int], None]) -> None:
+        """A compound statement; an empty body becomes pass."""
+        self.put(indent, head)
+        before = len(self.lines)
+        body(indent + 1)
+        if len(self.lines) == before:
+            self.put(indent + 1, "pass")
+
+    def loop(self, var: str, indent: int, head: str, body: Callable[[int], None]) -> None:
+        """A loop over a list or an object that is charged: for each item, or at once where items cost little.
+
+        What is short is charged to what is around it, for a charge takes as long as some lines.
+        """
+        place, space = len(self.lines), " " * indent
+        before = self.weight, self.given
+        self.weight = self.given = 0
+        self.loops += 1
+        self.block(indent, head, body)
+        self.loops -= 1
+        steps, given = max(self.weight // PER_STEP, 1), self.given
+        self.weight, self.given = before
+        lines = []
+        if steps < _HEAVY_ITEM:
+            lines.append(f"{space}if len({var}) > {_FREE // steps}: charge(len({var}) * {steps})")
+            self.weight += _FREE * PER_STEP
+        elif steps * _FEW_ITEMS > _AROUND:
+            self.lines.insert(place + 1, f"{space} charge({steps})")
+            self.weight += 1
+        else:
+            many = self.fresh()
+            lines.append(f"{space}{many} = len({var}) > {_FEW_ITEMS}")
+            self.lines.insert(place + 1, f"{space} if {many}: charge({steps})")
+            self.weight += _FEW_ITEMS * steps * PER_STEP
+        if given:
+            lines.append(f"{space}if len({var}) > {_FEW_ITEMS}: take(len({var}) * {given})")
+            self.given += _FEW_ITEMS * given
+        self.lines[place:place] = lines
 
     def fail(self, indent: int, condition: str, lines: int = 1) -> None:
-        """Give up if the condition holds. lines: that take as long as to look."""
-        raise NotImplementedError
+        """Give up if the condition holds."""
+        self.put(indent, f"if {condition}: return False")
+        self.weight += lines - 1
+
+    def puts(self, indent: int, lines: list[str] | None) -> None:
+        for line in lines or ():
+            self.put(indent, line)
 
     def fresh(self) -> str:
         """A new variable."""

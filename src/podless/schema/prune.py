@@ -13,6 +13,7 @@ from podless.runtime.sorting import in_order
 from podless.schema.node import Node
 
 META = frozenset(("apiVersion", "kind", "metadata"))
+BOXES = frozenset((dict, list))
 
 
 def prune_value(value: Any, node: Node | None, unknown: list[str] | None = None, embedded: bool = False) -> None:
@@ -83,3 +84,15 @@ def _bare(value: Any, path: str, found: list[str]) -> None:
             todo.extend(
                 (part, f"{at}[{index}]") for index, part in enumerate(each(item)) if isinstance(part, dict | list)
             )
+
+
+def holds_boxes(items: list[Any]) -> bool:
+    """Whether there are objects or lists among the items."""
+    charge(len(items))
+    return any(item.__class__ in BOXES for item in items)
+
+
+def hides_unknown(value: dict[str, Any], known: frozenset[str]) -> bool:
+    """Whether an object has fields that are not known, with something in them that may have to be pruned."""
+    charge(len(value))
+    return any(item.__class__ in BOXES and item and key not in known for key, item in value.items())
