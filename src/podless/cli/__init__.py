@@ -16,7 +16,7 @@ _READING = ("check", "plan", "compare", "test", "eval", "schema", "convert")  # 
 _HISTORY = ("log", "show", "diff", "blame", "undo")
 _RUNNING = (
     *("serve", "run", "envtest", "explore", "kubeconfig", "status"),
-    *("backup", "restore", "export", "import", "migrate"),
+    *("apply", "backup", "restore", "export", "import", "migrate"),
 )
 _COMMANDS = (*_RUNNING, *_HISTORY, *_READING)
 # one of them is a word of the language

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from podless.apis import features
@@ -17,11 +18,13 @@ from podless.plan.fetch import RunningAPI
 from podless.plan.manifests import read_set
 from podless.plan.options import MODES, ORDERS, CannotPlan, PlanOptions
 from podless.plan.output import FORMS, render_plan
+from podless.plan.planfile import write_plan
 from podless.plan.result import Plan
 from podless.plan.run import Source, make_plan
 from podless.plan.sources import Dump, Nothing
 from podless.remote import RemoteError
 from podless.remote.kubeconfig import BadKubeconfig
+from podless.runtime.files import describe_fault
 from podless.runtime.option import StartError
 
 _DESCRIPTION = (
@@ -70,6 +73,7 @@ def add(commands: Any) -> None:
     show = parser.add_argument_group("what it prints")
     show.add_argument("--output", "-o", choices=FORMS, default=FORMS[0], help="form of the plan (default: %(default)s)")
     show.add_argument("--details", action="store_true", help="also show each field that the server adds")
+    show.add_argument("--out", metavar="FILE", type=Path, help="keep the plan, for podless apply FILE")
     access.add_options(parser)
     parser.set_defaults(run=run)
 
@@ -78,18 +82,24 @@ def run(options: argparse.Namespace) -> int:
     """Plan, and print it. Returns the exit code of the plan."""
     try:
         plan = asyncio.run(_plan(options))
+        if options.out is not None:
+            write_plan(options.out, plan, _read_options(options))
     except (CannotPlan, CannotCheck, StartError, BadKubeconfig, RemoteError) as error:
         print(f"podless: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
+    except OSError as error:
+        print(f"podless: {describe_fault(error)}", file=sys.stderr)
+        return 1
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     sys.stdout.write(render_plan(plan, options.output, color=color, details=options.details))
     return plan.exit_code
 
 
-async def _plan(options: argparse.Namespace) -> Plan:
-    chosen = PlanOptions(
+def _read_options(options: argparse.Namespace) -> PlanOptions:
+    """How the set is applied. Raises CannotPlan."""
+    return PlanOptions(
         mode=options.mode,
         order=options.order,
         manager=options.field_manager,
@@ -100,6 +110,10 @@ async def _plan(options: argparse.Namespace) -> Plan:
         services=dict(options.service),
         kubernetes_version=options.kubernetes_version,
     )
+
+
+async def _plan(options: argparse.Namespace) -> Plan:
+    chosen = _read_options(options)
     items, faults = read_set(find_sources(options.paths, options.exclude))
     progress = Progress()
     return await make_plan(items, faults, _choose_source(options), chosen, progress.say)

@@ -22,6 +22,7 @@ class Baseline:
     source: what it is of, for people. release: of Kubernetes, "" where it is not known. objects: as the API has them,
     with uids. absent: objects that the API certainly has not. records: of a backup. manifests: to be applied first.
     unknown: objects that could not be read, and why. missing: all that could not be read. requests: by what they read.
+    api: url and uid of a running API, {} for what is none.
     """
 
     source: str = "nothing"
@@ -33,6 +34,7 @@ class Baseline:
     unknown: dict[Identity, str] = field(default_factory=dict)
     missing: list[Missing] = field(default_factory=list)
     requests: dict[str, int] = field(default_factory=dict)
+    api: Object = field(default_factory=dict)
 
 
 async def load_baseline(simulation: Simulation, baseline: Baseline) -> list[Missing]:

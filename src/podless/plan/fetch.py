@@ -62,6 +62,7 @@ class RunningAPI:
             fetch = _Fetch(Reader(cluster), items, options, say)
             baseline = await fetch.run()
         baseline.source = self._access.url
+        baseline.api["url"] = self._access.url
         return baseline
 
 
@@ -83,6 +84,7 @@ class _Fetch:
         baseline, kinds = self.baseline, {item.identity.kind for item in self.items}
         self._say("reads the API")
         await self._read_release()
+        await self._read_identity()
         await self._discover({item.identity.api_version for item in self.items})
         await self._find_redefined()
         named = self._name_objects()
@@ -108,6 +110,15 @@ class _Fetch:
         baseline.missing += self.reader.missing
         baseline.requests = dict(self.reader.requests)
         return baseline
+
+    async def _read_identity(self) -> None:
+        """Learn which cluster it is, for plans that are kept."""
+        try:
+            found = await self.reader.get_object(NAMESPACES, "", "kube-system")
+        except Unread:
+            return  # its address has to do
+        if found is not None:
+            self.baseline.api["uid"] = found["metadata"]["uid"]
 
     async def _read_release(self) -> None:
         try:

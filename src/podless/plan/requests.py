@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from podless.kinds.kind import Kind
+from podless.remote.cluster import RemoteCluster
 from podless.runtime.jsonobject import Object
 
 JSON = "application/json"
@@ -15,6 +17,8 @@ APPLY = "application/apply-patch+yaml"
 STRATEGIC = "application/strategic-merge-patch+json"
 MERGE = "application/merge-patch+json"
 JSON_PATCH = "application/json-patch+json"
+_WARNING = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
+_ESCAPED = re.compile(r"\\(.)")
 
 
 class Answered(NamedTuple):
@@ -29,6 +33,25 @@ class Asker(Protocol):
 
     async def ask(self, method: str, path: str, body: Any = None, media: str = JSON, **query: str) -> Answered:
         """Return what a request is answered. Raises Refused, or RemoteError where there is no answer."""
+
+
+class RemoteAsker:
+    """Sends requests to a running API."""
+
+    def __init__(self, cluster: RemoteCluster) -> None:
+        self._cluster = cluster
+
+    async def ask(self, method: str, path: str, body: Any = None, media: str = JSON, **query: str) -> Answered:
+        """Return what a request is answered. Raises Refused, or RemoteError where there is no answer."""
+        target = f"{path}?{urlencode(query)}" if query else path
+        obj = await self._cluster.send(method, target, body, media)
+        return Answered(obj, read_warnings(self._cluster.warnings))
+
+
+def read_warnings(values: Iterable[str]) -> list[str]:
+    """Return the texts in Warning headers."""
+    found = [_WARNING.match(value) for value in values]
+    return [_ESCAPED.sub(r"\1", one[1]) for one in found if one is not None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,8 @@ class Plan:
 
     source: what it starts from. release: of Kubernetes. changes: of the set's objects, in the order of their writes,
     then deletions and other consequences. webhooks: those that would be asked. missing: what could not be read.
-    requests: sent to the source, by verb and resource. seconds: that it took.
+    requests: sent to the source, by verb and resource. seconds: that it took. steps, api: the writes and the API that
+    they are for, as plan files keep them.
     """
 
     source: str
@@ -124,6 +125,7 @@ class Plan:
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
     steps: list[Object] = field(default_factory=list, repr=False)
+    api: Object = field(default_factory=dict, repr=False)
 
     def of(self, *actions: Action, consequences: bool = True) -> list[Change]:
         """Return the changes of some actions. consequences: also those that the set does not ask for itself."""

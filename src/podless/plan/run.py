@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 from podless.apis import features
 from podless.fields.managers import LAST_APPLIED
-from podless.plan import consequences, writes
+from podless.plan import consequences, planfile, writes
 from podless.plan.baseline import Baseline, load_baseline
 from podless.plan.differences import compare_objects
 from podless.plan.manifests import Identity, Item, Place, Unreadable
@@ -57,11 +57,13 @@ async def make_plan(
     release = options.kubernetes_version or baseline.release
     async with Simulation(release, call_webhooks=options.call_webhooks, services=options.services) as simulation:
         plan = Plan(baseline.source, release or features.DEFAULT)
+        plan.api = baseline.api
         plan.requests = dict(sorted(baseline.requests.items()))
         plan.missing += [*baseline.missing, *await load_baseline(simulation, baseline)]
         await _apply_first(simulation, baseline, options, plan)
         run = _Run(simulation, baseline, options, plan, say)
         await run.apply(items, faults)
+        plan.steps = run.list_steps()
         if observe is not None:
             await observe(simulation, run.revision)
         plan.webhooks = simulation.recorder.webhooks
@@ -101,6 +103,8 @@ class _Run:
         self.touched: dict[str, _Touched] = {}  # by key, the set's objects
         self.pruned: set[Identity] = set()
         self.revision = 0
+        self.written: list[tuple[Change, Endpoint, Object, Place]] = []
+        self.deleted: list[tuple[Endpoint, Object]] = []
 
     async def apply(self, items: Sequence[Item], faults: Sequence[Unreadable]) -> None:
         """Apply all, prune, and find out what follows."""
@@ -170,6 +174,7 @@ class _Run:
                 self._plan.changes.append(change)
                 continue
             self.pruned.add(identity)
+            self.deleted.append((endpoint, obj))
 
     async def _write(self, item: Item) -> Change:
         """Write one object; return what came of it."""
@@ -196,6 +201,7 @@ class _Run:
                 _refuse(change, item.place, refused)
             return change
         change.after, change.warnings = written.obj, written.warnings
+        self.written.append((change, endpoint, obj, item.place))
         self._note_name(change, endpoint, written.obj)
         if change.action is not Action.UNKNOWN:
             asked = obj if options.mode != CLIENT_SIDE else _with_record(obj)
@@ -209,6 +215,17 @@ class _Run:
             key = endpoint.known.key(metadata.get("namespace") or "", metadata["name"])
             self.touched[key] = _Touched(change, endpoint, {})
             change.identity = change.identity._replace(name=f"{metadata.get('generateName', '')}*")
+
+    def list_steps(self) -> list[Object]:
+        """Return the writes that carry the plan out, in order, with the states of the API that they are for."""
+        revisions = planfile.index_revisions(self._baseline.objects)
+        found = []
+        for change, endpoint, asked, place in self.written:
+            if change.action in (Action.CREATE, Action.UPDATE):
+                found.append(planfile.make_step(change, endpoint, asked, place, revisions))
+        for endpoint, obj in self.deleted:
+            found.append(planfile.make_deletion(endpoint, obj, revisions))
+        return found
 
     def _is_pruned(self, identity: Identity) -> bool:
         return any((one.group, *one[1:]) == (identity.group, *identity[1:]) for one in self.pruned)

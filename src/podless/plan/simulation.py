@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -15,7 +14,7 @@ from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.meta import gvk
 from podless.plan.recording import Recorder, record_admission
-from podless.plan.requests import JSON, Answered, Endpoint
+from podless.plan.requests import JSON, Answered, Endpoint, read_warnings
 from podless.remote.cluster import make_refusal
 from podless.runtime.jsonobject import Object
 from podless.store import Operation, Record, Stored
@@ -25,8 +24,6 @@ from podless.verbs import storage
 from podless.verbs.call import API
 
 _PAGE = 1000  # records that are read together
-_WARNING = re.compile(r'299 - "((?:[^"\\]|\\.)*)"')
-_ESCAPED = re.compile(r"\\(.)")
 
 
 class Loaded(NamedTuple):
@@ -98,7 +95,8 @@ class Simulation:
         document = serializer.decode_json(raw) if raw[:1] == b"{" else {"message": raw.decode("utf-8", "replace")}
         if answer.status >= 300:
             raise make_refusal(answer.status, document)
-        return Answered(dict(document), [*_read_warnings(answer.headers)])
+        warned = [value for name, value in answer.headers if name == "Warning"]
+        return Answered(dict(document), read_warnings(warned))
 
     def find_endpoint(self, api_version: str, kind: str) -> Endpoint | None:
         """Return where the objects of a kind are; None where it is not served."""
@@ -165,12 +163,3 @@ def encode_loaded(kind: Kind, obj: Object) -> Loaded:
 def describe_key(kind: Kind | None, key: str) -> tuple[str, str, str]:
     """Return the kind, the namespace and the name of the object under a key."""
     return kind.kind if kind is not None else resource_of(key)[1], namespace_of(key), name_of(key)
-
-
-def _read_warnings(headers: Iterable[tuple[str, str]]) -> Iterable[str]:
-    for name, value in headers:
-        if name == "Warning" and (found := _WARNING.match(value)):
-            yield _ESCAPED.sub(r"\1", found[1])
-
-
-Progress = Callable[[str], None]

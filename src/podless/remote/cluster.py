@@ -75,10 +75,12 @@ class RemoteCluster:
     """A connection to one server, as an asynchronous context manager. agent: the User-Agent.
 
     seconds: for one answer. tries: how often a request is sent that gets none. received: bytes of all answers so far.
+    warnings: the values of the Warning headers of the last answer.
     """
 
     def __init__(self, access: Access, agent: str, *, seconds: float = _SECONDS, tries: int = _TRIES) -> None:
         self.received = 0
+        self.warnings: list[str] = []
         self._seconds, self._tries = seconds, tries
         self._access = access
         self._agent = agent
@@ -161,6 +163,7 @@ class RemoteCluster:
         async with self._session.request(method, self._access.url + path, data=data, headers=sent) as answer:
             raw = await answer.read()
             self.received += len(raw)
+            self.warnings = answer.headers.getall("Warning", [])
             document: Any = {}
             if "json" in answer.content_type:
                 try:

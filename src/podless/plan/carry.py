@@ -1,0 +1,190 @@
+"""Carries a plan out on the API that it was made for, object by object, and refuses what has changed since."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from podless.apis.catalog import ALL
+from podless.check.sources import CannotCheck, find_sources
+from podless.plan import planfile, writes
+from podless.plan.manifests import read_set
+from podless.plan.options import CannotPlan, PlanOptions
+from podless.plan.prune import delete_object
+from podless.plan.requests import Asker, Endpoint
+from podless.plan.result import Action
+from podless.plan.run import place_object
+from podless.remote.attempts import retry_call
+from podless.remote.cluster import Refused
+from podless.runtime.jsonobject import Object
+
+Say = Callable[[str], None]
+_PATIENCE = 60.0  # seconds for a definition to be established
+_REST = 0.2
+
+
+class _NotYet(Exception):
+    """A definition is not established yet."""
+
+
+class _Changed(Exception):
+    """An object is not in the state that the plan has read; the text says how."""
+
+
+@dataclass(slots=True)
+class Carried:
+    """What was done. refused: labels of objects with the reasons. skipped: that were done before."""
+
+    created: int = 0
+    updated: int = 0
+    deleted: int = 0
+    skipped: int = 0
+    refused: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def summary(self) -> str:
+        """Return the numbers, in one line."""
+        said = f"{self.created} created, {self.updated} changed, {self.deleted} deleted"
+        said += f", {self.skipped} done before" if self.skipped else ""
+        return f"{said}, {len(self.refused)} refused."
+
+
+async def carry_out(path: Path, asker: Asker, url: str, say: Say) -> Carried:
+    """Carry out the plan in a file, from where it was interrupted. say: told of each object.
+
+    url: of the API. Raises CannotPlan, OSError, RemoteError where the API does not answer.
+    """
+    plan = planfile.read_plan(path)
+    await _check_api(plan["api"], asker, url)
+    options = PlanOptions(mode=plan["mode"], manager=plan["fieldManager"], force=plan["force"])
+    done, carried = planfile.read_journal(path), Carried()
+    for number, step in enumerate(plan["steps"]):
+        if number in done:
+            carried.skipped += 1
+            continue
+        label = _label(step)
+        try:
+            said = await _carry(step, asker, options, plan["salt"], carried)
+        except (_Changed, Refused, writes.Unwritable) as refused:
+            carried.refused.append(f"{label}: {refused}")
+            say(f"! {label}: {refused}")
+            continue
+        planfile.note_done(path, number)
+        say(f"{said} {label}")
+    return carried
+
+
+async def _check_api(wanted: Object, asker: Asker, url: str) -> None:
+    """Raises CannotPlan where the API is another one."""
+    try:
+        found = (await asker.ask("GET", "/api/v1/namespaces/kube-system")).obj["metadata"]["uid"]
+    except Refused:
+        found = ""
+    same = found == wanted["uid"] if found and wanted.get("uid") else url == wanted.get("url")
+    if not same:
+        raise CannotPlan(f"the plan is for {wanted.get('url')}, and {url} is another API")
+
+
+def _label(step: Object) -> str:
+    place = f"{step['namespace']}/" if step["namespace"] else ""
+    return f"{step['kind']} {place}{step['name']}"
+
+
+async def _carry(step: Object, asker: Asker, options: PlanOptions, salt: str, carried: Carried) -> str:
+    """Do one step; return its sign. Raises _Changed, Refused, Unwritable."""
+    endpoint = _find_endpoint(step)
+    live = None
+    if step["name"] and not step["name"].endswith("*"):
+        live = await writes.read_object(asker, endpoint, step["namespace"], step["name"])
+    if step["action"] == Action.DELETE:
+        return await _delete(step, endpoint, live, asker, carried)
+    body = _read_body(step, salt)
+    if _is_done(step, live):
+        carried.skipped += 1
+        return "="
+    _check_state(step, live)
+    written = await writes.write_object(asker, endpoint, body, live, options, guarded=True)
+    carried.warnings += [f"{_label(step)}: {text}" for text in written.warnings]
+    if step["kind"] == "CustomResourceDefinition":
+        await _await_definition(asker, endpoint, step["name"])
+    if live is None:
+        carried.created += 1
+        return "+"
+    carried.updated += 1
+    return "~"
+
+
+async def _delete(step: Object, endpoint: Endpoint, live: Object | None, asker: Asker, carried: Carried) -> str:
+    if live is None or live["metadata"]["uid"] != step["uid"] or live["metadata"].get("deletionTimestamp"):
+        carried.skipped += 1
+        return "="
+    _check_state(step, live)
+    await delete_object(asker, endpoint, live, guarded=True)
+    carried.deleted += 1
+    return "-"
+
+
+def _find_endpoint(step: Object) -> Endpoint:
+    group, _, version = step["apiVersion"].rpartition("/")
+    known = next(
+        (kind for kind in ALL if (kind.group, kind.plural) == (group, step["plural"]) and version in kind.by_version),
+        None,
+    )
+    return Endpoint(step["apiVersion"], step["plural"], step["kind"], step["namespaced"], known)
+
+
+def _is_done(step: Object, live: Object | None) -> bool:
+    """Whether the object is what the plan makes of it, as after an interruption between a write and its note."""
+    if live is None or not step["after"] or step["after"] == step["before"]:
+        return False
+    changed = bool(live["metadata"].get("resourceVersion") != step["resourceVersion"])
+    return changed and bool(planfile.make_digest(live) == step["after"])
+
+
+def _check_state(step: Object, live: Object | None) -> None:
+    """Raises _Changed where an object is not in the state that the plan has read. Its status may change."""
+    planned = step["resourceVersion"]
+    if not planned:
+        if live is not None:
+            raise _Changed("it has been created since the plan was made")
+        return
+    if live is None:
+        raise _Changed("it has been deleted since the plan was made")
+    found = live["metadata"]["resourceVersion"]
+    if found != planned and (not step["before"] or planfile.make_digest(live) != step["before"]):
+        raise _Changed(f"it has changed since the plan was made (resourceVersion {planned}, now {found})")
+
+
+def _read_body(step: Object, salt: str) -> Object:
+    """The object to be written; that of a Secret is read again. Raises _Changed."""
+    body: Object = step["body"]
+    if "sealed" not in step:
+        return body
+    try:
+        items, _ = read_set(find_sources([step["file"]]))
+    except CannotCheck as error:
+        raise _Changed(f"its manifest cannot be read again: {error}") from None
+    endpoint = _find_endpoint(step)
+    for item in items:
+        if item.obj.get("kind") == "Secret":
+            placed, _ = place_object(item.obj, endpoint, step["namespace"])
+            if planfile.seal_object(placed, salt) == step["sealed"]:
+                return placed
+    raise _Changed(f"its manifest in {step['file']} has changed since the plan was made")
+
+
+async def _await_definition(asker: Asker, endpoint: Endpoint, name: str) -> None:
+    """Wait until the kind of a definition is served. Raises _Changed where that takes too long."""
+
+    async def look() -> None:
+        obj = await writes.read_object(asker, endpoint, "", name)
+        conditions = ((obj or {}).get("status") or {}).get("conditions") or ()
+        if not any(one.get("type") == "Established" and one.get("status") == "True" for one in conditions):
+            raise _NotYet
+
+    try:
+        await asyncio.wait_for(retry_call(look, _NotYet, rest=_REST), _PATIENCE)
+    except TimeoutError:
+        raise _Changed(f"it is not established after {_PATIENCE:g} s") from None

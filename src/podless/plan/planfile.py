@@ -1,0 +1,173 @@
+"""Plans in files: the writes, the states that they are for, and how far they have been carried out.
+
+A plan file has no data of Secrets. It keeps a keyed digest of each Secret's manifest, and the manifest is read again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from podless.codec import serializer
+from podless.plan.manifests import Identity, Place
+from podless.plan.options import CannotPlan, PlanOptions
+from podless.plan.output.values import hide_in_text
+from podless.plan.requests import Endpoint
+from podless.plan.result import Action, Change, Plan
+from podless.runtime.files import write_file
+from podless.runtime.jsonobject import Object
+
+FORMAT = 1
+_STDIN = "<stdin>"
+_OWN = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
+_ADDRESSES = ("clusterIP", "clusterIPs", "healthCheckNodePort")
+_SECRET = ("data", "stringData")
+Key = tuple[str, str, str, str]  # group, kind, namespace and name
+
+
+def index_revisions(objects: Iterable[Object]) -> dict[Key, str]:
+    """Return the resourceVersions of objects as an API has them."""
+    found: dict[Key, str] = {}
+    for obj in objects:
+        metadata = obj["metadata"]
+        group, kind = str(obj["apiVersion"]).rpartition("/")[0], str(obj["kind"])
+        key = (group, kind, str(metadata.get("namespace") or ""), str(metadata["name"]))
+        found.setdefault(key, str(metadata.get("resourceVersion") or ""))
+    return found
+
+
+def make_digest(obj: Object | None) -> str:
+    """Return what tells two states of an object apart, "" for none.
+
+    Its status, managers, and what a server chooses for itself do not count.
+    """
+    if obj is None:
+        return ""
+    shown = {key: value for key, value in obj.items() if key not in ("status", "metadata")}
+    shown["metadata"] = {key: value for key, value in obj["metadata"].items() if key not in _OWN}
+    if obj.get("kind") == "Service" and isinstance(shown.get("spec"), dict):
+        spec = {key: value for key, value in shown["spec"].items() if key not in _ADDRESSES}
+        ports = spec.get("ports") or ()
+        spec["ports"] = [{key: value for key, value in port.items() if key != "nodePort"} for port in ports]
+        shown["spec"] = spec
+    return hashlib.sha256(serializer.encode_sorted(shown)).hexdigest()
+
+
+def make_step(change: Change, endpoint: Endpoint, asked: Object, place: Place, revisions: Mapping[Key, str]) -> Object:
+    """Return the write of one object."""
+    identity = change.identity
+    key = (identity.group, identity.kind, identity.namespace, identity.name)
+    return {
+        **_describe(endpoint, identity),
+        "action": str(change.action),
+        "resourceVersion": revisions.get(key, "") if change.action is Action.UPDATE else "",
+        "before": make_digest(change.before),
+        "after": make_digest(change.after),
+        "file": place.file,
+        "line": change.line,
+        "body": asked,
+    }
+
+
+def make_deletion(endpoint: Endpoint, obj: Object, revisions: Mapping[Key, str]) -> Object:
+    """Return the deletion of one object. obj: as the plan has it."""
+    metadata = obj["metadata"]
+    identity = Identity(endpoint.api_version, endpoint.kind, metadata.get("namespace") or "", metadata["name"])
+    key = (identity.group, identity.kind, identity.namespace, identity.name)
+    return {
+        **_describe(endpoint, identity),
+        "action": str(Action.DELETE),
+        "resourceVersion": revisions.get(key, ""),
+        "uid": metadata["uid"],
+        "before": make_digest(obj),
+    }
+
+
+def _describe(endpoint: Endpoint, identity: Identity) -> Object:
+    return {
+        "apiVersion": identity.api_version,
+        "kind": identity.kind,
+        "plural": endpoint.plural,
+        "namespaced": endpoint.namespaced,
+        "namespace": identity.namespace,
+        "name": identity.name,
+    }
+
+
+def write_plan(path: Path, plan: Plan, options: PlanOptions) -> None:
+    """Write a plan, for the owner of the file alone. Raises CannotPlan, OSError."""
+    if not plan.api:
+        raise CannotPlan("--out keeps plans for a running API; this one starts from files")
+    salt = secrets.token_hex(32)
+    document = {
+        "podlessPlan": FORMAT,
+        "api": plan.api,
+        "mode": options.mode,
+        "fieldManager": options.field_manager,
+        "force": options.force,
+        "summary": plan.summary(),
+        "refused": [
+            f"{change.place} {change.identity}: {hide_in_text(change, change.message)}" for change in plan.refused
+        ],
+        "salt": salt,
+        "steps": [_without_secrets(step, salt) for step in plan.steps],
+    }
+    write_file(path, json.dumps(document, indent=1).encode() + b"\n", 0o600)
+    journal_of(path).unlink(missing_ok=True)
+
+
+def _without_secrets(step: Object, salt: str) -> Object:
+    """A step without the data of a Secret, which is told apart by a digest."""
+    body = step.get("body")
+    if step["kind"] != "Secret" or "/" in step["apiVersion"] or body is None:
+        return step
+    if step["file"] == _STDIN:
+        raise CannotPlan(f"plan files keep no data of Secrets: give {step['name']} in a file, not on standard input")
+    shown = {key: value for key, value in body.items() if key not in _SECRET}
+    file = os.path.abspath(step["file"])
+    kept = dict.fromkeys(("before", "after"), "")  # digests of few values could be guessed
+    return {**step, **kept, "body": shown, "file": file, "sealed": seal_object(body, salt)}
+
+
+def seal_object(obj: Object, salt: str) -> str:
+    """Return a keyed digest of a manifest."""
+    return hmac.new(bytes.fromhex(salt), serializer.encode_sorted(obj), "sha256").hexdigest()
+
+
+def read_plan(path: Path) -> Object:
+    """Return a plan. Raises CannotPlan for what is none, OSError."""
+    try:
+        document: Any = json.loads(path.read_bytes())
+    except ValueError:
+        document = None
+    if not isinstance(document, dict) or "podlessPlan" not in document:
+        raise CannotPlan(f"{path}: not a plan; podless plan --out FILE writes one")
+    if document["podlessPlan"] != FORMAT:
+        raise CannotPlan(f"{path}: a plan of another release of podless")
+    return document
+
+
+def journal_of(path: Path) -> Path:
+    """Return the file that says how far a plan has been carried out."""
+    return path.with_name(f"{path.name}.done")
+
+
+def read_journal(path: Path) -> set[int]:
+    """Return the numbers of the steps that are done."""
+    try:
+        lines = journal_of(path).read_text().split()
+    except FileNotFoundError:
+        return set()
+    return {int(line) for line in lines if line.isdigit()}
+
+
+def note_done(path: Path, number: int) -> None:
+    """Note that a step is done."""
+    with journal_of(path).open("a") as file:
+        file.write(f"{number}\n")
