@@ -89,21 +89,6 @@ async def test_a_start_that_fails_in_asynchronous_code_says_why(tmp_path: Path) 
             pass
 
 
-OUTPUTS = [
-    "['default', 'kube-node-lease', 'kube-public', 'kube-system']\n",
-    "image: Invalid value: \"NGINX\": image in body should match '^[a-z]+$'\n{'image': 'NGINX', 'replicas': 1}\nTrue\n",
-]
-
-
-@pytest.mark.parametrize("number", range(len(OUTPUTS)))
-def test_the_examples_of_the_readme_work(number: int) -> None:
-    readme = (Path(__file__).parent.parent / "README.md").read_text()
-    examples = [part.split("```")[0] for part in readme.split("```python\n")[1:]]
-    assert len(examples) == len(OUTPUTS)
-    done = subprocess.run([sys.executable, "-c", examples[number]], capture_output=True, text=True, check=True)
-    assert done.stdout == OUTPUTS[number]
-
-
 def test_what_a_server_is_told_can_be_had_from_the_package() -> None:
     for name in podless.__all__:
         assert getattr(podless, name) is not None

@@ -16,6 +16,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.pages", description=__doc__)
     commands = parser.add_subparsers(required=True, dest="command")
     commands.add_parser("write", help="write the reference pages and pictures that come from the code")
+    commands.add_parser("record", help="draw the sessions of the README, with what they print")
     lint = commands.add_parser("lint", help="check the prose of pages")
     lint.add_argument("pages", metavar="PAGE", nargs="*", type=Path, help="default: all")
     run = commands.add_parser("run", help="execute the sessions of pages")
@@ -24,6 +25,12 @@ def main() -> int:
         "--podless", metavar="FILE", type=Path, help="the podless command to test (default: this checkout)"
     )
     given = parser.parse_args()
+    if given.command == "record":
+        from tests.pages import recording
+
+        recording.PICTURE.parent.mkdir(exist_ok=True)
+        recording.PICTURE.write_text(recording.record())
+        return 0
     if given.command == "lint":
         return _lint(given.pages or prose.files())
     return _write() if given.command == "write" else _run(given.pages or [*sessions.pages()], given.podless)

@@ -14,13 +14,14 @@ import secrets
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tests.pages.blocks import Command, Page, read_commands
+from tests.pages.blocks import Block, Command, Page, read_commands
 
 ROOT = Path(__file__).parent.parent.parent
 SHELL = ("console",)
@@ -109,6 +110,12 @@ def environment(folder: Path, podless: Path | None = None) -> dict[str, str]:
     return kept | {"PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "120"}
 
 
+def _free_port() -> str:
+    with socket.socket() as probe:
+        probe.bind((_HOST, 0))
+        return str(probe.getsockname()[1])
+
+
 class Reader:
     """Someone who follows a page in an empty folder. Raises SessionFailure for what is not as the page says."""
 
@@ -118,6 +125,7 @@ class Reader:
         self._shell = Shell(folder, environment(folder, podless))
         self._ports: dict[str, str] = {}  # of the page: those of the real servers
         self._servers = 0
+        self.seen: list[tuple[Block, str, str]] = []  # the commands, each with its block and what it printed
 
     def follow(self) -> int:
         """Save the files, type the commands, and return how many there were."""
@@ -135,11 +143,11 @@ class Reader:
                     continue
                 if block.language in SHELL:
                     for command in read_commands(block):
-                        self._type(command)
+                        self._type(block, command)
                         count += 1
                 elif block.language == "python":
                     (self._folder / ".example.py").write_text(block.text)
-                    self._type(Command(block.line, "python .example.py\n", ""))
+                    self._type(block, Command(block.line, "python .example.py\n", ""))
                     count += 1
         finally:
             self._shell.close()
@@ -151,22 +159,27 @@ class Reader:
             raise SessionFailure(f"{text}: exit status {status}: {printed}")
         return printed
 
-    def _type(self, command: Command) -> None:
+    def _type(self, block: Block, command: Command) -> None:
         where = f"{self._page.path.name}:{command.line}: {command.text.strip()}"
         if command.text.startswith("podless serve"):
             status, printed = 0, self._serve(command.text.strip().removesuffix("&"))
         else:
             status, printed = self._shell.run(self._real(command.text))
         printed = printed.replace(str(self._folder), "/home/you")
+        printed = re.sub(r"(?m)^.* held the (?:event )?loop for .*\n", "", printed)  # a busy machine, not the page
         for shown, real in self._ports.items():
             printed = printed.replace(f"{_HOST}:{real}", f"{_HOST}:{shown}")
+        self.seen.append((block, command.text, printed))
         if command.output and not matches(command.output, printed):
-            raise SessionFailure(f"{where}\nthe page shows:\n{command.output}\nit prints ({status}):\n{printed}")
+            raise SessionFailure(f"{where}\nthe page shows:\n{command.output}\nit prints ({status}):\n{printed[:3000]}")
         if not command.output and status:
-            raise SessionFailure(f"{where}\nexit status {status}:\n{printed}")
+            raise SessionFailure(f"{where}\nexit status {status}:\n{printed[:3000]}")
 
     def _real(self, text: str) -> str:
-        """Replace the ports of a page by those of its servers."""
+        """Replace the ports of a page by those of its servers. An etcd gets free ports."""
+        if text.startswith("etcd "):
+            for port in re.findall(rf"(?<={_HOST}:)\d+", text):
+                self._ports.setdefault(port, _free_port())
         return re.sub(rf"(?<={_HOST}:)\d+", lambda port: self._ports.get(port[0], port[0]), text)
 
     def _serve(self, command: str) -> str:
