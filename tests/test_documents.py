@@ -116,7 +116,7 @@ FIGURES: Mapping[str, Figures] = {
         "# in a database and # in etcd": (restore._BUMP["sqlite"], restore._BUMP["etcd"]),
         "get # Gone": (errors.Expired.code,),
         "held the event loop for # ms or longer": (watchdog.LONG,),
-        "with # this server takes no part": (etcd.parse_interval("0"),),
+        "with # this server never compacts": (etcd.parse_interval("0"),),
     },
     "explanation/architecture.md": {
         "batches of about # KiB": (fanout._TOGETHER,),
