@@ -31,7 +31,9 @@ def on_config(config: Any) -> Any:
     """Set the navigation."""
     docs = Path(config["docs_dir"])
     sections = [{title: list(section_pages(docs, folder))} for title, folder in SECTIONS.items()]
-    decisions = [f"explanation/decisions/{path.name}" for path in sorted((docs / "explanation/decisions").glob("[0-9]*"))]
+    decisions = [
+        f"explanation/decisions/{path.name}" for path in sorted((docs / "explanation/decisions").glob("[0-9]*"))
+    ]
     sections[-1]["Explanation"].append({"Decisions": decisions})
     config["nav"] = [{"Home": "index.md"}, *sections]
     return config
