@@ -15,7 +15,7 @@ ARGS ?=
 # what was compiled once is kept: else every worker and every server that a test starts compiles everything again
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: docs serve test test-all dist-check test-python clients fuzz check setup bench smoke wheel lock clean
+.PHONY: docs serve test test-all dist-check test-python clients kine fuzz check setup bench smoke wheel lock clean
 
 serve: $(SERVING)
 	$(BIN)/podless serve $(ARGS)
@@ -29,10 +29,17 @@ test-all: $(WORKING)
 # where one Python can differ from another: the interpreter, its libraries, and all that is compiled or made at run time
 PORTABLE := $(addprefix tests/,test_*.py cel http meta schema store)
 test-python: $(TESTING)
-	HYPOTHESIS_PROFILE=few $(PYTEST) -m "not slow and not clients" $(PORTABLE) $(ARGS)
+	HYPOTHESIS_PROFILE=few $(PYTEST) -m "not slow and not clients and not kine" $(PORTABLE) $(ARGS)
 
 clients: $(WORKING) # programs in other languages, and versions of kubectl; ARGS="go kubectl-1.20" for some of them
 	$(BIN)/python -m tests.clients $(ARGS)
+
+KINE := .clients/bin/kine
+$(KINE): # needs Go
+	GOBIN=$(CURDIR)/$(dir $(KINE)) go install github.com/k3s-io/kine@v0.17.5
+
+kine: $(WORKING) $(KINE) # the store's contract, verbs and controllers over kine with SQLite and with PostgreSQL
+	PODLESS_KINE=$(CURDIR)/$(KINE) $(PYTEST) -m kine tests/store tests/verbs tests/controllers $(ARGS)
 
 fuzz: $(WORKING) # other random requests each time, for two minutes
 	$(BIN)/python -m tests.fuzz $(ARGS)

@@ -60,12 +60,12 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-LEFT_OUT = re.compile(r"^pytestmark = \[?pytest\.mark\.(slow|clients)\b", re.MULTILINE)
+LEFT_OUT = re.compile(r"^pytestmark = \[?pytest\.mark\.(slow|clients|kine)\b", re.MULTILINE)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Modules of which nothing is to run are not even read, unless they are asked for by name."""
-    fast = config.option.markexpr == "not slow and not clients" and collection_path.suffix == ".py"
+    fast = config.option.markexpr == "not slow and not clients and not kine" and collection_path.suffix == ".py"
     return True if fast and LEFT_OUT.search(collection_path.read_text()) else None
 
 

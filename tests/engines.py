@@ -15,20 +15,36 @@ from podless.store import Store
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore
 from podless.store.sqlite import SQLiteStore
+from tests.store.etcd import kine
 from tests.store.etcd.cluster import shared
 from tests.store.late import LateStore
 
 
+def _store(url: str, path: Path | None) -> EtcdStore:
+    """A store at a server of etcd's API; the same for the same path."""
+    below = hashlib.sha256(str(path).encode()).hexdigest()[:16] if path is not None else uuid.uuid4().hex
+    return EtcdStore(Etcd(servers=(url,), prefix=f"/{below}"), key_layout(f"/{below}"))
+
+
 def _etcd(path: Path | None = None, **_: object) -> EtcdStore:
     """A store of its own in the etcd that all tests share."""
-    member = shared()
-    below = hashlib.sha256(str(path).encode()).hexdigest()[:16] if path is not None else uuid.uuid4().hex
-    return EtcdStore(Etcd(servers=(member.url,), prefix=f"/{below}"), key_layout(f"/{below}"))
+    return _store(shared().url, path)
+
+
+def _kine(database: str) -> Callable[..., EtcdStore]:
+    """Return what makes stores of their own in a kine over a database."""
+
+    def make(path: Path | None = None, **_: object) -> EtcdStore:
+        return _store(kine.shared(database).url, path)
+
+    return make
 
 
 ENGINES: dict[str, Callable[..., Store]] = {"sqlite": SQLiteStore, "late": LateStore, "etcd": _etcd}
+ENGINES |= {f"kine-{database}": _kine(database) for database in kine.DATABASES}
 # etcd is another program; what the late one finds is most of what it would find
 PARAMETERS = ["sqlite", "late", pytest.param("etcd", marks=pytest.mark.slow)]
+PARAMETERS += [pytest.param(f"kine-{database}", marks=pytest.mark.kine) for database in kine.DATABASES]
 
 
 # what has little to do with the store, or takes long for other reasons, is tried on one engine

@@ -35,6 +35,7 @@ class LateStore:
 
     name = "late"
     prompt = False
+    atomic = True
 
     def __init__(
         self,

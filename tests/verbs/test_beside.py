@@ -33,7 +33,8 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
         return call
 
-    for module, name in ((body, "read_body"), (view, "copy"), (review, "_subject"), (review, "_attribute_errors")):
+    followed = (body, "read_body"), (view, "copy_object"), (review, "_subject"), (review, "_attribute_errors")
+    for module, name in followed:
         monkeypatch.setattr(module, name, told(getattr(module, name)))
     return seen
 

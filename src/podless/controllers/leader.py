@@ -26,7 +26,7 @@ from podless.kinds import view
 from podless.meta.errors import APIError
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
-from podless.store import KEPT, Conflicted, Operation, Store, Stored, StoreError
+from podless.store import KEPT, Conflicted, Operation, Record, Store, Stored, StoreError
 from podless.store.keys import OWN
 from podless.verbs import steps, storage
 from podless.verbs.call import API
@@ -178,16 +178,22 @@ class Leader:
         stored = view.encode_object(self._kind, obj)
         operations = [Operation(self._key, stored, entry.revision if entry is not None else 0)]
         if take:
-            known = [one.revision for one in (await self._api.store.range(_FENCE))[0] if one.key == _FENCE]
-            operations.append(Operation(_FENCE, Stored(holder.encode()), known[0] if known else 0))
+            fence = await self._read_fence()
+            operations.append(Operation(_FENCE, Stored(holder.encode()), fence.revision if fence is not None else 0))
         elif self.guard is not None:
             operations.append(self.guard)
         try:
-            revision = await storage.commit_operations(self._api, operations)
+            await storage.commit_operations(self._api, operations)
         except Conflicted:
             raise _Outrun("another server has it") from None
         if take:
-            self.guard = Operation(_FENCE, KEPT, revision)
+            fence = await self._read_fence()  # its revision is the commit's only where the store is atomic
+            if fence is None or fence.stored.data != holder.encode():
+                raise _Outrun("another server has taken it since")
+            self.guard = Operation(_FENCE, KEPT, fence.revision)
+
+    async def _read_fence(self) -> Record | None:
+        return next((one for one in (await self._api.store.range(_FENCE))[0] if one.key == _FENCE), None)
 
     def _new(self) -> Object:
         version = self._kind.storage_version

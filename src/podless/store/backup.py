@@ -6,6 +6,7 @@ that a file that was cut off or changed is known for one before anything is done
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ FORMAT = 1
 RESTORING = f"{OWN}restoring"  # a key that is there while a restore is under way
 _PAGE = 100  # records that are read or written together, as many as etcd takes at the most in one go
 _BYTES = 1 << 20  # and their bytes, about
+_TOGETHER = 16  # commits that are under way at once
 _FEW = 8  # records that are read first
 
 
@@ -154,7 +156,7 @@ async def restore_backup(store: Store, revision: int, lines: Iterable[bytes], sa
     present.pop(RESTORING)
     gone = [Operation(key, None, expect) for key, expect in present.items() if not key.startswith(share.KEYS)]
     for start in range(0, len(gone), _PAGE):
-        await store.commit(gone[start : start + _PAGE])
+        await _write(store, gone[start : start + _PAGE])
     await unmark_restoring(store)
     await store.advance(await store.current())
     return done
@@ -175,8 +177,10 @@ def _batches(operations: Iterable[Operation]) -> Iterator[list[Operation]]:
 
 
 async def _write(store: Store, batch: list[Operation]) -> None:
+    commits = [batch] if store.atomic else [[one] for one in batch]
     try:
-        await store.commit(batch)
+        for start in range(0, len(commits), _TOGETHER):
+            await asyncio.gather(*map(store.commit, commits[start : start + _TOGETHER]))
     except Oversized as error:
         key, stored, *_ = max(batch, key=lambda one: len(one.stored.data) if one.stored is not None else 0)
         size = len(stored.data) if stored is not None else 0

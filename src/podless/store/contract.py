@@ -182,7 +182,9 @@ class Store(Protocol):
     """A revisioned key-value store. Every method raises StoreError where the engine fails.
 
     name: of the engine. prompt: a writer learns of its commit only after all watches have been told of it, and nobody
-    else writes to the store; who follows a watch need not ask for the current revision then.
+    else writes to the store; who follows a watch need not ask for the current revision then. atomic: all operations of
+    a commit have one revision and are seen at once. Where it is False they are seen one after the other, and only the
+    first one's revision is known; it is settled when the store is open.
     """
 
     name: str
@@ -191,6 +193,10 @@ class Store(Protocol):
     @property
     def changelog(self) -> ChangeLog | None:
         """The changes and who made them; None of an engine that does not keep that."""
+
+    @property
+    def atomic(self) -> bool:
+        """Whether a commit of several keys is seen at once."""
 
     @property
     def times(self) -> Mapping[str, Histogram]:
@@ -228,8 +234,9 @@ class Store(Protocol):
     async def commit(self, operations: Sequence[Operation]) -> int:
         """Carry out all operations, each of another key, or none of them.
 
-        Returns the revision, which all of them have, once it is durable. Raises Conflicted for the first key that is
-        not as expected. Who is cancelled meanwhile does not learn whether the commit has come to pass.
+        Returns the revision of the first one, which all of them have where the store is atomic, once they are durable.
+        Raises Conflicted for the first key that is not as expected. A caller that is cancelled meanwhile does not learn
+        whether the commit has come to pass.
         """
 
     async def chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:

@@ -94,6 +94,7 @@ class SQLiteStore:
 
     name = "sqlite"
     prompt = True
+    atomic = True
 
     def __init__(
         self, path: Path | None = None, *, keep: Keep | None = None, bounds: Bounds | None = None, authors: bool = True

@@ -152,15 +152,19 @@ def encode_stored(kind: Kind, obj: Object) -> Stored:
 
 
 async def commit_together(api: API, plan: Callable[[], Awaitable[Sequence[Operation]]]) -> int:
-    """Commit what is planned on what is stored now, all of it at once; nothing follows from it.
+    """Commit what is planned on what is stored now, at once where the store is atomic; nothing follows from it.
 
-    The plan is made again where it has been overtaken. Returns the revision, 0 where nothing was planned. Raises
-    Unavailable where it is overtaken again and again.
+    The plan is made again where it has been overtaken, so it must be right for a state that is half of it, too. Returns
+    the revision, 0 where nothing was planned. Raises Unavailable where it is overtaken again and again.
     """
 
     async def write(_: _Present | None) -> int:
-        operations = await plan()
-        return await commit_operations(api, operations) if operations else 0
+        operations, revision = await plan(), 0
+        if operations and api.store.atomic:
+            return await commit_operations(api, operations)
+        for one in operations:
+            revision = await commit_operations(api, (one,))
+        return revision
 
     return await _repeat(api, write)
 

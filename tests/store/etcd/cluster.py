@@ -21,7 +21,7 @@ ETCD = shutil.which("etcd")
 # ends what a test has started also where the test's process is killed
 LEASH = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
 # what is on a leash ends with the thread that has started it: this one lasts as long as the process
-_STARTER = ThreadPoolExecutor(1, "etcd")
+STARTER = ThreadPoolExecutor(1, "etcd")
 _MEMORY = Path("/dev/shm")  # a disk that is not slow to sync
 
 
@@ -57,7 +57,7 @@ class Member:
         common += ["--listen-metrics-urls", self.health]
         with (Path(self.folder.name) / "log").open("ab") as log:
             command = [*LEASH, ETCD, *common, *self.more]
-            self.process = _STARTER.submit(subprocess.Popen, command, stdout=log, stderr=log).result()
+            self.process = STARTER.submit(subprocess.Popen, command, stdout=log, stderr=log).result()
 
     def ready(self) -> None:
         """Wait until it answers."""

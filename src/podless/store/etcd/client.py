@@ -43,6 +43,10 @@ class Forgotten(Exception):
     """What was asked about is older than the history that is kept."""
 
 
+class Unsupported(StoreError):
+    """The server does not take such a request, as it is not etcd but speaks for another database."""
+
+
 class _Dropped(Unreachable):
     """A member knew no leader to hand a write to, so it was surely not carried out."""
 
@@ -302,4 +306,6 @@ def _refusal(error: ChannelError) -> Exception:
     if code in (rpc.UNAVAILABLE, rpc.CANCELLED) or "leader" in text or _DROPPED in text:
         kind = _Dropped if _DROPPED in text else Unreachable
         return kind(text if text.startswith("etcdserver") else "etcdserver: cannot be reached")
+    if code == rpc.INVALID and "unsupported" in text:
+        return Unsupported(text)
     return StoreError(text or f"etcd: error {code} of gRPC")

@@ -1,7 +1,8 @@
 """Compaction of the cluster: by one server for all of them, of what was already there an interval ago.
 
-The servers agree by the key `compact_rev_key`, as kube-apiservers do, and with them: whoever finds it as he left it at
-his last turn moves it on and compacts. Source: compact.go of k8s.io/apiserver.
+The servers agree by the key `compact_rev_key`, as kube-apiservers do, and with them: a server that finds the version
+that it left at its last turn moves the key on and compacts. Source: compact.go of k8s.io/apiserver. kine takes no other
+transaction for this key.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Compactor:
         self._client = client
         self._interval = interval
         self._forgot = forgot
-        self._known = 0  # the revision of the key at the last turn
+        self._known = 0  # the version of the key at the last turn
         self._revision = self._at = 0  # that of the cluster, and when that was
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -71,7 +72,7 @@ class Compactor:
         """Move the key on, and compact where that was this server's turn. Raises StoreError."""
         if self.held:
             return
-        compare = m.Compare(result=m.EQUAL, target=m.MOD, key=_KEY, mod_revision=self._known)
+        compare = m.Compare(result=m.EQUAL, target=m.VERSION, key=_KEY, version=self._known)
         put = m.Request(request_put=m.PutRequest(key=_KEY, value=b"%d" % self._revision))
         get = m.Request(request_range=m.RangeRequest(key=_KEY))
         answer = await self._client.ask("txn", m.TxnRequest(compare=[compare], success=[put], failure=[get]))
@@ -79,10 +80,10 @@ class Compactor:
         at, self._at = self._at, int(clock.time())
         if not answer.succeeded:  # somebody else has done it
             (found,) = answer.responses[0].response_range.kvs or (m.KeyValue(),)
-            self._known = found.mod_revision
+            self._known = found.version
             self._note(at, int(found.value) if found.value.isdigit() else 0)
             return
-        self._known = answer.header.revision
+        self._known += 1
         if before:
             try:
                 await self._client.ask("compact", m.CompactionRequest(revision=before))

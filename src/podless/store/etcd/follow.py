@@ -28,13 +28,13 @@ class Gone(Exception):
         self.revision = revision
 
 
-def read_change(layout: KeyLayout, event: Any) -> Change:
-    """An event as a change of a key."""
+def read_change(layout: KeyLayout, event: Any, *, before: bool = False) -> Change:
+    """An event as a change of a key. before: with the state that it replaced; kine sends that whether asked or not."""
     kv = event.kv
     key, revision = layout.back(kv.key), kv.mod_revision
-    before = read_record(layout, event.prev_kv) if event.HasField("prev_kv") else None
+    old = read_record(layout, event.prev_kv) if before and event.HasField("prev_kv") else None
     after = None if event.type == m.DELETE else Record(key, layout.stored(key, kv.value), revision, kv.create_revision)
-    return Change(key, revision, after, before)
+    return Change(key, revision, after, old)
 
 
 def read_record(layout: KeyLayout, kv: Any) -> Record:

@@ -23,7 +23,7 @@ _SCALARS = {
 # message: fields as "name type number"; a type with * is repeated
 _MESSAGES = {
     "Header": "revision int 3",
-    "KeyValue": "key bytes 1, create_revision int 2, mod_revision int 3, value bytes 5, lease int 6",
+    "KeyValue": "key bytes 1, create_revision int 2, mod_revision int 3, version int 4, value bytes 5, lease int 6",
     "Event": "type enum 1, kv KeyValue 2, prev_kv KeyValue 3",
     "RangeRequest": (
         "key bytes 1, range_end bytes 2, limit int 3, revision int 4, serializable bool 7, keys_only bool 8, "
@@ -36,7 +36,8 @@ _MESSAGES = {
     "Request": "request_range RangeRequest 1, request_put PutRequest 2, request_delete_range DeleteRequest 3",
     "Answer": "response_range RangeResponse 1",
     "Compare": (
-        "result enum 1, target enum 2, key bytes 3, create_revision int 5, mod_revision int 6, range_end bytes 64"
+        "result enum 1, target enum 2, key bytes 3, version int 4, create_revision int 5, mod_revision int 6, "
+        "range_end bytes 64"
     ),
     "TxnRequest": "compare Compare* 1, success Request* 2, failure Request* 3",
     "TxnResponse": "header Header 1, succeeded bool 2, responses Answer* 3",
@@ -101,5 +102,5 @@ StatusRequest = _MADE["StatusRequest"]
 StatusResponse = _MADE["StatusResponse"]
 
 EQUAL, LESS = 0, 2  # results of a Compare
-CREATE, MOD = 1, 2  # its targets: the revisions of the first write and of the last
+VERSION, CREATE, MOD = 0, 1, 2  # its targets: the number of writes, the revisions of the first one and of the last
 DELETE = 1  # the type of an Event

@@ -17,11 +17,12 @@ from podless.store.etcd import messages as m
 from podless.store.etcd import transaction
 from podless.store.etcd.alone import Alone
 from podless.store.etcd.channel import ChannelError
-from podless.store.etcd.client import EtcdClient, Forgotten
+from podless.store.etcd.client import EtcdClient, Forgotten, Unsupported
 from podless.store.etcd.compactor import Compactor
 from podless.store.etcd.follow import FENCES, MOVED, EtcdFollower, Gone, read_change, read_events, read_record
 from podless.store.etcd.layout import KeyLayout
 from podless.store.etcd.leases import Leases
+from podless.store.etcd.ordered import OrderedCommits
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.transaction import commit_chain
 from podless.store.keys import Stored
@@ -55,6 +56,8 @@ class EtcdStore:
         self._client = EtcdClient(settings)
         self._layout = layout or KeyLayout(settings.prefix, {})
         self._leases = Leases(self._client, times or {})
+        self._exclusive = settings.exclusive
+        self._ordered: OrderedCommits | None = None  # where transactions take one key
         self._newest = 0
         self._alone = Alone(
             self._client,
@@ -66,7 +69,8 @@ class EtcdStore:
         self._compactor = Compactor(self._client, interval, self._forgot)
         self._followers: list[EtcdFollower] = []
         self._compacted = 0
-        self._fence = self._layout.key(f"{FENCES}{uuid.uuid4()}")
+        self._fence = f"{FENCES}{uuid.uuid4()}"
+        self._fences: dict[str, int] = {}  # their revisions, as far as they are needed
         self._pushing: asyncio.Task[None] | None = None
         self._moving: asyncio.Task[None] | None = None
         nowhere = self._layout.key(_NOWHERE)
@@ -91,12 +95,34 @@ class EtcdStore:
         """Reach the cluster. Raises StoreError."""
         self._client.open()
         await self.current()
+        await self._try_transactions()
         await self._look()
         await self._alone.start()
         self._compactor.start()
 
+    @property
+    def atomic(self) -> bool:
+        """Whether the server takes transactions of several keys; kine does not."""
+        return self._ordered is None
+
+    async def _try_transactions(self) -> None:
+        """Find out whether the server takes transactions of several keys. Raises StoreError."""
+        there = [self._layout.key(f"{_NOWHERE}{number}") for number in range(2)]
+        absent = [m.Compare(result=m.EQUAL, target=m.MOD, key=key) for key in there]
+        try:
+            await self._client.ask("txn", m.TxnRequest(compare=absent))
+        except Unsupported:
+            if self._exclusive:
+                raise StoreError(
+                    "--etcd-exclusive needs transactions of several keys, which this server does not take (kine?): "
+                    "leave the option out"
+                ) from None
+            self._ordered = OrderedCommits(self._commit_one, self._read)
+
     async def close(self) -> None:
         """Finish what is under way, and leave the cluster."""
+        if self._ordered is not None:
+            await self._ordered.finish()
         await self._compactor.stop()
         await self._alone.stop()
         for follower in self._followers:
@@ -237,10 +263,23 @@ class EtcdStore:
             self._pushing = None
 
     async def _put_fence(self, key: str = "") -> int:
-        there = self._layout.key(key) if key else self._fence
-        revision: int = (await self._client.ask("put", m.PutRequest(key=there))).header.revision
+        key = key or self._fence
+        if self._ordered is not None:
+            return await self._put_anyway(key)
+        revision: int = (await self._client.ask("put", m.PutRequest(key=self._layout.key(key)))).header.revision
         self._newest = max(self._newest, revision)
         return revision
+
+    async def _put_anyway(self, key: str) -> int:
+        """Write a key at whatever revision, by transactions that kube-apiserver sends, too: older kine has no Put."""
+        while True:
+            try:
+                revision = await self._commit_one(Operation(key, Stored(b""), self._fences.get(key, 0)))
+            except Conflicted as conflict:
+                self._fences[key] = conflict.current.revision if conflict.current is not None else 0
+            else:
+                self._fences[key] = revision
+                return revision
 
     def alone(self, shown: int) -> bool:
         """Whether only this server writes, and a follower that was told up to `shown` knows all that it has written."""
@@ -248,6 +287,10 @@ class EtcdStore:
 
     async def commit(self, operations: Sequence[Operation]) -> int:
         """Write in one transaction and return its revision. Raises Conflicted and StoreError."""
+        if self._ordered is not None:
+            if len(operations) == 1 and operations[0].stored is not KEPT:
+                return await self._commit_one(operations[0])
+            return await self._ordered.commit_in_order(operations)
         wanted = b""
         for key, stored, expect, _ in operations:
             leased = stored is not None and stored is not KEPT and self._leases.wanted(key)
@@ -265,6 +308,31 @@ class EtcdStore:
             if (holder[0].create_revision if holder else 0) == made:
                 raise StoreError("etcd refused a transaction whose conditions hold")
             await self._alone.share(made)
+
+    async def _commit_one(self, operation: Operation) -> int:
+        """Write one key by a transaction of the shape that kube-apiserver uses. Raises Conflicted and StoreError.
+
+        Source: optimisticPut and optimisticDelete of k8s.io/apiserver's storage/etcd3.
+        """
+        key, stored, expect, _ = operation
+        if stored is None and not expect:
+            raise Conflicted(key, await self._read(key))
+        lease = await self._leases.lease(key) if stored is not None and self._leases.wanted(key) else 0
+        before = self._newest
+        answer = await self._client.ask("txn", self._wanted(key, stored, expect, lease))
+        revision: int = answer.header.revision
+        if not answer.succeeded:  # kine's revision is not the newest one then
+            kvs = answer.responses[0].response_range.kvs if answer.responses else ()
+            raise Conflicted(key, read_record(self._layout, kvs[0]) if kvs else None)
+        if revision < before:
+            await self._moved_on(before)
+        self._newest = max(self._newest, revision)
+        return revision
+
+    async def _read(self, key: str) -> Record | None:
+        """One record."""
+        found = (await self._range(key=self._layout.key(key))).kvs
+        return read_record(self._layout, found[0]) if found else None
 
     async def chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
         """Write in a transaction for each. Raises as `commit`."""
@@ -368,7 +436,7 @@ class EtcdStore:
         def take(events: Sequence[Any], revision: int) -> bool:
             for event in events:
                 if self._layout.back(event.kv.key).startswith(prefix) and event.kv.mod_revision < end:
-                    found.append(read_change(self._layout, event))
+                    found.append(read_change(self._layout, event, before=True))
             return revision >= end
 
         try:
@@ -376,6 +444,9 @@ class EtcdStore:
         except Gone as gone:
             self._forgot(gone.revision)
             raise Compacted(self._compacted) from None
+        for one in found:
+            if one.before is None and (one.record is None or one.record.created < one.revision):
+                raise Compacted(one.revision)  # kine has forgotten what this change has replaced
         return found
 
     async def compact(self, revision: int) -> None:

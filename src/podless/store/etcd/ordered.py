@@ -1,0 +1,169 @@
+"""Commits of several keys on a server whose transactions take one key, such as kine: key by key, under a lock.
+
+The first operation is the write itself; the others go along with it, so that of two writers who chose at the same time
+one chooses again. The lock is a key that names them. Its holder checks every condition, writes the first key if its
+condition still holds, then gives the other keys a new revision whatever happens: a writer that has not seen the first
+key cannot find the revisions that it expects. A server that dies while it holds the lock leaves the list of keys; the
+next one gives them new revisions before it goes on.
+
+Limits: other clients see the keys one after the other. A first write that reaches the database more than `_STALE`
+seconds after it was sent is not kept from happening. Conditions alone (KEPT) are read before the write, not with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+
+from podless.codec import serializer
+from podless.store.contract import KEPT, Conflicted, Full, Operation, Overdue, Oversized, Record, StoreError
+from podless.store.etcd.follow import FENCES
+from podless.store.keys import Stored
+
+log = logging.getLogger("podless")
+
+_KEY = f"{FENCES}commits"
+_FREE = Stored(b"{}")
+_REST, _LONGEST = 0.02, 0.2  # seconds between two looks at a lock that is held: at first, and at most
+_SENDS = 2.0  # seconds after taking the lock in which the first write may be sent
+_STALE = 10.0  # seconds without a change after which a lock is taken from its holder
+_PATIENCE = 20.0  # seconds that a commit waits for the lock
+
+Write = Callable[[Operation], Awaitable[int]]
+Read = Callable[[str], Awaitable[Record | None]]
+
+
+class OrderedCommits:
+    """The commits of one server. write: commits one operation, raises Conflicted. read: returns one record."""
+
+    def __init__(self, write: Write, read: Read) -> None:
+        self._write, self._read = write, read
+        self._name = str(uuid.uuid4())
+        self._turn = asyncio.Lock()  # writers of this process do not compete for the key
+        self._revision = 0  # of the lock, when it was free
+        self._working: set[asyncio.Task[int]] = set()
+
+    async def commit_in_order(self, operations: Sequence[Operation]) -> int:
+        """Return the revision of the first operation. Raises Conflicted and StoreError, as `Store.commit` does.
+
+        A commit that has begun ends, even if its caller is cancelled: others would wait for the lock otherwise.
+        """
+        first, *along = operations
+        if first.stored is not KEPT and all(one.stored is KEPT for one in along):
+            await self._check(along)
+            return await self._write(first)
+        work = asyncio.get_running_loop().create_task(self._commit(operations))
+        self._working.add(work)
+        work.add_done_callback(self._working.discard)
+        return await asyncio.shield(work)
+
+    async def finish(self) -> None:
+        """Wait for commits that have begun."""
+        await asyncio.gather(*self._working, return_exceptions=True)
+
+    async def _check(self, operations: Sequence[Operation]) -> None:
+        """Raises Conflicted for the first key that is not as expected."""
+        for one, there in zip(
+            operations, await asyncio.gather(*(self._read(each.key) for each in operations)), strict=True
+        ):
+            actual = there.revision if there is not None else 0
+            if actual != one.expect or (one.stored is None and not one.expect):
+                raise Conflicted(one.key, there)
+
+    async def _commit(self, operations: Sequence[Operation]) -> int:
+        loop = asyncio.get_running_loop()
+        writes = [one for one in operations if one.stored is not KEPT]
+        async with self._turn:
+            held = await self._take([one.key for one in writes[1:]])
+            until = loop.time() + _SENDS
+            known = True  # whether the outcome of the first write is
+            try:
+                await self._check(operations)
+                if loop.time() > until:
+                    raise Overdue
+                try:
+                    revision = await self._write(writes[0]) if writes else held
+                except (Conflicted, Full, Oversized):
+                    raise
+                except StoreError:
+                    known = False  # the write may yet arrive, so the lock stays until others take it away
+                    raise
+                for one in writes[1:]:
+                    await self._renew(one)
+                return revision
+            finally:
+                if known:
+                    await self._release(held)
+
+    async def _renew(self, operation: Operation) -> None:
+        """Write a key that goes along. Where somebody wrote it meanwhile that stays, under a new revision."""
+        while True:
+            try:
+                await self._write(operation)
+            except Conflicted as conflict:
+                there = conflict.current
+                if there is not None:
+                    operation = Operation(there.key, there.stored, there.revision)
+                elif operation.stored is None:
+                    return
+                else:
+                    operation = operation._replace(expect=0)
+            else:
+                return
+
+    # the lock
+
+    async def _take(self, along: list[str]) -> int:
+        """Return the revision of the lock once it is held. Raises Overdue."""
+        until = asyncio.get_running_loop().time() + _PATIENCE
+        expect, left = self._revision, list[str]()
+        while True:
+            wanted = Stored(serializer.encode_json({"holder": self._name, "keys": [*left, *along]}))
+            try:
+                held = await self._write(Operation(_KEY, wanted, expect))
+            except Conflicted as conflict:
+                expect, left = await self._wait(conflict.current, until)
+                continue
+            for there in [await self._read(key) for key in left]:
+                if there is not None:
+                    await self._renew(Operation(there.key, there.stored, there.revision))
+            return held
+
+    async def _wait(self, there: Record | None, until: float) -> tuple[int, list[str]]:
+        """Wait until the lock is free, or its holder gone; returns its revision, and the keys that such a one has left.
+
+        Raises Overdue.
+        """
+        loop = asyncio.get_running_loop()
+        since, rest, seen = loop.time(), _REST, there.revision if there is not None else 0
+        while there is not None and (keys := _keys(there.stored.data)) is not None:
+            if there.revision != seen:
+                since, seen = loop.time(), there.revision
+            if loop.time() - since > _STALE:
+                log.warning("etcd: a server has held the lock of commits for %d s: it is taken away", _STALE)
+                return there.revision, keys
+            if loop.time() > until:
+                raise Overdue
+            await asyncio.sleep(rest * random.uniform(0.5, 1))
+            rest = min(rest * 1.5, _LONGEST)
+            there = await self._read(_KEY)
+        return (there.revision if there is not None else 0), []
+
+    async def _release(self, held: int) -> None:
+        try:
+            self._revision = await self._write(Operation(_KEY, _FREE, held))
+        except StoreError as error:
+            log.warning("etcd: the lock of commits was not released: %s", error)
+
+
+def _keys(value: bytes) -> list[str] | None:
+    """The keys that the holder of a lock writes, None where nobody holds it."""
+    with suppress(ValueError):
+        said = serializer.decode_json(value)
+        if isinstance(said, dict) and "holder" in said:
+            return [str(one) for one in said.get("keys") or ()]
+    return None
