@@ -55,7 +55,13 @@ def test_a_token_in_a_file(tmp_path: Path) -> None:
         ({"current-context": ""}, "no current context"),
         ({"clusters": []}, "no cluster 'c'"),
         ({"clusters": [{"name": "c", "cluster": {}}]}, "no server in cluster c"),
-        ({"users": [{"name": "u", "user": {"exec": {}}}]}, "exec of user u is not supported here; give a token"),
+        ({"users": [{"name": "u", "user": {"exec": {}}}]}, "exec of user u: apiVersion '' is not one of "),
+        (
+            {"users": [{"name": "u", "user": {"username": "a"}}]},
+            "username of user u is not supported here; give a token",
+        ),
+        ({"users": [{"name": "u", "user": {"tokenFile": "none"}}]}, "[Errno 2] No such file or directory"),
+        ({"clusters": [{"name": "c", "cluster": {"server": "https://x", "proxy-url": "socks5://x"}}]}, "proxy-url: "),
         (
             {"clusters": [{"name": "c", "cluster": {"server": "https://x", "certificate-authority-data": "eHk="}}]},
             "certificates: ",

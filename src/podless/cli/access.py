@@ -8,6 +8,7 @@ from pathlib import Path
 
 from podless.remote import kubeconfig as configs
 from podless.remote.kubeconfig import Access, BadKubeconfig
+from podless.remote.proxies import choose_proxy
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -46,4 +47,7 @@ def read_access(options: argparse.Namespace) -> Access:
         secure.verify_flags &= ~ssl.VERIFY_X509_STRICT
         if options.insecure_skip_tls_verify:
             secure.check_hostname, secure.verify_mode = False, ssl.CERT_NONE
-    return Access(url, options.token, secure)
+    try:
+        return Access(url, options.token, secure, choose_proxy(url))
+    except ValueError as error:
+        raise BadKubeconfig(str(error)) from None

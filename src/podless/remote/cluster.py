@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -10,10 +11,13 @@ from typing import TYPE_CHECKING, Any, Self
 from podless.codec import serializer
 from podless.remote.attempts import retry_call
 from podless.remote.client import RemoteError
-from podless.remote.kubeconfig import Access
+from podless.remote.execplugin import Credential
+from podless.remote.kubeconfig import Access, BadKubeconfig
 from podless.runtime.jsonobject import Object
 
 if TYPE_CHECKING:
+    import ssl
+
     import aiohttp
 
 
@@ -85,32 +89,72 @@ class RemoteCluster:
         self._access = access
         self._agent = agent
         self._session: aiohttp.ClientSession | None = None
+        self._left: list[aiohttp.ClientSession] = []  # of certificates that were renewed
+        self._credential = Credential(access.token)
 
     async def __aenter__(self) -> Self:
+        self._open_session(self._access.context)
+        return self
+
+    def _open_session(self, context: ssl.SSLContext | None) -> None:
         import aiohttp
 
         headers = {"User-Agent": self._agent, "Accept": "application/json"}
-        if self._access.token:
-            headers["Authorization"] = f"Bearer {self._access.token}"
-        connector = aiohttp.TCPConnector(ssl=self._access.context or False)
+        connector = aiohttp.TCPConnector(ssl=context or False)
         timeout = aiohttp.ClientTimeout(total=self._seconds)
         self._session = aiohttp.ClientSession(connector=connector, timeout=timeout, headers=headers)
-        return self
+
+    async def _renew_credential(self, refused: Credential | None = None) -> None:
+        """Have a program that gives credentials give one, where there is none that is good. Raises RemoteError."""
+        plugin, certified, before = self._access.plugin, self._access.certified, self._credential
+        if plugin is None:
+            return
+        self._credential = now = await plugin.get_credential(refused)
+        if certified is not None and now.certificate and (now.certificate, now.key) != (before.certificate, before.key):
+            try:
+                context = certified(now.certificate, now.key)
+            except BadKubeconfig as error:
+                raise RemoteError(str(error)) from None
+            if self._session is not None:
+                self._left.append(self._session)  # requests may be under way
+            self._open_session(context)
+
+    @asynccontextmanager
+    async def _request(
+        self, method: str, path: str, headers: Iterable[tuple[str, str]], data: bytes | None = None
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """The answer to one request, with credentials, asked for anew where the server does not take them."""
+        access = self._access
+        more: dict[str, Any] = {"proxy": access.proxy} if access.proxy else {}
+        if access.server_name:
+            more["server_hostname"] = access.server_name
+        await self._renew_credential()
+        for last in (access.plugin is None, True):
+            assert self._session is not None
+            credential = self._credential
+            sent = [*headers]
+            if credential.token:
+                sent.append(("Authorization", f"Bearer {credential.token}"))
+            async with self._session.request(method, access.url + path, data=data, headers=sent, **more) as answer:
+                if answer.status != 401 or last:
+                    yield answer
+                    return
+            await self._renew_credential(credential)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        for session in [*self._left, *([self._session] if self._session is not None else [])]:
+            await session.close()
+        self._left.clear()
+        self._session = None
 
     async def read(self, path: str) -> tuple[bytes, Mapping[str, str]]:
         """The bytes and the headers that answer a GET. Raises Refused, or RemoteError where there is no answer."""
         import aiohttp
 
-        assert self._session is not None
         try:
-            async with self._session.get(self._access.url + path, headers={"Accept": "*/*"}) as answer:
+            async with self._request("GET", path, [("Accept", "*/*")]) as answer:
                 raw = await answer.read()
                 if answer.status >= 300:
                     raise make_refusal(answer.status, _status(answer.content_type, raw))
@@ -122,9 +166,8 @@ class RemoteCluster:
         """Yield the events of a watch until it ends. Raises Refused, or RemoteError where there is no answer."""
         import aiohttp
 
-        assert self._session is not None
         try:
-            async with self._session.get(self._access.url + path) as answer:
+            async with self._request("GET", path, ()) as answer:
                 if answer.status >= 300:
                     raise make_refusal(answer.status, _status(answer.content_type, await answer.read()))
                 rest = b""
@@ -157,10 +200,9 @@ class RemoteCluster:
             raise RemoteError(f"{self._access.url}: {error or type(error).__name__}") from None
 
     async def _once(self, method: str, path: str, body: Any, media: str, headers: Iterable[tuple[str, str]]) -> Object:
-        assert self._session is not None
         data = None if body is None else serializer.encode_json(body)
         sent = [*headers] if body is None else [*headers, ("Content-Type", media)]
-        async with self._session.request(method, self._access.url + path, data=data, headers=sent) as answer:
+        async with self._request(method, path, sent, data) as answer:
             raw = await answer.read()
             self.received += len(raw)
             self.warnings = answer.headers.getall("Warning", [])

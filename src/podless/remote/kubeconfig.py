@@ -7,14 +7,19 @@ import binascii
 import os
 import ssl
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from podless.codec import serializer
+from podless.remote.execplugin import EXTENSION, BadPlugin, ExecPlugin
+from podless.remote.proxies import check_proxy, choose_proxy
 
-_ELSEWHERE = ("exec", "auth-provider", "username")
+_ELSEWHERE = ("auth-provider", "username")
+# what a program is told of the cluster as it stands there
+_TOLD = ("server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url")
 
 
 class BadKubeconfig(Exception):
@@ -23,11 +28,20 @@ class BadKubeconfig(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """How to reach a server. url: without a slash at the end. token: "" for none. context: None for plain HTTP."""
+    """How to reach a server.
+
+    url: without a slash at the end. token: "" for none. context: None for plain HTTP. proxy: its URL, "" for none.
+    server_name: that the certificate is good for, "" for the host of the URL. plugin: where a program gives the token
+    or the client certificate; certified then makes the context with a certificate and its key, both PEM.
+    """
 
     url: str
     token: str = ""
     context: ssl.SSLContext | None = None
+    proxy: str = ""
+    server_name: str = ""
+    plugin: ExecPlugin | None = None
+    certified: Callable[[bytes, bytes], ssl.SSLContext] | None = None
 
 
 def kubeconfig_paths(environment: Mapping[str, str] = os.environ) -> list[Path]:
@@ -55,10 +69,39 @@ def read_kubeconfig(path: Path, context: str = "") -> Access:
         if way in user:
             raise BadKubeconfig(f"{path}: {way} of user {chosen['user']} is not supported here; give a token")
     token = str(user.get("token") or "")
-    if user.get("tokenFile"):
-        token = (path.parent / user["tokenFile"]).read_text().strip()
-    secure = _context(path, cluster, user) if server.startswith("https://") else None
-    return Access(server.rstrip("/"), token, secure)
+    try:
+        if user.get("tokenFile"):
+            token = (path.parent / user["tokenFile"]).read_text().strip()
+        named = str(cluster.get("proxy-url") or "")
+        proxy = check_proxy(named, "proxy-url") if named else choose_proxy(server)
+        plugin = _plugin(path, chosen, cluster, user)
+    except (OSError, ValueError) as error:
+        raise BadKubeconfig(f"{path}: {error}") from None
+    secure, certified = None, None
+    if server.startswith("https://"):
+        certificate = _data(path, user, "client-certificate"), _data(path, user, "client-key")
+        secure, certified = _context(path, cluster, *certificate), partial(_context, path, cluster)
+    name = str(cluster.get("tls-server-name") or "")
+    return Access(server.rstrip("/"), token, secure, proxy, name, plugin, certified)
+
+
+def _plugin(
+    path: Path, context: Mapping[str, Any], cluster: Mapping[str, Any], user: Mapping[str, Any]
+) -> ExecPlugin | None:
+    """The program that gives a user's credentials. Raises BadPlugin, OSError."""
+    config = user.get("exec")
+    if config is None:
+        return None
+    if not isinstance(config, Mapping):
+        raise BadPlugin(f"exec of user {context['user']} is no map")
+    told: dict[str, Any] = {name: cluster[name] for name in _TOLD if cluster.get(name)}
+    authority = _data(path, cluster, "certificate-authority")
+    if authority:
+        told["certificate-authority-data"] = base64.b64encode(authority).decode()
+    for extension in cluster.get("extensions") or ():
+        if isinstance(extension, Mapping) and extension.get("name") == EXTENSION:
+            told["config"] = extension.get("extension")
+    return ExecPlugin(config, context["user"], path.parent, told)
 
 
 def _named(path: Path, config: Mapping[str, Any], what: str, name: str) -> dict[str, Any]:
@@ -69,14 +112,13 @@ def _named(path: Path, config: Mapping[str, Any], what: str, name: str) -> dict[
     raise BadKubeconfig(f"{path}: no {what} {name!r}" if name else f"{path}: no current context")
 
 
-def _context(path: Path, cluster: Mapping[str, Any], user: Mapping[str, Any]) -> ssl.SSLContext:
+def _context(path: Path, cluster: Mapping[str, Any], certificate: bytes, key: bytes) -> ssl.SSLContext:
     try:
         authority = _data(path, cluster, "certificate-authority")
         context = ssl.create_default_context(cadata=authority.decode() if authority else None)
         if cluster.get("insecure-skip-tls-verify"):
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
-        certificate, key = _data(path, user, "client-certificate"), _data(path, user, "client-key")
         if certificate and key:
             with tempfile.NamedTemporaryFile(prefix="podless-", suffix=".pem") as file:  # read only by its owner
                 file.write(certificate + b"\n" + key)

@@ -1,0 +1,145 @@
+"""Credentials from a program that a kubeconfig names: client.authentication.k8s.io/v1 and v1beta1.
+
+Source: plugin/pkg/client/auth/exec of client-go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from podless.codec import serializer
+from podless.remote.client import RemoteError
+from podless.runtime import clock
+from podless.runtime.files import describe_fault
+
+_GROUP = "client.authentication.k8s.io"
+VERSIONS = (f"{_GROUP}/v1", f"{_GROUP}/v1beta1")
+EXTENSION = f"{_GROUP}/exec"  # of a cluster: what is handed to the program as its config
+_MODES = ("Never", "IfAvailable", "Always")
+
+
+class BadPlugin(ValueError):
+    """A user's `exec` that cannot be used; the text is one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """What the program has given. token: "" for none. certificate, key: PEM, b"" for none. expires: seconds since 1970,
+    None where the program does not say.
+    """
+
+    token: str = ""
+    certificate: bytes = b""
+    key: bytes = b""
+    expires: float | None = None
+
+
+class ExecPlugin:
+    """The program of one user. cluster: what it is told of the cluster, None unless provideClusterInfo is set.
+
+    Raises BadPlugin for a configuration that kubectl would reject, too.
+    """
+
+    def __init__(self, config: Mapping[str, Any], user: str, folder: Path, cluster: Mapping[str, Any] | None) -> None:
+        self._version = str(config.get("apiVersion") or "")
+        if self._version not in VERSIONS:
+            raise BadPlugin(f"exec of user {user}: apiVersion {self._version!r} is not one of {', '.join(VERSIONS)}")
+        mode = config.get("interactiveMode")
+        if not mode and self._version == VERSIONS[0]:
+            raise BadPlugin(f"exec of user {user}: interactiveMode is required with {VERSIONS[0]}")
+        self._mode = str(mode or "IfAvailable")
+        if self._mode not in _MODES:
+            raise BadPlugin(f"exec of user {user}: interactiveMode {self._mode!r} is not one of {', '.join(_MODES)}")
+        command = str(config.get("command") or "")
+        if not command:
+            raise BadPlugin(f"exec of user {user}: command is required")
+        # a path is relative to the kubeconfig; a bare name is looked up in PATH
+        self._command = str(folder / command) if os.sep in command else command
+        self._arguments = [str(one) for one in _items(config.get("args"))]
+        entries = [one for one in _items(config.get("env")) if isinstance(one, Mapping)]
+        self._environment = {str(one.get("name")): str(one.get("value") or "") for one in entries}
+        self._hint = str(config.get("installHint") or "").strip()
+        self._cluster = cluster if config.get("provideClusterInfo") else None
+        self._known: Credential | None = None
+        self._running = asyncio.Lock()
+
+    async def get_credential(self, refused: Credential | None = None) -> Credential:
+        """Return the credential, from the program where there is none yet, or it has expired.
+
+        refused: one that the server does not take any more. Raises RemoteError.
+        """
+        async with self._running:
+            known = self._known
+            if known is None or known is refused or (known.expires is not None and known.expires <= clock.time()):
+                self._known = known = self._read_answer(await self._run())
+            return known
+
+    async def _run(self) -> bytes:
+        terminal = sys.stdin is not None and sys.stdin.isatty()
+        if self._mode == "Always" and not terminal:
+            raise RemoteError(f"{self._command}: interactiveMode is Always, and standard input is not a terminal")
+        interactive = terminal and self._mode != "Never"
+        spec: dict[str, Any] = {"interactive": interactive}
+        if self._cluster is not None:
+            spec["cluster"] = self._cluster
+        told = serializer.encode_json({"kind": "ExecCredential", "apiVersion": self._version, "spec": spec}).decode()
+        environment = {**os.environ, **self._environment, "KUBERNETES_EXEC_INFO": told}
+        program = shutil.which(self._command, path=environment.get("PATH"))
+        if program is None:
+            raise RemoteError(f"executable {self._command} not found" + (f"; {self._hint}" if self._hint else ""))
+        try:
+            process = await asyncio.create_subprocess_exec(
+                program,
+                *self._arguments,
+                stdin=None if interactive else asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                env=environment,
+            )
+        except OSError as error:
+            raise RemoteError(describe_fault(error, program)) from None
+        output, _ = await process.communicate()
+        if process.returncode:
+            raise RemoteError(f"executable {self._command} failed with exit code {process.returncode}")
+        return output
+
+    def _read_answer(self, output: bytes) -> Credential:
+        """Raises RemoteError for what is no ExecCredential of the same version."""
+        try:
+            answer = serializer.decode_json(output)
+        except serializer.JSONError:
+            answer = None
+        if not isinstance(answer, dict) or answer.get("kind") != "ExecCredential":
+            raise self._fault("does not print an ExecCredential")
+        if answer.get("apiVersion") != self._version:
+            raise self._fault(f"answers in version {answer.get('apiVersion')}, and the kubeconfig has {self._version}")
+        status = answer.get("status")
+        if not isinstance(status, dict):
+            raise self._fault("gives no status")
+        token, certificate, key, until = (
+            str(status.get(name) or "")
+            for name in ("token", "clientCertificateData", "clientKeyData", "expirationTimestamp")
+        )
+        if not token and not certificate and not key:
+            raise self._fault("gives neither a token nor a client certificate")
+        if bool(certificate) != bool(key):
+            raise self._fault("gives a client certificate without its key, or a key without its certificate")
+        try:
+            expires = datetime.fromisoformat(until).timestamp() if until else None
+        except ValueError:
+            raise self._fault(f"gives an expirationTimestamp that is no time: {until!r}") from None
+        return Credential(token, certificate.encode(), key.encode(), expires)
+
+    def _fault(self, what: str) -> RemoteError:
+        return RemoteError(f"executable {self._command} {what}")
+
+
+def _items(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()

@@ -1,0 +1,78 @@
+"""Which proxy leads to a server: HTTPS_PROXY, HTTP_PROXY and NO_PROXY, as Go's clients read them.
+
+Source: golang.org/x/net/http/httpproxy.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+_PORTS = {"http": 80, "https": 443}
+SCHEMES = ("http", "https")
+
+
+def choose_proxy(url: str, environment: Mapping[str, str] = os.environ) -> str:
+    """Return the URL of the proxy for a server's, "" for none. Raises ValueError for one that cannot be used."""
+    parts = urlsplit(url)
+    name = f"{parts.scheme.upper()}_PROXY"
+    proxy = environment.get(name) or environment.get(name.lower()) or ""
+    if not proxy:
+        return ""
+    excluded = environment.get("NO_PROXY") or environment.get("no_proxy") or ""
+    host, port = (parts.hostname or "").rstrip("."), parts.port or _PORTS[parts.scheme]
+    if _is_direct(host, port, excluded):
+        return ""
+    return check_proxy(proxy if "://" in proxy else f"http://{proxy}", name)
+
+
+def check_proxy(proxy: str, named: str) -> str:
+    """Return a proxy's URL. named: where it was found. Raises ValueError for one that cannot be used."""
+    parts = urlsplit(proxy)
+    if parts.scheme not in SCHEMES or not parts.hostname:
+        raise ValueError(f"{named}: {proxy!r} is not the URL of an HTTP proxy: http://HOST:PORT or https://HOST:PORT")
+    return proxy
+
+
+def _is_direct(host: str, port: int, excluded: str) -> bool:
+    """Whether a server is reached without a proxy: this machine, or one that NO_PROXY names."""
+    address = _address(host)
+    if host == "localhost" or (address is not None and address.is_loopback):
+        return True
+    for entry in filter(None, (one.strip().lower() for one in excluded.split(","))):
+        if entry == "*":
+            return True
+        name, only = _split_port(entry)
+        if only not in (0, port):
+            continue
+        if address is None:
+            suffix = name.removeprefix("*")
+            if (host == suffix and not suffix.startswith(".")) or host.endswith(f".{suffix.removeprefix('.')}"):
+                return True
+        elif address in _network(name):
+            return True
+    return False
+
+
+def _split_port(entry: str) -> tuple[str, int]:
+    """An entry of NO_PROXY: its name or address, and the port it is about, 0 for all."""
+    name, colon, port = entry.rpartition(":")
+    if colon and port.isdigit() and (":" not in name or name.endswith("]")):
+        return name.strip("[]"), int(port)
+    return entry.strip("[]"), 0
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | tuple[()]:
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return ()
