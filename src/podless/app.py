@@ -72,29 +72,29 @@ class Settings(ClusterSettings):
 
     data: str | os.PathLike[str] | None = option(
         "--data",
-        "folder of database, certificates and kubeconfig",
+        "folder for the database, certificates and kubeconfig",
         value=None,
         metavar="DIR",
         parse=Path,
         default="podless-data",
-        without=("--memory", "keep nothing: everything is gone when the server ends"),
+        without=("--memory", "keep all data in memory; nothing survives a restart"),
     )
     bind: str = option("--bind", "address to listen on", value="127.0.0.1", metavar="ADDRESS")
     port: int = option(
-        "--port", "port to listen on; 0 takes any free one", value=0, metavar="PORT", parse=parse_port, default="6443"
+        "--port", "port to listen on; 0 for any free port", value=0, metavar="PORT", parse=parse_port, default="6443"
     )
     kubeconfig: str | os.PathLike[str] | None = option(
-        "--kubeconfig", "where else the administrator's kubeconfig is written", value=None, metavar="FILE", parse=Path
+        "--kubeconfig", "also write the administrator's kubeconfig to FILE", value=None, metavar="FILE", parse=Path
     )
     tls: bool = option(
         "--insecure-http",
-        "serve plain HTTP, on a loopback address only; kubectl and other Go clients send no token over it",
+        "serve plain HTTP, on loopback addresses only. kubectl and other Go clients do not send tokens over plain HTTP",
         value=True,
         values=(False, None),
     )
     tls_names: Sequence[str] = option(
         "--tls-san",
-        "more names and addresses that the server's own certificate is good for",
+        "additional DNS names and IP addresses for the server's certificate",
         value=(),
         metavar="NAME,...",
         parse=parse_names,
@@ -102,42 +102,40 @@ class Settings(ClusterSettings):
     )
     tls_cert: str | os.PathLike[str] | None = option(
         "--tls-cert-file",
-        "the server's certificate, with those between it and its authority, where it is not to make one; "
-        "read again when it changes",
+        "PEM file with the server's certificate and its intermediates, in place of a generated one; "
+        "reloaded when it changes",
         value=None,
         metavar="FILE",
         parse=Path,
     )
     tls_key: str | os.PathLike[str] | None = option(
-        "--tls-private-key-file", "the key of that certificate", value=None, metavar="FILE", parse=Path
+        "--tls-private-key-file", "private key of that certificate", value=None, metavar="FILE", parse=Path
     )
     verbose: bool = option("--verbose", "log every request", value=False, values=(True, False), short="-v")
     client_ca: str | os.PathLike[str] | None = option(
         "--client-ca-file",
-        "PEM file of authorities whose client certificates are good, beside the server's own",
+        "PEM file with additional CAs for client certificates",
         value=None,
         metavar="FILE",
         parse=Path,
     )
     enable_faults: bool = option(
         "--enable-faults",
-        "take objects of the kind Fault (testing.podless.dev/v1): what is to go wrong, for tests of clients",
+        "serve the Fault API (testing.podless.dev/v1), which lets tests inject errors",
         value=False,
         values=(True, False),
     )
     chaos: int | bool = option(
         "--chaos",
-        "have a mixture go wrong now and then, the same for the same seed; without one a seed is drawn, and told",
+        "inject random faults. The same SEED gives the same faults; without one, podless picks and prints a seed",
         value=False,
         metavar="SEED",
         parse=parse_seed,
         alone=True,
     )
-    audit: Audit | None = section(
-        Audit, "audit log", "who asked for what and what came of it, as from kube-apiserver", given=("path",)
-    )
+    audit: Audit | None = section(Audit, "audit log", "audit events as in kube-apiserver", given=("path",))
     limits: Limits = section(
-        Limits, "limits", "what is over them waits, or gets 429 and is to be tried again", factory=Limits
+        Limits, "limits", "requests beyond a limit are queued, then rejected with 429", factory=Limits
     )
 
     def __post_init__(self) -> None:

@@ -104,7 +104,7 @@ class ClusterSettings(Authenticators):
     )
     event_ttl: float = option(
         "--event-ttl",
-        "how long an event stays after its last write",
+        "how long to keep an Event after its last write",
         value=3600.0,
         metavar="DURATION",
         parse=parse_duration,
@@ -112,16 +112,19 @@ class ClusterSettings(Authenticators):
     )
     default_accounts: bool = option(
         "--default-accounts",
-        'give each namespace the service account "default", and Secrets for tokens of accounts their tokens',
+        'create the ServiceAccount "default" in each namespace, and fill Secrets for service account tokens',
         value=True,
         values=(True, False),
     )
     root_configmaps: bool = option(
-        "--root-configmaps", "give each namespace the config map kube-root-ca.crt", value=False, values=(True, False)
+        "--root-configmaps",
+        "create the ConfigMap kube-root-ca.crt in each namespace",
+        value=False,
+        values=(True, False),
     )
     controllers: Sequence[str] = option(
         "--controllers",
-        "small stand-ins for kube-controller-manager and kubelets: " + ", ".join(workloads.NAMES) + ", or * for all",
+        "controllers and kubelets to simulate: " + ", ".join(workloads.NAMES) + ", or * for all",
         value=(),
         metavar="NAME,...",
         parse=workloads.parse_names,
@@ -129,8 +132,8 @@ class ClusterSettings(Authenticators):
     )
     services: Mapping[str, str] = option(
         "--service",
-        "where webhooks behind a Service are (repeatable); others are looked up by their ExternalName, "
-        "or as NAME.NAMESPACE.svc in DNS",
+        "address of webhooks behind a Service (repeatable). Default: the Service's ExternalName, else "
+        "NAME.NAMESPACE.svc in DNS",
         factory=dict,
         metavar="NAMESPACE/NAME[:PORT]=HOST:PORT",
         parse=parse_service,
@@ -146,14 +149,14 @@ class ClusterSettings(Authenticators):
     )
     kubernetes_version: str = option(
         "--kubernetes-version",
-        "the Kubernetes release that is served: its APIs, rules, texts and defaults",
+        "Kubernetes release to serve: its APIs, rules, messages and defaults",
         value=features.DEFAULT,
         metavar="1.N",
         choices=features.NAMES,
     )
     feature_gates: Mapping[str, bool] = option(
         "--feature-gates",
-        "feature gates of that release to turn on or off, as for kube-apiserver",
+        "feature gates to turn on or off, as in kube-apiserver",
         factory=dict,
         metavar="NAME=true,...",
         parse=features.parse_gates,
@@ -161,14 +164,13 @@ class ClusterSettings(Authenticators):
     )
     profile: str = option(
         "--profile",
-        "which built-in kinds are served: full has those of workloads, networks and storage, crds only what "
-        "definitions and their objects need",
+        "built-in kinds to serve: full includes workloads, networking and storage; crds has what custom resources need",
         value=runtimeconfig.PROFILES[0],
         choices=runtimeconfig.PROFILES,
     )
     disable_builtin: Sequence[str] = option(
         "--disable-builtin",
-        "built-in APIs to leave out: apps/v1, batch/v1, v1/pods and the like",
+        "built-in APIs not to serve, such as apps/v1 or v1/pods",
         value=(),
         metavar="API,...",
         parse=runtimeconfig.parse_disabled,
@@ -176,15 +178,15 @@ class ClusterSettings(Authenticators):
     )
     token_file: str | os.PathLike[str] | None = option(
         "--token-auth-file",
-        'CSV file of tokens: token,user,uid,"group1,group2"',
+        'CSV file of bearer tokens: token,user,uid,"group1,group2"',
         value=None,
         metavar="FILE",
         parse=Path,
     )
     history: Keep = option(
         "--history",
-        "how long replaced states can be read and watched from: by age, by bytes and by number, whichever ends first; "
-        "not with `--store etcd`",
+        "how much history to keep for reads and watches at old resource versions: age, size and number of"
+        " changes; the first limit reached applies. Not with `--store etcd`",
         factory=Keep,
         metavar="AGE,SIZE,NUMBER",
         parse=parse_keep,
@@ -192,9 +194,9 @@ class ClusterSettings(Authenticators):
     )
     history_log: Keep | None = option(
         "--history-log",
-        "how long the log of changes, and the states that they made, are kept beyond `--history`: age, size and number "
-        "of changes; the first limit reached applies (no value: 720h,1Gi,1000000). It also serves history.podless.dev "
-        "in discovery",
+        "how long to keep the log of changes and their states beyond `--history`: age, size and number of"
+        " changes; the first limit reached applies (no value: 720h,1Gi,1000000). Also serves "
+        "history.podless.dev in discovery",
         value=None,
         metavar="AGE,SIZE,NUMBER",
         parse=parse_log,
@@ -217,8 +219,7 @@ class ClusterSettings(Authenticators):
     )
     store: str = option(
         "--store",
-        "what everything is kept in: a database of this server's own, or an etcd cluster that any number of "
-        "servers share",
+        "storage engine: a SQLite database of this server, or an etcd cluster that servers can share",
         value=STORES[0],
         choices=STORES,
     )
@@ -232,15 +233,15 @@ class ClusterSettings(Authenticators):
     reload_hooks: bool = option(
         "--reload", "load the files of --hooks again when they change", value=False, values=(True, False)
     )
-    tokens: Mapping[str, User] = option("", "more tokens, and whose they are", factory=dict)
+    tokens: Mapping[str, User] = option("", "additional bearer tokens, each with its user", factory=dict)
     anonymous: bool = option(
         "--anonymous-auth",
-        "requests without credentials are of the user system:anonymous",
+        "accept requests without credentials, as the user system:anonymous",
         value=True,
         values=(True, False),
     )
     authorization: str = option(
-        "--authorization-mode", "AlwaysAllow: everybody known may do everything", value=MODES[0], choices=MODES
+        "--authorization-mode", "authorizer of requests; AlwaysAllow permits everything", value=MODES[0], choices=MODES
     )
     etcd: Etcd | None = section(Etcd, "etcd", "for `--store etcd`; the names are kube-apiserver's", given=("servers",))
 

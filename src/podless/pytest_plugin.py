@@ -32,21 +32,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="SEED",
         nargs="?",
         const="true",
-        help="have servers answer wrongly now and then, the same for the same seed; without one a seed is drawn",
+        help="inject random faults. The same SEED gives the same faults; without one, podless picks a seed",
     )
-    parser.addini(
-        "podless_chaos", "the same for every run: a seed, or true for one that is drawn each time", default=""
-    )
+    parser.addini("podless_chaos", "default of --podless-chaos: a seed, or true to pick one for each run", default="")
     parser.getgroup("podless").addoption(
         "--podless-kubernetes-version",
         metavar="SPAN",
-        help="Kubernetes releases of the servers; with several, each test with a server runs on each of them",
+        help="Kubernetes releases to serve; tests with a server run once for each of them",
     )
     parser.addini(
-        "podless_kubernetes_version", "the same for every run: a release, or several with commas and ranges", default=""
+        "podless_kubernetes_version",
+        "default of --podless-kubernetes-version: releases, with commas and ranges",
+        default="",
     )
-    parser.addini("podless_faults", "servers take objects of the kind Fault", "bool", False)
-    parser.addini("podless_crds", "definitions that each podless server begins with: files and folders", "paths", [])
+    parser.addini("podless_faults", "serve the Fault API", "bool", False)
+    parser.addini(
+        "podless_crds", "files and folders with CustomResourceDefinitions to install in each server", "paths", []
+    )
     parser.addini("podless_objects", "objects that each podless server begins with: files and folders", "paths", [])
     parser.addini("podless_kubeconfig", "set KUBECONFIG for each test that has a podless server", "bool", False)
 

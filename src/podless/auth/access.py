@@ -35,25 +35,27 @@ class OIDC:
     Raises BadAccess for what cannot work.
     """
 
-    issuer: str = option("--oidc-issuer-url", "the provider; its tokens name it", metavar="URL")
-    client_id: str = option("--oidc-client-id", "whom its tokens are for", metavar="ID")
+    issuer: str = option(
+        "--oidc-issuer-url", "issuer URL of the provider, as the claim iss of its tokens has it", metavar="URL"
+    )
+    client_id: str = option("--oidc-client-id", "client ID that the claim aud of tokens must contain", metavar="ID")
     username_claim: str = option(
-        "--oidc-username-claim", "the claim with the user's name", value="sub", metavar="CLAIM"
+        "--oidc-username-claim", "claim that holds the user name", value="sub", metavar="CLAIM"
     )
     username_prefix: str | None = option(
         "--oidc-username-prefix",
-        'stands before the name; "-" for nothing; by default the issuer and #, but nothing for the claim email',
+        'prefix for user names; "-" for none. Default: the issuer and "#", none for the claim email',
         value=None,
         metavar="TEXT",
     )
-    groups_claim: str = option("--oidc-groups-claim", "the claim with the user's groups", value="", metavar="CLAIM")
-    groups_prefix: str = option("--oidc-groups-prefix", "stands before each group", value="", metavar="TEXT")
+    groups_claim: str = option("--oidc-groups-claim", "claim that holds the groups", value="", metavar="CLAIM")
+    groups_prefix: str = option("--oidc-groups-prefix", "prefix for group names", value="", metavar="TEXT")
     ca_file: Path | None = option(
-        "--oidc-ca-file", "authorities of the provider's certificate", value=None, metavar="FILE", parse=Path
+        "--oidc-ca-file", "PEM file with the CAs of the provider's certificate", value=None, metavar="FILE", parse=Path
     )
     required: Mapping[str, str] = option(
         "--oidc-required-claim",
-        "a claim that tokens must have (repeatable)",
+        "claim that every token must have (repeatable)",
         factory=dict,
         metavar="CLAIM=VALUE",
         parse=parse_claim,
@@ -61,7 +63,7 @@ class OIDC:
     )
     algorithms: tuple[str, ...] = option(
         "--oidc-signing-algs",
-        "signatures that are good",
+        "accepted signature algorithms",
         value=ALGORITHMS[:1],
         metavar="NAME,...",
         parse=lambda text: tuple(text.split(",")),

@@ -15,15 +15,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options; `read_access` raises BadKubeconfig for what they cannot be."""
     group = parser.add_argument_group("the server", "any server of the Kubernetes API")
     group.add_argument(
-        "--kubeconfig", metavar="FILE", type=Path, help="$KUBECONFIG or ~/.kube/config if left out, as with kubectl"
+        "--kubeconfig", metavar="FILE", type=Path, help="kubeconfig file (default: $KUBECONFIG or ~/.kube/config)"
     )
-    group.add_argument("--context", default="", help="context of the kubeconfig; its current one if left out")
-    group.add_argument("--server", metavar="URL", default="", help="the server itself, in place of a kubeconfig")
+    group.add_argument("--context", default="", help="context of the kubeconfig (default: the current one)")
+    group.add_argument("--server", metavar="URL", default="", help="address of the server, in place of a kubeconfig")
     group.add_argument("--token", default="", help="bearer token, with --server")
     group.add_argument(
-        "--certificate-authority", metavar="FILE", type=Path, help="who signed the server's certificate, with --server"
+        "--certificate-authority",
+        metavar="FILE",
+        type=Path,
+        help="PEM file with the CA of the server's certificate, with --server",
     )
-    group.add_argument("--insecure-skip-tls-verify", action="store_true", help="trust any certificate, with --server")
+    group.add_argument(
+        "--insecure-skip-tls-verify", action="store_true", help="do not verify the server's certificate, with --server"
+    )
 
 
 def read_access(options: argparse.Namespace) -> Access:

@@ -29,14 +29,14 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "backup",
-        help="write the whole state of a server to a file",
-        description="Write everything that a server has stored, at one moment, to a file. The server goes on "
-        "meanwhile; where none runs on the folder, its database is read. With --store etcd the cluster itself is read. "
-        "Secrets are in the file as they are.",
+        help="write the state of a server to a file",
+        description="Write everything that a server stores, as of one revision, to a file. A running server stays "
+        "available; if none runs on the folder, podless reads its database. With --store etcd podless "
+        "reads the cluster. The file contains Secrets unencrypted.",
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="file to write the backup to")
     engine.add_options(parser)
-    parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="how to reach a server elsewhere")
+    parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="kubeconfig for a server elsewhere")
     parser.set_defaults(run=run)
 
 

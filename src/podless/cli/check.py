@@ -25,27 +25,34 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "check",
-        help="say what a server would say of manifests, with file and line",
+        help="check manifests offline, with file and line",
         description=(
-            "Check CustomResourceDefinitions and objects in files as a server would when they are created: offline, by "
-            "the server's own code. Ends with 0 where all is well, 1 where something is refused, 2 where it could "
-            "not be checked. Options can stand in [check] of a podless.toml as well."
+            "Check CustomResourceDefinitions and objects in files as a server checks them on create, offline "
+            "and with the server's own code. Exit status: 0 if every object would be accepted (warnings "
+            "allowed), 1 if any would be rejected, 2 if checking failed. [check] in podless.toml sets the "
+            "same options."
         ),
     )
-    parser.add_argument("paths", metavar="PATH", nargs="*", help="file, folder or pattern; - for the standard input")
-    parser.add_argument("--crds", metavar="PATH", action="append", help="more definitions; can be repeated")
-    parser.add_argument("--context", help="take the definitions of a running API, by a context of the kubeconfig")
-    parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="the kubeconfig; $KUBECONFIG or ~/.kube/config")
-    parser.add_argument("--old", metavar="PATH", help="check as updates of what is there; git:REVISION for a revision")
+    parser.add_argument("paths", metavar="PATH", nargs="*", help="file, folder or pattern; - for standard input")
+    parser.add_argument("--crds", metavar="PATH", action="append", help="more definitions (repeatable)")
+    parser.add_argument("--context", help="use the definitions of a running server, by kubeconfig context")
+    parser.add_argument(
+        "--kubeconfig", metavar="FILE", type=Path, help="kubeconfig file (default: $KUBECONFIG or ~/.kube/config)"
+    )
+    parser.add_argument(
+        "--old", metavar="PATH", help="check as updates of these objects; git:REVISION for a Git revision"
+    )
     parser.add_argument(
         "--openapi",
         metavar="FILE",
         action="append",
-        help="OpenAPI document of a cluster (v2 or v3), for other built-in kinds",
+        help="OpenAPI document of a cluster (v2 or v3), for other kinds",
     )
-    parser.add_argument("--field-validation", choices=VALIDATIONS, help="what becomes of unknown fields (strict)")
+    parser.add_argument("--field-validation", choices=VALIDATIONS, help="how to treat unknown fields (default: strict)")
     parser.add_argument("--ignore-unknown", action="store_true", default=None, help="skip objects of unknown kinds")
-    parser.add_argument("--references", action="store_true", default=None, help="what objects name has to be there")
+    parser.add_argument(
+        "--references", action="store_true", default=None, help="report references to objects that are not in the set"
+    )
     parser.add_argument(
         "--kubernetes-version",
         metavar="SPAN",
@@ -53,10 +60,10 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--exclude", metavar="PATTERN", action="append", help="names to leave out of folders")
     parser.add_argument(
-        "--explain-cost", action="store_true", default=None, help="list what the rules of the definitions may cost"
+        "--explain-cost", action="store_true", default=None, help="list the estimated costs of validation rules"
     )
-    parser.add_argument("--output", "-o", choices=FORMS, help="form of the report (text)")
-    parser.add_argument("--processes", metavar="N", type=int, help="how many to use; as many as there are cores")
+    parser.add_argument("--output", "-o", choices=FORMS, help="output format (default: text)")
+    parser.add_argument("--processes", metavar="N", type=int, help="number of processes (default: one per core)")
     parser.set_defaults(run=run)
 
 

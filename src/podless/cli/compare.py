@@ -17,23 +17,29 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "compare",
-        help="say what new definitions break for clients and stored objects",
+        help="report what new definitions break for clients and stored objects",
         description=(
-            "Compare CustomResourceDefinitions: removed versions and fields, narrowed types, tightened bounds, changed "
-            "defaults, new rules. With --kubernetes-version, compare what two Kubernetes releases do with manifests: "
-            "podless compare --kubernetes-version BEFORE,AFTER PATH. "
-            "Ends with 0, with 1 where something breaks, with 2 where it could not be compared."
+            "Compare CustomResourceDefinitions: removed versions and fields, narrowed types, tightened "
+            "bounds, changed defaults, new rules. With --kubernetes-version, compare how two Kubernetes "
+            "releases treat manifests: podless compare --kubernetes-version BEFORE,AFTER PATH. Exit status: 0"
+            " if nothing breaks, 1 if something does, 2 if comparing failed."
         ),
     )
-    parser.add_argument("old", metavar="OLD", help="file, folder or pattern; git:REVISION for NEW as it was there")
+    parser.add_argument("old", metavar="OLD", help="file, folder or pattern; git:REVISION for NEW at a Git revision")
     parser.add_argument("new", metavar="NEW", nargs="?", help="file, folder or pattern")
     parser.add_argument(
-        "--kubernetes-version", metavar="BEFORE,AFTER", help="say what an upgrade of the cluster changes for manifests"
+        "--kubernetes-version",
+        metavar="BEFORE,AFTER",
+        help="report what an upgrade of the cluster changes for manifests",
     )
-    parser.add_argument("--objects", metavar="PATH", action="append", help="objects to try on both; can be repeated")
-    parser.add_argument("--context", help="try the objects of a running API, by a context of the kubeconfig")
-    parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="the kubeconfig; $KUBECONFIG or ~/.kube/config")
-    parser.add_argument("--output", "-o", choices=("text", "json"), default="text", help="form of the report (text)")
+    parser.add_argument("--objects", metavar="PATH", action="append", help="objects to check against both (repeatable)")
+    parser.add_argument("--context", help="check the objects of a running server, by kubeconfig context")
+    parser.add_argument(
+        "--kubeconfig", metavar="FILE", type=Path, help="kubeconfig file (default: $KUBECONFIG or ~/.kube/config)"
+    )
+    parser.add_argument(
+        "--output", "-o", choices=("text", "json"), default="text", help="output format (default: text)"
+    )
     parser.set_defaults(run=run)
 
 

@@ -27,25 +27,25 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "convert",
-        help="turn v1beta1 and ThirdPartyResource manifests into v1 definitions",
+        help="convert v1beta1 and ThirdPartyResource manifests to v1 definitions",
         description=(
-            "Turn CustomResourceDefinitions of apiextensions.k8s.io/v1beta1 and ThirdPartyResources of "
-            "extensions/v1beta1 into CustomResourceDefinitions of apiextensions.k8s.io/v1, on standard output. Schemas "
-            "become structural; where that cannot be, fields are kept unchecked. All other manifests are "
-            "passed on as they are."
+            "Convert CustomResourceDefinitions of apiextensions.k8s.io/v1beta1 and ThirdPartyResources of "
+            "extensions/v1beta1 to CustomResourceDefinitions of apiextensions.k8s.io/v1 on standard output. "
+            "Schemas become structural; fields for which that is impossible stay unchecked. All other "
+            "manifests pass unchanged."
         ),
         epilog=_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "files", metavar="FILE", nargs="*", help="YAML or JSON with any number of manifests; - or none: stdin"
+        "files", metavar="FILE", nargs="*", help="YAML or JSON manifests; - for standard input (default)"
     )
     parser.add_argument(
         "--prune",
         action="store_true",
-        help="drop fields that the schema does not know, even where the manifest keeps them (preserveUnknownFields)",
+        help="drop fields that the schema does not specify, even with preserveUnknownFields",
     )
-    parser.add_argument("-q", "--quiet", action="store_true", help="do not say what was inferred, only what was lost")
+    parser.add_argument("-q", "--quiet", action="store_true", help="report only what was lost, not what was inferred")
     parser.set_defaults(run=run)
 
 

@@ -16,8 +16,10 @@ DATABASE = "podless.db"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which one."""
-    parser.add_argument("--data", metavar="DIR", type=Path, default=Path("podless-data"), help="the server's folder")
-    parser.add_argument("--store", choices=STORES, default=STORES[0], help="etcd: the cluster that is named below")
+    parser.add_argument(
+        "--data", metavar="DIR", type=Path, default=Path("podless-data"), help="data folder of the server"
+    )
+    parser.add_argument("--store", choices=STORES, default=STORES[0], help="etcd: the cluster of the options below")
     declared.add_section(parser.add_argument_group("etcd", "as for podless serve"), Etcd, "etcd.")
 
 

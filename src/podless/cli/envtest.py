@@ -83,11 +83,11 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "envtest",
-        help="stand in for what controller-runtime's envtest starts",
-        description="Write programs named etcd and kube-apiserver that are podless, for suites that use envtest: "
+        help="replace the binaries that controller-runtime's envtest starts",
+        description="Write programs named etcd and kube-apiserver that run podless, for suites that use envtest: "
         "KUBEBUILDER_ASSETS=DIR go test ./...",
     )
-    parser.add_argument("folder", metavar="DIR", type=Path, help="the folder to write to")
+    parser.add_argument("folder", metavar="DIR", type=Path, help="folder to write to")
     from podless.cli import options  # the stand-in for etcd needs none of it
 
     options.add_some(parser, _OPTIONS)

@@ -15,24 +15,26 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "eval",
-        help="evaluate a rule on an object, and show the value of every part of it",
+        help="evaluate a CEL rule on an object, step by step",
         description=(
-            "Evaluate an expression of x-kubernetes-validations with an object as self, by the server's own code, and "
-            "show the value of every part of it. Ends with 0, with 1 where the rule is false or fails, with 2 where it "
-            "could not be evaluated."
+            "Evaluate an expression of x-kubernetes-validations with an object as self, with the server's own"
+            " code, and show the value of every part of it. Exit status: 0 if the rule is true, 1 if it is "
+            "false or fails, 2 if it could not be evaluated."
         ),
     )
-    parser.add_argument("rule", metavar="RULE", help="the expression, such as 'self.spec.min <= self.spec.max'")
-    parser.add_argument("--object", metavar="FILE", required=True, help="the object, YAML or JSON; - for stdin")
-    parser.add_argument("--old", metavar="FILE", help="the object before, as oldSelf")
+    parser.add_argument("rule", metavar="RULE", help="expression, such as 'self.spec.min <= self.spec.max'")
+    parser.add_argument("--object", metavar="FILE", required=True, help="object, YAML or JSON; - for standard input")
+    parser.add_argument("--old", metavar="FILE", help="old object, as oldSelf")
     parser.add_argument(
         "--schema",
         metavar="FILE",
-        help="a CustomResourceDefinition or an openAPIV3Schema; without one types are not known",
+        help="CustomResourceDefinition or openAPIV3Schema; without one, types are not checked",
     )
-    parser.add_argument("--version", metavar="NAME", help="version of the definition; that of the object if left out")
-    parser.add_argument("--at", metavar="PATH", default="", help="where self is in the object, such as spec.ports[0]")
-    parser.add_argument("--output", "-o", choices=("text", "json"), default="text", help="form of the answer (text)")
+    parser.add_argument("--version", metavar="NAME", help="version of the definition (default: the object's)")
+    parser.add_argument("--at", metavar="PATH", default="", help="path of self in the object, such as spec.ports[0]")
+    parser.add_argument(
+        "--output", "-o", choices=("text", "json"), default="text", help="output format (default: text)"
+    )
     from podless.cli import options
 
     options.add_some(parser, ("kubernetes_version",))

@@ -55,7 +55,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--save", metavar="FILE", help="write the first finding's schedule to FILE, for --replay")
     parser.add_argument("--output", "-o", choices=_FORMATS, default="text", help="form of the report (default: text)")
     options.add_some(parser, _OPTIONS)
-    parser.add_argument("command", metavar="COMMAND", nargs="+", help="the controller, behind --; KUBECONFIG is set")
+    parser.add_argument("command", metavar="COMMAND", nargs="+", help="the controller, after --; KUBECONFIG is set")
     parser.set_defaults(run=run)
 
 

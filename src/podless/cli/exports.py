@@ -23,23 +23,32 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "export",
-        help="write all or chosen objects of any server to files",
-        description="Write objects of any server of the Kubernetes API to files, with status and owner references, for "
-        "podless import, or kubectl. Their definitions and namespaces come along; what each server makes by itself "
-        "(bootstrap roles, the service kubernetes, plain default accounts, tokens ...) does not. Secrets are written "
-        "as they are.",
+        help="export objects of any server to files",
+        description="Export objects of any server of the Kubernetes API to files, with status and owner references, "
+        "for podless import or kubectl. The export includes their definitions and namespaces, but not "
+        "what every server creates by itself, such as bootstrap roles, the service kubernetes, plain "
+        "default accounts and tokens. Secrets are written unencrypted.",
     )
-    parser.add_argument("kinds", metavar="KIND", nargs="*", help="such as crontabs, crontabs.stable.example.com or cm")
-    parser.add_argument("--all", action="store_true", help="all kinds, but for events")
     parser.add_argument(
-        "-n", "--namespace", action="append", default=[], metavar="NAME", help="only what is in it (repeatable)"
+        "kinds", metavar="KIND", nargs="*", help="resource, such as crontabs, crontabs.stable.example.com or cm"
     )
-    parser.add_argument("-l", "--selector", default="", help="only objects with such labels")
-    parser.add_argument("--only", action="store_true", help="without the definitions and namespaces that are needed")
-    parser.add_argument("-o", "--output", choices=("yaml", "json"), default="yaml", help="json: an object a line")
+    parser.add_argument("--all", action="store_true", help="all kinds except events")
+    parser.add_argument(
+        "-n",
+        "--namespace",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only objects in this namespace (repeatable)",
+    )
+    parser.add_argument("-l", "--selector", default="", help="only objects that match this label selector")
+    parser.add_argument("--only", action="store_true", help="leave out the definitions and namespaces of the objects")
+    parser.add_argument(
+        "-o", "--output", choices=("yaml", "json"), default="yaml", help="output format; json: one object per line"
+    )
     where = parser.add_mutually_exclusive_group()
-    where.add_argument("-f", "--file", metavar="FILE", default="-", help="where to; standard output if left out")
-    where.add_argument("--folder", metavar="DIR", type=Path, help="an empty folder, for a file for each object")
+    where.add_argument("-f", "--file", metavar="FILE", default="-", help="output file (default: standard output)")
+    where.add_argument("--folder", metavar="DIR", type=Path, help="empty folder, for one file per object")
     access.add_options(parser)
     parser.set_defaults(run=run)
 

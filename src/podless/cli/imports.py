@@ -25,24 +25,33 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "import",
-        help="make the objects in files on any server",
-        description="Make the objects in files on any server of the Kubernetes API: definitions first, then "
-        "namespaces, owners before what they own, with status and new uids. What is there and says the same is left "
-        "alone, so that an import which was interrupted goes on when it is run again.",
+        help="create the objects in files on any server",
+        description="Create the objects in files on any server of the Kubernetes API: definitions first, then "
+        "namespaces, owners before their dependents, with status and new uids. Objects that already exist"
+        " unchanged are skipped, so you can run an interrupted import again.",
     )
-    parser.add_argument("paths", metavar="PATH", nargs="+", help="files and folders; - for standard input")
+    parser.add_argument("paths", metavar="PATH", nargs="+", help="file or folder; - for standard input")
     parser.add_argument(
-        "--kind", action="append", default=[], metavar="NAME", help="only such objects, and what they need (repeatable)"
+        "--kind",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only objects of this resource, and what they need (repeatable)",
     )
     parser.add_argument(
-        "-n", "--namespace", action="append", default=[], metavar="NAME", help="only what is in it (repeatable)"
+        "-n",
+        "--namespace",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only objects in this namespace (repeatable)",
     )
-    parser.add_argument("-l", "--selector", default="", help="only objects with such labels")
+    parser.add_argument("-l", "--selector", default="", help="only objects that match this label selector")
     parser.add_argument(
         "--existing",
         choices=EXISTING,
         default=EXISTING[0],
-        help="what becomes of an object that is there and differs: it is told and left, left, or written over",
+        help="what to do with an existing object that differs: report it, skip it, or overwrite it",
     )
     access.add_options(parser)
     parser.set_defaults(run=run)

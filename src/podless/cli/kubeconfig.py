@@ -31,27 +31,27 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "kubeconfig",
         help="print a kubeconfig, for the administrator or for a new user",
-        description="Print a kubeconfig. With --user it holds a new client certificate, signed with the server's own "
-        "key: the user and groups are known to the server as soon as it is used, and what they may do is up to RBAC.",
+        description="Print a kubeconfig. With --user it contains a new client certificate, signed with the server's "
+        "own key. The server accepts it at once; RBAC decides what the user and groups may do.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     parser.add_argument(
-        "--data", metavar="DIR", type=Path, default=Path("podless-data"), help="the server's folder, as for serve"
+        "--data", metavar="DIR", type=Path, default=Path("podless-data"), help="data folder of the server"
     )
-    parser.add_argument("--user", metavar="NAME", help="the user's name; without it, the administrator's is printed")
+    parser.add_argument("--user", metavar="NAME", help="user name (default: the administrator)")
     parser.add_argument(
-        "--group", metavar="NAME", dest="groups", action="append", default=[], help="a group of the user (repeatable)"
+        "--group", metavar="NAME", dest="groups", action="append", default=[], help="group of the user (repeatable)"
     )
     parser.add_argument(
         "--service-account",
         metavar="[NAMESPACE/]NAME",
         default="",
-        help="print one with a token of this service account, which the running server is asked for",
+        help="print a kubeconfig with a token of this service account, which the running server issues",
     )
-    parser.add_argument("--namespace", default="default", help="where kubectl looks when it is not told")
-    parser.add_argument("--days", type=_days, default=365, help="how long the certificate or token is good")
+    parser.add_argument("--namespace", default="default", help="default namespace of the kubeconfig")
+    parser.add_argument("--days", type=_days, default=365, help="validity of the certificate or token")
     parser.add_argument(
-        "--server", metavar="URL", default="", help="where clients find the server, where not as in the last start"
+        "--server", metavar="URL", default="", help="address of the server (default: that of its last start)"
     )
     parser.set_defaults(run=run)
 

@@ -36,11 +36,11 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "migrate",
-        help="rewrite stored objects in the storage version of their definition",
+        help="rewrite stored objects in the storage version",
         description=(
-            "Rewrite the objects of CustomResourceDefinitions in the storage version, then take the older versions out "
-            "of status.storedVersions, so that they can be removed from the definition. Works with any Kubernetes API; "
-            "can be stopped and run again at any time."
+            "Rewrite the objects of CustomResourceDefinitions in the storage version, then remove the older "
+            "versions from status.storedVersions, so that you can remove them from the definition. Works with"
+            " any Kubernetes API server. You can stop it and run it again at any time."
         ),
     )
     parser.add_argument("names", metavar="NAME", nargs="*", help="definition, such as crontabs.stable.example.com")
@@ -49,9 +49,9 @@ def add(commands: Any) -> None:
         "--kubeconfig",
         metavar="FILE",
         type=Path,
-        help="how to reach the server; $KUBECONFIG or ~/.kube/config if left out",
+        help="kubeconfig file (default: $KUBECONFIG or ~/.kube/config)",
     )
-    parser.add_argument("--context", default="", help="context of the kubeconfig; its current one if left out")
+    parser.add_argument("--context", default="", help="context of the kubeconfig (default: the current one)")
     parser.set_defaults(run=run)
 
 

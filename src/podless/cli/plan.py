@@ -36,8 +36,8 @@ _DESCRIPTION = (
 
 def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser("plan", help="say what applying manifests would do", description=_DESCRIPTION)
-    parser.add_argument("paths", metavar="PATH", nargs="+", help="file, folder or pattern; - for the standard input")
+    parser = commands.add_parser("plan", help="show what applying manifests would do", description=_DESCRIPTION)
+    parser.add_argument("paths", metavar="PATH", nargs="+", help="file, folder or pattern; - for standard input")
     start = parser.add_argument_group("where it starts", "a running API if nothing is given, as for kubectl")
     start.add_argument(
         "--from", dest="dump", metavar="PATH", help="start from a backup, an export, or a folder of applied manifests"
@@ -61,17 +61,26 @@ def add(commands: Any) -> None:
         help="where webhooks behind a Service are (repeatable)",
     )
     how = parser.add_argument_group("how it is applied")
-    how.add_argument("--mode", choices=MODES, default=MODES[0], help="as kubectl writes objects (default: %(default)s)")
-    how.add_argument("--order", choices=ORDERS, default=ORDERS[0], help="whose order (default: %(default)s)")
-    how.add_argument("--field-manager", default="", metavar="NAME", help="owner of the fields (default: kubectl's)")
+    how.add_argument(
+        "--mode", choices=MODES, default=MODES[0], help="how kubectl would write the objects (default: %(default)s)"
+    )
+    how.add_argument(
+        "--order", choices=ORDERS, default=ORDERS[0], help="order in which to apply (default: %(default)s)"
+    )
+    how.add_argument("--field-manager", default="", metavar="NAME", help="field manager (default: kubectl's)")
     how.add_argument("--force-conflicts", action="store_true", help="take over fields of other managers")
-    how.add_argument("-n", "--namespace", default="default", help="of objects that name none (default: %(default)s)")
+    how.add_argument(
+        "-n", "--namespace", default="default", help="namespace of objects that name none (default: %(default)s)"
+    )
     how.add_argument("--exclude", metavar="PATTERN", action="append", default=[], help="names to leave out of folders")
     how.add_argument(
-        "--prune", metavar="SELECTOR", default="", help="delete objects with such labels that the set has no longer"
+        "--prune",
+        metavar="SELECTOR",
+        default="",
+        help="delete objects that match this selector and are no longer in the set",
     )
     show = parser.add_argument_group("what it prints")
-    show.add_argument("--output", "-o", choices=FORMS, default=FORMS[0], help="form of the plan (default: %(default)s)")
+    show.add_argument("--output", "-o", choices=FORMS, default=FORMS[0], help="output format (default: %(default)s)")
     show.add_argument("--details", action="store_true", help="also show each field that the server adds")
     show.add_argument("--out", metavar="FILE", type=Path, help="keep the plan, for podless apply FILE")
     access.add_options(parser)

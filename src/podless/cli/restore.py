@@ -26,18 +26,18 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "restore",
-        help="make the state of a folder or of an etcd cluster that of a backup",
-        description="Make the state of a server's folder, or of an etcd cluster, that of a backup; no server may run "
-        "on it meanwhile. Objects keep their uids; resourceVersions go on behind those of the store and of the backup, "
-        "and watches and lists that began before are told to begin anew. What is interrupted can be done again.",
+        help="restore a backup into a data folder or an etcd cluster",
+        description="Restore a backup into a data folder or an etcd cluster. No server may run on it meanwhile. "
+        "Objects keep their uids. resourceVersions continue after those of the store and of the backup; "
+        "older watches and lists expire. You can repeat an interrupted restore.",
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="backup to restore")
     parser.add_argument(
         "--bump-revision",
         metavar="N",
         type=_number,
-        help="how many resourceVersions are left out behind those of the backup, at least as many as were given away "
-        "since it was made; 1000000 by default, 20000 with --store etcd, where each takes a write",
+        help="how many resourceVersions to skip after those of the backup; at least as many as were used since"
+        " it was made (default: 1000000; 20000 with --store etcd, where each takes a write)",
     )
     engine.add_options(parser)
     parser.set_defaults(run=run)

@@ -22,15 +22,15 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "run",
-        help="run a command with a server of its own",
-        description="Start a server in memory, run a command with KUBECONFIG set to it, and end with its exit code: "
-        "podless run -- make test",
+        help="run a command with its own server",
+        description="Start a server in memory, run a command with KUBECONFIG set to it, and exit with the command's "
+        "status: podless run -- make test",
     )
     parser.add_argument(
-        "--apply", metavar="PATH", action="append", default=[], help="manifests to begin with (repeatable)"
+        "--apply", metavar="PATH", action="append", default=[], help="manifests to apply first (repeatable)"
     )
     options.add_some(parser, _OPTIONS)
-    parser.add_argument("command", metavar="COMMAND", nargs="+", help="what to run, behind --")
+    parser.add_argument("command", metavar="COMMAND", nargs="+", help="command to run, after --")
     parser.set_defaults(run=run)
 
 

@@ -15,14 +15,15 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "schema",
-        help="make JSON schemas of CustomResourceDefinitions, for editors and kubeconform",
+        help="generate JSON schemas from CustomResourceDefinitions, for editors and kubeconform",
         description=(
-            "Make JSON schemas of CustomResourceDefinitions. With --output each kind and version gets a file of its "
-            "own, GROUP/KIND_VERSION.json, where kubeconform looks for it; without it one schema for all is printed."
+            "Generate JSON schemas from CustomResourceDefinitions. With --output, write one file per kind and"
+            " version, GROUP/KIND_VERSION.json, as kubeconform expects. Without it, print one schema for all "
+            "kinds."
         ),
     )
-    parser.add_argument("paths", metavar="PATH", nargs="+", help="file, folder or pattern; - for the standard input")
-    parser.add_argument("--output", "-o", metavar="FOLDER", type=Path, help="where the files go")
+    parser.add_argument("paths", metavar="PATH", nargs="+", help="file, folder or pattern; - for standard input")
+    parser.add_argument("--output", "-o", metavar="FOLDER", type=Path, help="folder to write to")
     parser.set_defaults(run=run)
 
 

@@ -22,13 +22,15 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "status",
-        help="show what a running server has",
-        description="Show a running server's engine, size, revision and history, and the objects and watchers of each "
-        "kind that is in its memory.",
+        help="show the state of a running server",
+        description="Show a running server's storage engine, size, revision and history, and the objects and watchers"
+        " of each kind in its memory.",
     )
-    parser.add_argument("--data", metavar="DIR", type=Path, default=Path("podless-data"), help="the server's folder")
-    parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="how to reach a server elsewhere")
-    parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="in what form")
+    parser.add_argument(
+        "--data", metavar="DIR", type=Path, default=Path("podless-data"), help="data folder of the server"
+    )
+    parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="kubeconfig for a server elsewhere")
+    parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="output format")
     parser.set_defaults(run=run)
 
 

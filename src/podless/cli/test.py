@@ -20,16 +20,17 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "test",
-        help="run suites that state what definitions and policies accept and refuse",
+        help="run suites that test definitions and admission policies",
         description=(
-            "Run suites: files that state which objects and patches definitions and admission policies accept, refuse, "
-            "change and convert. Ends with 0, with 1 where a statement does not hold, with 2 where it could not be run."
+            "Run suites: files that state which objects and patches definitions and admission policies "
+            "accept, reject, change and convert. Exit status: 0 if every statement holds, 1 if one does not, "
+            "2 if a suite could not run."
         ),
     )
     parser.add_argument("paths", metavar="FILE", nargs="*", help="suite, folder or pattern")
-    parser.add_argument("--init", metavar="CRD", help="print a first suite for a CustomResourceDefinition")
+    parser.add_argument("--init", metavar="CRD", help="print a starting suite for a CustomResourceDefinition")
     parser.add_argument("--schema", action="store_true", help="print the JSON schema of suites, for editors")
-    parser.add_argument("--output", "-o", choices=FORMS, default="text", help="form of the report (text)")
+    parser.add_argument("--output", "-o", choices=FORMS, default="text", help="output format (default: text)")
     options.add_some(parser, _OPTIONS)
     parser.set_defaults(run=run)
 

@@ -31,8 +31,10 @@ class Mistaken(Exception):
 
 def add_access(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which server."""
-    parser.add_argument("--data", metavar="DIR", type=Path, default=Path("podless-data"), help="the server's folder")
-    parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="how to reach a server elsewhere")
+    parser.add_argument(
+        "--data", metavar="DIR", type=Path, default=Path("podless-data"), help="data folder of the server"
+    )
+    parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="kubeconfig for a server elsewhere")
 
 
 def add_object(parser: argparse.ArgumentParser) -> None:

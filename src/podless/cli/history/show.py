@@ -21,7 +21,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--at", metavar="REVISION|TIME", required=True, help="a resourceVersion, a duration before now (1h) or RFC 3339"
     )
-    parser.add_argument("-o", "--output", choices=("yaml", "json"), default="yaml", help="in what form")
+    parser.add_argument("-o", "--output", choices=("yaml", "json"), default="yaml", help="output format")
     add_access(parser)
     parser.set_defaults(run=lambda options: run_command(options, lambda server: _run(options, server)))
 

@@ -16,23 +16,26 @@ class Audit:
     """
 
     path: Path = option(
-        "--audit-log-path", "file for one JSON line an event; - for standard output", metavar="FILE", parse=Path
+        "--audit-log-path",
+        "file for audit events, one JSON object per line; - for standard output",
+        metavar="FILE",
+        parse=Path,
     )
     policy: Path | None = option(
         "--audit-policy-file",
-        "Policy of audit.k8s.io/v1; without one the metadata of every request is told",
+        "audit.k8s.io/v1 Policy file. Default: log the metadata of every request",
         value=None,
         metavar="FILE",
         parse=Path,
     )
     size: int = option(
         "--audit-log-maxsize",
-        "when a new file is begun",
+        "size at which to start a new file, in MB",
         value=100 << 20,
         metavar="MB",
         parse=parse_megabytes,
         default="100",
     )
     backups: int = option(
-        "--audit-log-maxbackup", "older files that are kept", value=10, metavar="N", parse=parse_number
+        "--audit-log-maxbackup", "number of old files to keep", value=10, metavar="N", parse=parse_number
     )

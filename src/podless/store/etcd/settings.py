@@ -41,32 +41,32 @@ class Etcd:
 
     servers: Sequence[str] = option(
         "--etcd-servers",
-        "the members of an etcd cluster, in which everything is kept, for any number of servers",
+        "addresses of the etcd members",
         value=(),
         metavar="URL,...",
         parse=parse_endpoints,
         default="",
     )
     cafile: Path | None = option(
-        "--etcd-cafile", "authorities of etcd's certificates", value=None, metavar="FILE", parse=Path
+        "--etcd-cafile", "PEM file with the CAs of etcd's certificates", value=None, metavar="FILE", parse=Path
     )
     certfile: Path | None = option(
         "--etcd-certfile",
-        "client certificate for etcd; read again when it changes",
+        "client certificate for etcd; reloaded when it changes",
         value=None,
         metavar="FILE",
         parse=Path,
     )
     keyfile: Path | None = option(
-        "--etcd-keyfile", "the key of that certificate", value=None, metavar="FILE", parse=Path
+        "--etcd-keyfile", "private key of that certificate", value=None, metavar="FILE", parse=Path
     )
     prefix: str = option(
-        "--etcd-prefix", "what all keys in etcd start with", value="/registry", metavar="PREFIX", parse=parse_prefix
+        "--etcd-prefix", "prefix of all keys in etcd", value="/registry", metavar="PREFIX", parse=parse_prefix
     )
     compaction: float = option(
         "--etcd-compaction-interval",
-        "how often one server for all has etcd forget what was replaced before the last time, so that replaced states "
-        "can be read and watched from for once to twice as long; 0 leaves that to etcd",
+        "interval between compactions of etcd, by one server for all. Old resource versions stay readable"
+        " for one to two intervals; 0 turns compaction off",
         value=300.0,
         metavar="DURATION",
         parse=parse_interval,
@@ -74,8 +74,8 @@ class Etcd:
     )
     exclusive: bool = option(
         "--etcd-exclusive",
-        "only podless writes below the prefix: while one server alone is there, its reads need not ask etcd; what is "
-        "written in other ways (kube-apiserver, etcdctl) may be shown a moment late",
+        "assume that only podless writes below the prefix. A single server can then answer reads without "
+        "asking etcd; writes of kube-apiserver or etcdctl can appear a moment late",
         value=False,
         values=(True, False),
     )
