@@ -149,7 +149,7 @@ class ClusterSettings(Authenticators):
     )
     kubernetes_version: str = option(
         "--kubernetes-version",
-        "Kubernetes release to serve: its APIs, rules, messages and defaults",
+        f"Kubernetes release to serve: its APIs, rules, messages and defaults ({features.UNRECORDED})",
         value=features.DEFAULT,
         metavar="1.N",
         choices=features.NAMES,

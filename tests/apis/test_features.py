@@ -11,10 +11,11 @@ from podless.apis.features import CHANGES, GATES, NAMES, choose_release, parse_g
 from podless.apis.wording import ROWS, make_wording
 from podless.runtime.option import StartError
 from podless.runtime.release import covers
+from podless.structs.structfiles import load_struct
 
 
-def test_the_newest_release_has_everything_that_is_on_by_default() -> None:
-    assert choose_release().name == features.DEFAULT == NAMES[-1]
+def test_the_newest_recorded_release_has_everything_that_is_on_by_default() -> None:
+    assert choose_release().name == features.DEFAULT == f"1.{features.RECORDED}"
     assert not choose_release().without
     assert choose_release().wording is None
 
@@ -25,12 +26,13 @@ def test_every_release_can_be_chosen(name: str) -> None:
     assert release.name == name
     assert choose_release(name) is release
     for gate, row in GATES.items():
-        assert release.has(gate) is covers(row.on, release.minor)
+        if any(covers(row.known, minor) for minor in range(features.OLDEST, max(release.minor, features.RECORDED) + 1)):
+            assert release.has(gate) is covers(row.on, release.minor)
     for change, span in CHANGES.items():
         assert release.has(change) is covers(span, release.minor)
 
 
-@pytest.mark.parametrize("name", ["1.29", "1.37", "2", ""])
+@pytest.mark.parametrize("name", ["1.29", "1.38", "2", ""])
 def test_other_releases_are_refused_with_those_that_there_are(name: str) -> None:
     with pytest.raises(StartError, match=re.escape("1.30, 1.31")):
         choose_release(name)
@@ -47,6 +49,16 @@ def test_a_gate_that_is_not_known_is_refused_with_those_that_are() -> None:
         choose_release("1.36", {"Nothing": True})
     with pytest.raises(StartError, match=r"does not know ConstrainedImpersonation in 1\.34"):
         choose_release("1.34", {"ConstrainedImpersonation": True})
+
+
+def test_only_a_release_that_is_not_recorded_reads_the_fields_that_come_with_it() -> None:
+    def names(name: str) -> set[str]:
+        struct = load_struct("core/v1", "VolumeMount", choose_release(name))
+        return {field.name for field in struct.fields}
+
+    newest = {field.name for field in load_struct("core/v1", "VolumeMount").fields}
+    assert names("1.37") - names("1.36") == {"bindMountOptions"}
+    assert names("1.36") == newest
 
 
 def test_a_gate_that_is_locked_cannot_be_turned_off() -> None:

@@ -19,9 +19,10 @@ from podless.runtime.bounded import bounded_cache
 from podless.runtime.option import StartError
 from podless.runtime.release import Release, covers
 
-OLDEST, LATEST = 30, 36
+# the newest release whose answers are recorded: later ones are known by what they publish
+OLDEST, RECORDED, LATEST = 30, 36, 37
 NAMES: Final = tuple(f"1.{minor}" for minor in range(OLDEST, LATEST + 1))
-DEFAULT: Final = NAMES[-1]
+DEFAULT: Final = f"1.{RECORDED}"
 SPANS: Final = "1.31,1.33, 1.31-1.33 or 1.31-"  # the forms that choose_all takes, for help
 
 
@@ -38,18 +39,32 @@ class Gate(NamedTuple):
 _NEVER = "1.0"
 GATES: Final[Mapping[str, Gate]] = {
     "AggregatedDiscoveryRemoveBetaType": Gate("1.33-", "1.33-", _NEVER),
+    "AtomicWriteVolumeUserFields": Gate("1.37-", _NEVER, _NEVER),
     "AuthorizeWithSelectors": Gate("1.31-", "1.32-", "1.34-"),
+    "CSIVolumeHealth": Gate("1.37-", _NEVER, _NEVER),
     "ConstrainedImpersonation": Gate("1.35-", "1.36-", _NEVER),
     "ContainerRestartRules": Gate("1.34-", "1.35-", _NEVER),
     "CustomResourceFieldSelectors": Gate("1.30-", "1.31-", "1.32-"),
+    "DRADerivedAttributes": Gate("1.37-", _NEVER, _NEVER),
+    "DRADeviceCompatibilityGroups": Gate("1.37-", _NEVER, _NEVER),
+    "DRANodeAllocatableResources": Gate("1.37-", _NEVER, _NEVER),
+    "DRAOptionalNodeOperations": Gate("1.37-", _NEVER, _NEVER),
+    "DRAPartitionableDevicesType": Gate("1.37-", _NEVER, _NEVER),
     "DynamicResourceAllocation": Gate("1.30-", "1.34-", "1.35-"),
+    "EmptyDirVolumeMode": Gate("1.37-", _NEVER, _NEVER),
     "EnvFiles": Gate("1.34-", "1.35-", _NEVER),
-    "HostnameOverride": Gate("1.34-", "1.35-", _NEVER),
+    "EvictionRequestAPI": Gate("1.37-", _NEVER, _NEVER),
+    "GRPCContainerProbeTLS": Gate("1.37-", _NEVER, _NEVER),
+    "H2CContainerProbe": Gate("1.37-", _NEVER, _NEVER),
     "HPAConfigurableTolerance": Gate("1.33-", "1.35-", _NEVER),
+    "HPAGeneration": Gate("1.37-", "1.37-", _NEVER),
+    "HostnameOverride": Gate("1.34-", "1.35-", _NEVER),
     "ImageVolume": Gate("1.31-", "1.35-", "1.36-"),
     "InPlacePodVerticalScaling": Gate("1.30-", "1.33-", "1.35-"),
+    "InPlacePodVerticalScalingSchedulerPreemption": Gate("1.37-", _NEVER, _NEVER),
     "JobManagedBy": Gate("1.30-", "1.32-", "1.35-"),
     "JobSuccessPolicy": Gate("1.30-", "1.31-", "1.33-"),
+    "KubeletInUserNamespace": Gate("1.37-", "1.37-", _NEVER),
     "MatchLabelKeysInPodAffinity": Gate("1.30-", "1.31-", "1.33-"),
     "MutableCSINodeAllocatableCount": Gate("1.33-", "1.35-", "1.36-"),
     "MutatingAdmissionPolicy": Gate("1.30-", "1.36-", "1.36-"),
@@ -66,6 +81,7 @@ GATES: Final[Mapping[str, Gate]] = {
     "SupplementalGroupsPolicy": Gate("1.31-", "1.33-", "1.35-"),
     "UserNamespacesSupport": Gate("1.30-", "1.33-", "1.36-"),
     "VolumeAttributesClass": Gate("1.30-", "1.34-", "1.34-"),
+    "VolumeBindMountOptions": Gate("1.37-", _NEVER, _NEVER),
     "WatchList": Gate("1.30-", "1.32,1.34-", _NEVER),
 }
 
@@ -182,7 +198,11 @@ def choose_all(span: str) -> tuple[Release, ...]:
 @bounded_cache(16)
 def _release(name: str) -> Release:
     minor = int(name.partition(".")[2])
-    on = {**{gate: row.on for gate, row in GATES.items()}, **CHANGES}
+    last = max(minor, RECORDED)  # fields of releases after it are not read at all, so their gates decide nothing
+    gates = {
+        gate: row.on for gate, row in GATES.items() if any(covers(row.known, of) for of in range(OLDEST, last + 1))
+    }
+    on = gates | CHANGES
     without = frozenset(one for one, span in on.items() if not covers(span, minor))
     return Release(name, minor, without, make_wording(minor), make_sources(minor))
 

@@ -38,6 +38,13 @@ class Release:
         """Return whether this is one of the releases that a span names. Raises ValueError for what is no span."""
         return covers(span, self.minor)
 
+    def reaches(self, ahead: str) -> bool:
+        """Return whether this is a release that is not recorded, not older than the named one; true for "".
+
+        Where no server is, it is the newest release that is recorded.
+        """
+        return not ahead or (bool(self.name) and covers(f"{ahead}-", self.minor))
+
     def word(self, field: str, said: str) -> str:
         """Return the text of a field error, given the text of the newest release."""
         return self.wording(field, said) if self.wording is not None else said

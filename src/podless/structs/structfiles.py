@@ -47,7 +47,7 @@ _SHARED: Mapping[str, GoType] = {
 _BLOCKS = {word: word for word in ("struct", "kind", "type", "text")}  # what a block begins with
 _FORMS: Mapping[str, type] = {"object": dict, "array": list, "bool": bool}
 _TEXT = " # "  # between a line and its text
-_DATED = re.compile(r"\b(?:since|until|gate)=")
+_DATED = re.compile(r"\b(?:since|ahead|until|gate)=")
 _FIELD = re.compile(r"\s++(\d++)\s++(\S++)\s++(\*?)([^\s{]++(?:\{[^}]*+\})?)\s*+(.*+)")
 _TOLD = re.compile(r"\s++-\s++(\S.*+)")
 _ENUM = re.compile(r"([\w.]++)\{([^}]*+)\}")
@@ -127,7 +127,7 @@ def dated_fields(home: str) -> Mapping[str, Mapping[str, Dates]]:
         for line in filter(_DATED.search, block.split("\n")):
             if match := _FIELD.fullmatch(line.partition(_TEXT)[0].rstrip()):
                 given = _options(match[5])
-                span = _span(given.get("since", ""), given.get("until", ""))
+                span = _span(given.get("since") or given.get("ahead", ""), given.get("until", ""))
                 if known := dated.get(match[2]):  # it changed, so several lines describe it
                     span = f"{known.span},{span}"
                 dated[match[2]] = Dates(span, given.get("gate", ""))
@@ -276,6 +276,8 @@ class StructFile:
                 given = _options(options)
                 if not self._release.covers(_span(given.pop("since", ""), given.pop("until", ""))):
                     continue
+                if not self._release.reaches(given.pop("ahead", "")):
+                    continue
                 made = self._type(kind)
                 if not self._release.has(given.pop("gate", "")):
                     made = Dropped(made)
@@ -373,6 +375,7 @@ _VALUES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "patch": ("patch", str),
     "merge": ("merge", str),
     "since": ("since", str),
+    "ahead": ("ahead", str),
     "until": ("until", str),
     "gate": ("gate", str),
 }
