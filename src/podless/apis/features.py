@@ -202,7 +202,7 @@ def _release(name: str) -> Release:
     gates = {
         gate: row.on for gate, row in GATES.items() if any(covers(row.known, of) for of in range(OLDEST, last + 1))
     }
-    on = gates | CHANGES
+    on = {**gates, **CHANGES}
     without = frozenset(one for one, span in on.items() if not covers(span, minor))
     return Release(name, minor, without, make_wording(minor), make_sources(minor))
 
