@@ -48,6 +48,8 @@ check: $(WORKING)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/codespell README.md CHANGELOG.md CONTRIBUTING.md docs
+	$(BIN)/python -m tests.pages lint
 	$(BIN)/python -m pytest -m "" tests/architecture.py
 
 docs: $(DOCUMENTING) # the site, in build/site; ARGS="--site-dir elsewhere"

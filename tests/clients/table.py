@@ -117,15 +117,15 @@ def _head(first: str, steps: Sequence[str]) -> tuple[str, str]:
 
 _PAGE = """# Clients
 
-What clients have shown against podless: `make clients ARGS=--write` runs them and writes these tables. "–" is what a
-library itself does not have, or its program does not try.
+These tables list the clients that podless is tested with; `make clients ARGS=--write` runs the tests and writes them.
+"–" means that the library lacks the feature, or that its program does not try it.
 
 ## Libraries
 
-Each is a program under `tests/clients`, in the habits of its language. In `watch-cut` and `watch-expired` its watches
-end after two events, by a cut or with a 410, and nothing may be missed; `apply` is a server-side apply with a conflict
-that is forced; `leader-election` is between two candidates; `controller` reconciles objects, makes what they own again
-when it is deleted, and takes a finalizer off.
+Each is a program under `tests/clients`, in the style of its language. In `watch-cut` and `watch-expired`, watches end
+after two events, by a cut or with a 410, and no event may be missed; `apply` is a server-side apply with a forced
+conflict; `leader-election` is between two candidates; `controller` reconciles objects, recreates deleted dependents,
+and removes a finalizer.
 
 {programs}
 
@@ -134,7 +134,7 @@ lease itself. @kubernetes/client-node 2 needs Node 22; the program is for Node 2
 
 ## kubectl
 
-On a server with the stand-ins for controllers (`--controllers '*'`), for rollouts and what waits for them.
+On a server with stand-in controllers (`--controllers '*'`), because rollouts need them.
 
 {kubectls}
 

@@ -37,10 +37,11 @@ def main() -> int:
 
 
 def _write() -> int:
-    from tests.pages import reference
+    from tests.pages import charts, reference
 
     for path in reference.write():
         print(f"wrote {path}")
+    charts.CHART.write_text(charts.draw())
     return 0
 
 

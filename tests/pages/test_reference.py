@@ -12,10 +12,18 @@ from podless.app import Settings
 from podless.runtime.option import Option, Section, declared_options
 from tests.pages import reference
 
-MODULES = ("podless", "podless.testing", "podless.check", "podless.schema", "podless.cel")
+MODULES = (
+    "podless",
+    "podless.testing",
+    "podless.check",
+    "podless.schema",
+    "podless.cel",
+    "podless.hooks",
+    "podless.plan",
+)
 PYTHON = (reference.DOCS / "reference" / "python.md").read_text()
 # documented as sections of the arguments of Server, or plain values
-ELSEWHERE = {"Audit", "Limits", "OIDC", "__version__"}
+ELSEWHERE = {"Audit", "Limits", "OIDC", "__version__", "plan"}
 
 
 @pytest.mark.parametrize("name", reference.PAGES)
@@ -32,7 +40,7 @@ def test_every_public_name_is_documented(module: str) -> None:
         value = getattr(public, name)
         if name in ELSEWHERE:
             continue
-        if not re.search(rf"(?:^::: \S+\.|^ +- ){name}$", PYTHON, re.MULTILINE):
+        if not re.search(rf"^(?:::: \S+\.| +- ){name}$|^ +members: \[.*\b{name}\b", PYTHON, re.MULTILINE):
             missing.append(f"{module}.{name} is not on the page")
         if (inspect.isclass(value) or inspect.isfunction(value)) and not inspect.getdoc(value):
             missing.append(f"{module}.{name} has no docstring")

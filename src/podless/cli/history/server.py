@@ -40,7 +40,7 @@ def add_access(parser: argparse.ArgumentParser) -> None:
 def add_object(parser: argparse.ArgumentParser) -> None:
     """Add what names one object."""
     parser.add_argument("kind", metavar="KIND", help="kind, plural or short name, or PLURAL.GROUP")
-    parser.add_argument("name", metavar="NAME")
+    parser.add_argument("name", metavar="NAME", help="name of the object")
     parser.add_argument("-n", "--namespace", default="default", help="(default: default)")
 
 
