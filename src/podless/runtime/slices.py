@@ -21,7 +21,7 @@ from typing import Any, Final, Generic, NoReturn, TypeVar
 from greenlet import getcurrent, greenlet
 
 from podless.runtime.apierror import Timeout
-from podless.runtime.gcpause import pause_gc
+from podless.runtime.gcpause import PAUSE, pause_gc
 from podless.runtime.meter import DEFAULT, LATE
 
 R = TypeVar("R")
@@ -214,13 +214,14 @@ class _Driven(Coroutine[Any, Any, R]):
     It has a context of its own: steps that are suspended must find what earlier steps have set.
     """
 
-    __slots__ = ("_context", "_slices", "_work", "_worker")
+    __slots__ = ("_context", "_pause", "_slices", "_work", "_worker")
 
     def __init__(self, slices: Slices, work: Coroutine[Any, Any, R]) -> None:
         self._slices = slices
         self._work = work
         self._context = copy_context()
-        self._worker: _Worker | None = None  # while a step is suspended
+        self._worker: _Worker | None = None  # while a step is suspended, and with it the collector
+        self._pause = -1
 
     def send(self, value: Any) -> Any:
         """Do the next step, or the next slice of one."""
@@ -247,8 +248,14 @@ class _Driven(Coroutine[Any, Any, R]):
     def close(self) -> None:
         if self._worker is not None:
             worker, self._worker = self._worker, None
+            self._resume_gc()
             self._slices.release(worker)
         self._work.close()
+
+    def _resume_gc(self) -> None:
+        if self._pause >= 0:
+            pause, self._pause = self._pause, -1
+            PAUSE.end(pause)
 
     def _step(self, work: Callable[[Any], Any], about: Any) -> Any:
         if type(getcurrent()) is _Worker:
@@ -260,9 +267,12 @@ class _Driven(Coroutine[Any, Any, R]):
     def _after(self, worker: _Worker, found: object) -> Any:
         """Give the event loop what the step waits for, or raise what it raised, StopIteration in the end."""
         if found is _SUSPENDED:
+            if self._pause < 0:
+                self._pause = PAUSE.begin()
             self._worker = worker
             return next(iter(self._slices.turn()))
         self._worker = None
+        self._resume_gc()
         try:
             return found if found is not _RAISED else worker.fail()
         finally:

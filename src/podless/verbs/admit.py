@@ -7,6 +7,7 @@ from typing import Any, Final
 from podless.admission import CONNECT, CREATE, DELETE, UPDATE, AdmissionAttributes, chain
 from podless.admission.attributes import join_along
 from podless.fields import managers
+from podless.kinds import view
 from podless.runtime.jsonobject import Object
 from podless.verbs.call import API, Call
 from podless.verbs.options import DeleteOptions
@@ -55,6 +56,8 @@ async def mutate_object(api: API, write: Write, obj: Object, old: Object | None)
 
 
 async def _mutate(api: API, write: Write) -> None:
+    if write.shared and write.entry is not None:  # plugins change the object where it is
+        write.old = view.load_object(write.call.kind, write.call.version, write.entry)
     write.obj = await mutate_object(api, write, write.obj, write.old)
 
 

@@ -102,7 +102,7 @@ def read_applied(write: ApplyWrite) -> None:
 def merge_applied(write: ApplyWrite) -> None:
     """Merge what is applied into the object as it is now. Raises BadRequest, ApplyConflict, Internal, Unconverted."""
     live = load_object(write)
-    made = merge_into(write, live)
+    made = merge_into(write, live, own=True)
     if not has("EmptiedFields"):
         write.nulls = serializer.has_nulls(made)
     _fit(write, made, live)
@@ -125,9 +125,10 @@ def check_type(write: ApplyWrite) -> None:
         raise BadRequest(f"invalid object type: {group}/{version}, Kind={given[1]}")
 
 
-def merge_into(write: ApplyWrite, live: Object | None) -> Object:
+def merge_into(write: ApplyWrite, live: Object | None, *, own: bool = False) -> Object:
     """The live object (None for none) with the applied one merged into it, and its managedFields.
 
+    The result shares nothing with what was applied. own: it may have parts of the live object, which nobody else needs.
     Raises BadRequest, ApplyConflict, Internal or Unconverted.
     """
     check_type(write)
@@ -135,15 +136,17 @@ def merge_into(write: ApplyWrite, live: Object | None) -> Object:
     del call.warnings[write.warned :]
     settled = live is not None and fieldmanager.is_settled(call, live)
     there, now = fieldmanager.endpoint_of(call), clock.now()
-    obj = managers.apply_object(there, live, write.body, chosen.manager, write.force, now, settled=settled)
+    applied = view.copy_object(write.body) if own else write.body
+    obj = managers.apply_object(there, live, applied, chosen.manager, write.force, now, settled=settled)
     if write.repeated and chosen.validation == "Strict":
         found = serializer.strict_text(write.repeated)
         raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {found}")
     if chosen.validation != "Ignore":
         call.warnings += write.repeated
-    entries = obj["metadata"].pop("managedFields", [])
-    obj = view.copy_object(obj)  # the parts that it shares with what was given must stay as they are
-    managers.put_managed_fields(obj["metadata"], entries)
+    if not own:
+        entries = obj["metadata"].pop("managedFields", [])
+        obj = view.copy_object(obj)  # the parts that it shares with what was given must stay as they are
+        managers.put_managed_fields(obj["metadata"], entries)
     return obj
 
 

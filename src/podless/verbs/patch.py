@@ -11,6 +11,7 @@ from podless.codec import gotext, sentfloats, serializer
 from podless.fields import patches
 from podless.fields.patches import Patch, Sent
 from podless.kinds import bodies, typemeta
+from podless.kinds.view import is_direct
 from podless.meta.errors import Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
 from podless.runtime.jsonobject import Object
@@ -75,10 +76,17 @@ def read_patch(write: PatchWrite) -> None:
 
 
 def apply_patch(write: PatchWrite) -> None:
-    """Apply the patch to the object as it is now. Raises BadRequest, Invalid, Internal and Unconverted."""
+    """Apply the patch to the object as it is now. Raises BadRequest, Invalid, Internal and Unconverted.
+
+    What it makes shares with the old object all that it leaves alone. Of a custom kind that is in the form already
+    which it is read in, so nothing there is changed; other objects are decoded once more.
+    """
     call, chosen, made = write.call, write.options, write.patch
     del call.warnings[write.warned :]
-    before = load_object(write)  # a patch shares with what it is applied to
+    assert write.entry is not None
+    assert write.old is not None
+    write.shared = call.kind.custom and is_direct(call.kind, call.version, write.entry)
+    before = write.old if write.shared else load_object(write)
     patched = made.apply(before)
     if patched is before:  # nothing was to be done; the checks write to the new state
         patched = before.copy()

@@ -52,6 +52,7 @@ class Write:
     refused: Sequence[FieldError] = ()
     added = 0
     loose = False
+    shared = False
     warned = 0
     done = 0
 

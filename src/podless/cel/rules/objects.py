@@ -44,10 +44,14 @@ class _Stop(Exception):
 class NodeRules:
     """The rules of one schema node and of all below it. False where there are none. Compiled when first used."""
 
-    __slots__ = ("_made", "additional", "classes", "items", "properties", "resource", "schema", "with_floats")
+    __slots__ = (
+        "_made", "additional", "classes", "items", "kind", "own", "properties", "resource", "schema", "with_floats",
+    )  # fmt: skip
 
     def __init__(self, schema: Schema, resource: bool, with_floats: bool = False) -> None:
         self.schema = schema
+        self.own = bool(schema.get(_RULES))  # whether the node itself has rules
+        self.kind = gotext.quote(schema.get("type") or "")
         # what values of this node are in Python, where they fit the schema
         self.classes = _classes(schema)
         self.resource = resource
@@ -67,7 +71,7 @@ class NodeRules:
         return cls(schema, resource, with_floats)
 
     def __bool__(self) -> bool:
-        return bool(self.schema.get(_RULES) or self.items or self.additional or self.properties)
+        return self.own or bool(self.items or self.additional or self.properties)
 
     def validate(
         self,
@@ -172,7 +176,7 @@ class _Walk:
         """The rules of a node, then those below it. parent: the nearest pair above."""
         if obj is None:
             return
-        if rules.schema.get(_RULES):
+        if rules.own:
             self.rules(rules, obj, old, path, pair if pair is not None else parent)
         if isinstance(obj, list):
             if rules.items is not None:
@@ -215,7 +219,7 @@ class _Walk:
             self.node(part, obj[name], old.get(name), where, below, pair or parent)
 
     def rules(self, rules: NodeRules, obj: Any, old: Any, path: str, nearest: Pair | None) -> None:
-        kind = gotext.quote(rules.schema.get("type") or "")
+        kind = rules.kind
         at = path or "<nil>"
         compiled = rules.rules()
         if self.left <= 0:
