@@ -12,8 +12,8 @@ from podless.apis.admissionregistration.validation.webhooks import check_hook
 from podless.codec import serializer
 from podless.hooks import CONVERT
 from podless.hooks.pool import HookFailed
+from podless.hooks.worker import ACCEPTED
 from podless.kinds.kind import Version
-from podless.meta import uids
 from podless.meta.errors import Timeout
 from podless.meta.field import join_errors
 from podless.remote import DEADLINE, WebhookClient
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from podless.hooks.loaded import LoadedHooks
 
 
+_ACCEPT = Verdict(True)
 _MASTERS = "system:masters"
 
 
@@ -46,7 +47,7 @@ async def call_hook(
     Raises CallFailed, ConversionFailed where the object cannot be had so, and Timeout where the time of the whole
     request is over.
     """
-    request: Object = {"uid": uids.make_uid()} | subject.request(version)
+    request = subject.request(version)
     request["object"] = await subject.shown(subject.attr.obj, version)
     request["oldObject"] = await subject.shown(subject.attr.old, version)
     raw = serializer.encode_json({"kind": kind, "hook": given["name"], "request": request})
@@ -60,7 +61,9 @@ async def call_hook(
             raise Timeout("request did not complete within requested timeout") from None
         told = f"{failed} ({failed.place})" if failed.place and _MASTERS in subject.attr.user.groups else str(failed)
         raise CallFailed(told) from None
-    return Verdict(True) if answer is None else await client.read(answer, _read_verdict)
+    if answer is None or answer == ACCEPTED:
+        return _ACCEPT
+    return await client.read(answer, _read_verdict)
 
 
 def _read_verdict(answer: bytes) -> Verdict:

@@ -194,8 +194,8 @@ class ValidatingAdmissionWebhook(_Webhooks):
                 asked.append((webhook, version))
         if not asked:
             return
-        answers = (self._judge(place, webhook, subject, version) for place, (webhook, version) in enumerate(asked))
-        for answer in await asyncio.gather(*answers):
+        judged = [self._judge(place, webhook, subject, version) for place, (webhook, version) in enumerate(asked)]
+        for answer in [await judged[0]] if len(judged) == 1 else await asyncio.gather(*judged):  # a task costs 20 us
             if answer is not None:
                 raise answer
 

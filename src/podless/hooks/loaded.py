@@ -79,9 +79,7 @@ class LoadedHooks:
         pool = self._pool
         if pool is None:
             raise HookFailed("the server is stopping")
-        if not any(one["kind"] == kind and one["name"] == name for one in pool.declared):
-            return None
-        return await pool.call(kind, name, raw, seconds)
+        return await pool.call(kind, name, raw, seconds) if pool.has(kind, name) else None
 
     async def _load(self) -> Pool:
         pool = Pool(self._sources, self._own)

@@ -123,7 +123,7 @@ class _Peer(asyncio.Protocol):
     @property
     def is_busy(self) -> bool:
         """Whether it runs a hook that is no coroutine."""
-        return any(not call.is_async for call in self.calls.values())
+        return bool(self.calls) and any(not call.is_async for call in self.calls.values())
 
     def end(self) -> None:
         """End the worker, whatever it does."""
@@ -164,6 +164,10 @@ class Pool:
         hello = await self._start()
         self.declared, self.files = hello["hooks"], hello["files"]
         self._is_async = {(one["kind"], one["name"]): one["async"] for one in self.declared}
+
+    def has(self, kind: str, name: str) -> bool:
+        """Whether there is such a hook."""
+        return (kind, name) in self._is_async
 
     async def call(self, kind: str, name: str, raw: bytes, seconds: float) -> bytes:
         """What a hook answers to a request in JSON.
@@ -288,8 +292,7 @@ class Pool:
         call = peer.calls.pop(number, None)
         if call is not None:
             call.end(raw if status != FAILED else _explain(serializer.decode_json(raw)))
-        if not peer.is_busy:
-            self._free(peer)
+        self._free(peer)
 
     def _free(self, peer: _Peer) -> None:
         """Give a worker what waits, as long as it can take more."""
@@ -297,10 +300,11 @@ class Pool:
             call = self._queue.popleft()
             if not call.done.done():
                 peer.send(call)
-        if not peer.is_busy and peer not in self._idle:
+        if peer in self._idle:
+            if peer.is_busy:
+                self._idle.remove(peer)
+        elif not peer.is_busy:
             self._idle.append(peer)
-        elif peer.is_busy and peer in self._idle:
-            self._idle.remove(peer)
 
     def lost(self, peer: _Peer) -> None:
         """A worker has ended: what it ran has failed, and coroutines beside that begin again elsewhere, once."""
