@@ -11,11 +11,12 @@ if TYPE_CHECKING:
     from podless.auth.access import OIDC as OIDC
     from podless.http.audit.settings import Audit as Audit
     from podless.http.limits import Limits as Limits
+    from podless.models.definition import crd as crd
     from podless.plan import plan_set as plan
     from podless.server import Server as Server
     from podless.server import StartError as StartError
 
-__all__ = ["OIDC", "Audit", "Limits", "Server", "StartError", "__version__", "plan"]
+__all__ = ["OIDC", "Audit", "Limits", "Server", "StartError", "__version__", "crd", "plan"]
 
 # where they are; the server and what it is told are imported for those alone who ask for them
 _PLACES = {
@@ -24,6 +25,7 @@ _PLACES = {
     "OIDC": "podless.auth.access",
     "Server": "podless.server",
     "StartError": "podless.server",
+    "crd": "podless.models.definition",
 }
 _MODULES = ("plan",)  # which can be called
 

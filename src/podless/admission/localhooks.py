@@ -17,7 +17,6 @@ from podless.kinds.kind import Version
 from podless.meta.errors import Timeout
 from podless.meta.field import join_errors
 from podless.remote import DEADLINE, WebhookClient
-from podless.runtime.jsonobject import Object
 
 if TYPE_CHECKING:
     from podless.hooks.loaded import LoadedHooks

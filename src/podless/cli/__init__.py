@@ -12,7 +12,8 @@ from typing import NoReturn
 from podless.runtime.gcpause import pause_gc
 from podless.version import __version__
 
-_READING = ("check", "plan", "compare", "test", "eval", "schema", "convert")  # need no server that runs
+# need no server that runs
+_READING = ("check", "plan", "compare", "test", "eval", "schema", "convert", "model", "crd")
 _HISTORY = ("log", "show", "diff", "blame", "undo")
 _RUNNING = (
     *("serve", "run", "envtest", "explore", "kubeconfig", "status"),

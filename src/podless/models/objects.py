@@ -23,6 +23,11 @@ def json_name(field: dataclasses.Field[Any]) -> str:
     return str(field.metadata.get("json") or field.name)
 
 
+def is_required(field: dataclasses.Field[Any]) -> bool:
+    """Whether a field of a dataclass has no default."""
+    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+
+
 def read_object(wanted: type[T], value: Any) -> T:
     """Return an object in JSON as an instance of a class. Raises what pydantic raises, and TypeError."""
     validate = getattr(wanted, "model_validate", None)
@@ -69,7 +74,9 @@ def _read_dataclass(wanted: type, value: Any) -> Any:
         raise TypeError(f"{wanted.__name__}: an object is expected, not {type(value).__name__}")
     hints, given, left = _hints(wanted), {}, dict(value)
     for field in dataclasses.fields(wanted):
-        if field.init and field.name != EXTRA and (name := json_name(field)) in left:
+        if not field.init or field.name == EXTRA or (name := json_name(field)) not in left:
+            continue
+        if left[name] is not None or is_required(field):  # a null of another field is kept as what it is
             given[field.name] = _read(hints[field.name], left.pop(name))
     if left and any(field.name == EXTRA for field in dataclasses.fields(wanted)):
         given[EXTRA] = left
@@ -80,16 +87,20 @@ def _read_dataclass(wanted: type, value: Any) -> Any:
 
 
 def write_object(value: Any) -> Any:
-    """Return an instance of a class as JSON; fields that are None are left out. Raises TypeError for other values."""
+    """Return an instance of a class as JSON. Raises TypeError for other values.
+
+    Of a dataclass, fields that are None are left out unless they are required; of a pydantic model, fields that were
+    not set are.
+    """
     if hasattr(value, "model_dump"):
-        return value.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         found: Object = {}
         for field in dataclasses.fields(value):
             item = getattr(value, field.name)
             if field.name == EXTRA:
-                found |= item or {}
-            elif item is not None:
+                found = {**item, **found} if item else found
+            elif item is not None or is_required(field):
                 found[json_name(field)] = write_object(item)
         return found
     if isinstance(value, dict):

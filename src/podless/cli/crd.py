@@ -1,0 +1,50 @@
+"""podless crd: a CustomResourceDefinition from Python classes."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from typing import Any
+
+from podless.codec import serializer
+
+
+def add(commands: Any) -> None:
+    """Add the subcommand to a parser's subparsers."""
+    parser = commands.add_parser(
+        "crd",
+        help="make a CustomResourceDefinition of Python classes",
+        description=(
+            "Make a CustomResourceDefinition of dataclasses or pydantic models with the decorator podless.models.kind, "
+            "one class for each version, and print it as YAML. The current folder can be imported from."
+        ),
+    )
+    parser.add_argument("classes", metavar="MODULE:CLASS", nargs="+", help="such as widgets.v1:Widget")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the definition. Returns 2 where a class cannot be found or expressed."""
+    from podless.models import Inexpressible, crd
+
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        made = crd(*map(_find_class, options.classes))
+    except (Inexpressible, LookupError, ImportError) as error:
+        print(f"podless: {error.args[0] if isinstance(error, LookupError) else error}", file=sys.stderr)
+        return 2
+    sys.stdout.write(serializer.encode_yaml(made).decode())
+    return 0
+
+
+def _find_class(given: str) -> type:
+    """The class of MODULE:CLASS. Raises LookupError, ImportError."""
+    module, colon, name = given.partition(":")
+    if not colon or not module or not name:
+        raise LookupError(f"{given}: a class is MODULE:CLASS")
+    found = getattr(importlib.import_module(module), name, None)
+    if not isinstance(found, type):
+        raise LookupError(f"{given}: there is no such class")
+    return found

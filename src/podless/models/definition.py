@@ -1,0 +1,317 @@
+"""CustomResourceDefinitions from classes: dataclasses, pydantic models and TypedDicts with annotations.
+
+    @kind("example.com", "v1", plural="widgets", status=True)
+    @dataclass
+    class Widget(Resource):
+        metadata: ObjectMeta
+        spec: WidgetSpec
+
+pydantic is never imported here: its models are known by their attributes.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import datetime
+import enum
+import inspect
+import itertools
+import textwrap
+import types
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from podless.models.marks import KIND, MARKS, RULES, Keywords, Named
+from podless.models.objects import EXTRA, json_name, write_object
+from podless.runtime.jsonobject import Object
+
+PRESERVE = "x-kubernetes-preserve-unknown-fields"
+INT_OR_STRING = "x-kubernetes-int-or-string"
+HEAD = ("apiVersion", "kind", "metadata")
+_PLAIN: Mapping[Any, Object] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+    Any: {PRESERVE: True},
+    object: {PRESERVE: True},
+    datetime.datetime: {"type": "string", "format": "date-time"},
+    datetime.date: {"type": "string", "format": "date"},
+    bytes: {"type": "string", "format": "byte"},
+}
+# what pydantic and annotated_types call bounds
+_BOUNDS = {
+    "ge": ("minimum", ""), "gt": ("minimum", "exclusiveMinimum"),
+    "le": ("maximum", ""), "lt": ("maximum", "exclusiveMaximum"),
+    "multiple_of": ("multipleOf", ""),
+}  # fmt: skip
+_LENGTHS = {
+    "string": ("minLength", "maxLength"),
+    "array": ("minItems", "maxItems"),
+    "object": ("minProperties", "maxProperties"),
+}
+_NOTHING: Any = object()
+
+
+class Inexpressible(TypeError):
+    """A class says what no structural schema can say; the text has the place."""
+
+
+class _Member(NamedTuple):
+    """A field of a class. default: as JSON, _NOTHING where there is none. marks: of the field."""
+
+    name: str
+    hint: Any
+    required: bool
+    default: Any
+    marks: tuple[Any, ...]
+    description: str
+
+
+def read_kind(cls: type) -> Named:
+    """Return what the decorator `kind` says of a class. Raises Inexpressible where it has none."""
+    named = getattr(cls, KIND, None)
+    if not isinstance(named, Named):
+        raise Inexpressible(f"{cls.__name__}: the class is no kind: decorate it with podless.models.kind")
+    return named
+
+
+def crd(*classes: type) -> Object:
+    """Return the CustomResourceDefinition of a kind. classes: one for each of its versions.
+
+    Raises Inexpressible with the place of what a structural schema cannot say.
+    """
+    found = [(read_kind(cls), cls) for cls in classes]
+    first = found[0][0]
+    plural = first.given["names"]["plural"]
+    for named, cls in found[1:]:
+        same = (named.group, named.given["names"], named.given["scope"])
+        if same != (first.group, first.given["names"], first.given["scope"]):
+            raise Inexpressible(f"{cls.__name__}: group, names and scope differ from those of {classes[0].__name__}")
+    stored = [cls.__name__ for named, cls in found if named.given["version"]["storage"]]
+    if len(stored) != 1:
+        raise Inexpressible(f"one version is to be stored, and not {len(stored)}: {', '.join(stored) or 'none'}")
+    versions = [named.given["version"] | {"schema": {"openAPIV3Schema": schema_of(cls)}} for named, cls in found]
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{first.group}"},
+        "spec": {
+            "group": first.group,
+            "names": first.given["names"],
+            "scope": first.given["scope"],
+            "versions": versions,
+        },
+    }
+
+
+def schema_of(cls: type) -> Object:
+    """Return the openAPIV3Schema of a class of whole objects. Raises Inexpressible."""
+    whole = _class_schema(cls, cls.__name__, ())
+    own = {name: part for name, part in whole.get("properties", {}).items() if name not in HEAD}
+    head = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
+    whole["properties"] = head | getattr(cls, "__podless_head__", {}) | own
+    required = [name for name in whole.pop("required", ()) if name not in HEAD]
+    marked = next((mark.given["required"] for mark in _own_marks(cls) if "required" in mark.given), required)
+    return whole | ({"required": marked} if marked else {})
+
+
+def _own_marks(cls: type) -> list[Keywords]:
+    marks = cls.__dict__.get(MARKS, ())
+    return [marks] if isinstance(marks, Keywords) else [mark for mark in marks if isinstance(mark, Keywords)]
+
+
+def _class_schema(cls: type, place: str, within: tuple[type, ...]) -> Object:
+    """The schema of a class with fields."""
+    if cls in within:
+        raise Inexpressible(f"{place}: {cls.__name__} contains itself; a structural schema cannot say that")
+    properties: Object = {}
+    required = []
+    for member in _members(cls):
+        if not within and member.name in HEAD:
+            continue
+        made = _describe(member.hint, f"{place}.{member.name}", (*within, cls))
+        if member.description:
+            made["description"] = member.description
+        for mark in member.marks:
+            _add_mark(made, mark, f"{place}.{member.name}")
+        if member.default is not _NOTHING and "default" not in made:
+            made["default"] = member.default
+        properties[member.name] = made
+        if member.required:
+            required.append(member.name)
+    whole: Object = {"type": "object"}
+    if (text := _own_doc(cls)) and not within:
+        whole["description"] = text
+    if properties:
+        whole["properties"] = properties
+    if required:
+        whole["required"] = required
+    for mark in _own_marks(cls):
+        _add_mark(whole, mark, place)
+    return whole
+
+
+def _own_doc(cls: type) -> str:
+    doc = cls.__dict__.get("__doc__") or ""
+    made_up = doc.startswith(f"{cls.__name__}(")  # dataclasses write the signature there
+    return "" if made_up else inspect.cleandoc(doc)
+
+
+def _members(cls: type) -> Iterator[_Member]:
+    """The fields of a class. Raises Inexpressible for annotations that name what is not there."""
+    try:
+        hints = typing.get_type_hints(cls, include_extras=True)
+    except NameError as error:
+        raise Inexpressible(f"{cls.__name__}: {error}") from None
+    docs = _attribute_docs(cls)
+    if dataclasses.is_dataclass(cls):
+        for one in dataclasses.fields(cls):
+            if one.name != EXTRA:
+                yield _dataclass_member(one, hints[one.name], docs.get(one.name, ""))
+    elif hasattr(cls, "model_fields"):
+        fields: Any = cls.model_fields
+        for name, info in fields.items():
+            yield _pydantic_member(name, info, hints[name], docs.get(name, ""))
+    elif typing.is_typeddict(cls):
+        needed: Any = cls
+        for name, hint in hints.items():
+            if typing.get_origin(hint) in (typing.Required, typing.NotRequired):
+                (hint,) = typing.get_args(hint)
+            yield _Member(name, hint, name in needed.__required_keys__, _NOTHING, (), docs.get(name, ""))
+    else:
+        raise Inexpressible(f"{cls.__name__} is neither a dataclass, nor a pydantic model, nor a TypedDict")
+
+
+def _dataclass_member(one: dataclasses.Field[Any], hint: Any, doc: str) -> _Member:
+    default = _NOTHING
+    if one.default is not dataclasses.MISSING:
+        default = one.default
+    elif one.default_factory is not dataclasses.MISSING:
+        default = one.default_factory()
+    required = default is _NOTHING
+    marks = (Keywords(one.metadata["schema"]),) if "schema" in one.metadata else ()
+    return _Member(json_name(one), hint, required, _default(default), marks, doc)
+
+
+def _pydantic_member(name: str, info: Any, hint: Any, doc: str) -> _Member:
+    default = _NOTHING
+    if not info.is_required():
+        default = info.get_default(call_default_factory=True)
+    extra = info.json_schema_extra
+    marks = [*info.metadata, *((Keywords(extra),) if isinstance(extra, dict) else ())]
+    if typing.get_origin(hint) is typing.Annotated:  # pydantic has them in its metadata
+        hint = typing.get_args(hint)[0]
+    said = info.description or doc
+    return _Member(info.alias or name, hint, bool(info.is_required()), _default(default), tuple(marks), said)
+
+
+def _default(value: Any) -> Any:
+    """A default as JSON; None is none, for it says that the field may be left out."""
+    if value is _NOTHING or value is None:
+        return _NOTHING
+    return write_object(value.value if isinstance(value, enum.Enum) else value)
+
+
+def _attribute_docs(cls: type) -> dict[str, str]:
+    """The texts below the fields of a class, if its source is there."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
+    except (OSError, TypeError, SyntaxError):
+        return {}
+    found: dict[str, str] = {}
+    body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
+    for one, after in itertools.pairwise(body):
+        if not isinstance(one, ast.AnnAssign) or not isinstance(one.target, ast.Name):
+            continue
+        if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str):
+            found[one.target.id] = inspect.cleandoc(after.value.value)
+    return found
+
+
+# types
+
+
+def _describe(hint: Any, place: str, within: tuple[type, ...]) -> Object:
+    """The schema of a type. Raises Inexpressible."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated:
+        made = _describe(arguments[0], place, within)
+        for mark in arguments[1:]:
+            _add_mark(made, mark, place)
+        return made
+    if hint in _PLAIN:
+        return dict(_PLAIN[hint])
+    if origin is typing.Literal:
+        return _enumerate(arguments, place)
+    if origin in (typing.Union, types.UnionType):
+        return _union(arguments, place, within)
+    if origin in (list, Sequence) or hint is list:
+        return {"type": "array", "items": _describe(arguments[0] if arguments else Any, f"{place}[]", within)}
+    if origin in (dict, Mapping) or hint is dict:
+        return _mapping(arguments, place, within)
+    if isinstance(hint, type):
+        if issubclass(hint, enum.Enum):
+            return _enumerate([one.value for one in hint], place)
+        if dataclasses.is_dataclass(hint) or hasattr(hint, "model_fields") or typing.is_typeddict(hint):
+            return _class_schema(hint, place, within)
+    raise Inexpressible(f"{place}: {_shown(hint)} is no type that a structural schema can say")
+
+
+def _shown(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) and not typing.get_args(hint) else str(hint)
+
+
+def _mapping(arguments: tuple[Any, ...], place: str, within: tuple[type, ...]) -> Object:
+    key, value = arguments or (str, Any)
+    if key is not str:
+        raise Inexpressible(f"{place}: keys of a map are str, not {_shown(key)}")
+    if value in (Any, object):
+        return {"type": "object", PRESERVE: True}
+    return {"type": "object", "additionalProperties": _describe(value, f"{place}{{}}", within)}
+
+
+def _union(arguments: tuple[Any, ...], place: str, within: tuple[type, ...]) -> Object:
+    given = [one for one in arguments if one is not type(None)]
+    if len(given) == 1:
+        return _describe(given[0], place, within)
+    if set(given) == {int, str}:
+        return {INT_OR_STRING: True}
+    raise Inexpressible(f"{place}: a structural schema knows no union but int | str")
+
+
+def _enumerate(values: Sequence[Any], place: str) -> Object:
+    kinds = {type(value) for value in values if value is not None}
+    if len(kinds) != 1 or (kind := kinds.pop()) not in (str, int, float, bool):
+        raise Inexpressible(f"{place}: the values of an enum have one type: str, int, float or bool")
+    return dict(_PLAIN[kind]) | {"enum": [*values]}
+
+
+def _add_mark(made: Object, mark: Any, place: str) -> None:
+    """Put what an annotation says into a schema. Those of others that say nothing of values are passed over."""
+    if isinstance(mark, Keywords):
+        for key, value in mark.given.items():
+            if value is None:
+                made.pop(key, None)
+            else:
+                made[key] = [*made.get(key, ()), *value] if key == RULES else value
+        return
+    for inner in getattr(mark, "metadata", ()):  # a FieldInfo of pydantic in Annotated
+        _add_mark(made, inner, place)
+    if isinstance(extra := getattr(mark, "json_schema_extra", None), dict):
+        _add_mark(made, Keywords(extra), place)
+    for name, (keyword, exclusive) in _BOUNDS.items():
+        if (value := getattr(mark, name, None)) is not None:
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise Inexpressible(f"{place}: a bound is a number, not {value!r}")
+            made[keyword] = value
+            if exclusive:
+                made[exclusive] = True
+    lengths = _LENGTHS.get(made.get("type", ""), ("", ""))
+    for name, keyword in zip(("min_length", "max_length"), lengths, strict=True):
+        if keyword and (value := getattr(mark, name, None)) is not None and isinstance(value, int):
+            made[keyword] = value
+    if isinstance(pattern := getattr(mark, "pattern", None), str):
+        made["pattern"] = pattern

@@ -1,0 +1,130 @@
+"""What a class says of its definition beyond its fields: names, columns, subresources, rules, keywords."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from podless.runtime.jsonobject import Object
+
+C = TypeVar("C", bound=type)
+
+KIND, MARKS = "__podless_kind__", "__podless__"
+RULES = "x-kubernetes-validations"
+_RULE_FIELDS = {
+    "message": "message",
+    "message_expression": "messageExpression",
+    "reason": "reason",
+    "field_path": "fieldPath",
+    "optional_old_self": "optionalOldSelf",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Keywords:
+    """Keywords of a schema that a type does not say. None takes one away that the type would say."""
+
+    given: Object = field(default_factory=dict)
+
+
+def schema(**keywords: Any) -> Keywords:
+    """Keywords for the schema of a field, in `Annotated`, or of a class, in its `__podless__`.
+
+    Write them as in OpenAPI or in snake case: `schema(max_length=5, x_kubernetes_list_type="set")`. Append an
+    underscore to a word of Python: `not_`.
+    """
+    return Keywords({_openapi_name(name): value for name, value in keywords.items()})
+
+
+def _openapi_name(name: str) -> str:
+    name = name.removesuffix("_")
+    if name.startswith("x_kubernetes_"):
+        return name.replace("_", "-")
+    first, *rest = name.split("_")
+    return first + "".join(part[:1].upper() + part[1:] for part in rest)
+
+
+def rule(expression: str, **options: Any) -> Keywords:
+    """A rule in CEL for a field or a class.
+
+    options: message, message_expression, reason, field_path, optional_old_self. Raises TypeError for other options.
+    """
+    unknown = options.keys() - _RULE_FIELDS.keys()
+    if unknown:
+        raise TypeError(f"a rule has no option {', '.join(sorted(unknown))}")
+    return Keywords({RULES: [{"rule": expression} | {_RULE_FIELDS[name]: value for name, value in options.items()}]})
+
+
+@dataclass(frozen=True)
+class Named:
+    """The names and places of a kind in one version, as `kind` takes them."""
+
+    group: str
+    version: str
+    given: Object
+
+    @property
+    def api_version(self) -> str:
+        """The apiVersion of its objects."""
+        return f"{self.group}/{self.version}"
+
+
+def column(
+    name: str, path: str, type: str = "string", *, description: str = "", format: str = "", priority: int = 0
+) -> Object:
+    """A column for kubectl. path: such as ".spec.size". type: integer, number, string, boolean or date."""
+    more = {"description": description, "format": format, "priority": priority}
+    return {"name": name, "type": type, "jsonPath": path} | {key: value for key, value in more.items() if value}
+
+
+def kind(
+    group: str,
+    version: str,
+    *,
+    plural: str = "",
+    name: str = "",
+    singular: str = "",
+    list_kind: str = "",
+    short_names: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    scope: str = "Namespaced",
+    columns: Sequence[Object] = (),
+    status: bool = False,
+    scale: Object | None = None,
+    selectable: Sequence[str] = (),
+    storage: bool = True,
+    served: bool = True,
+    deprecated: bool | str = False,
+) -> Callable[[C], C]:
+    """Declare that a class is a kind: a decorator.
+
+    group, version: such as "example.com" and "v1". name: of the kind (default: that of the class). plural (default: the
+    name in lower case with an s). scope: "Namespaced" or "Cluster". columns: as `column` makes them. status: whether
+    there is a status subresource. scale: the scale subresource, as in a definition. selectable: paths of selectable
+    fields. storage: whether this version is stored. deprecated: True, or a warning.
+    """
+
+    def declare(cls: C) -> C:
+        own = name or cls.__name__
+        given: Object = {
+            "names": {"kind": own, "plural": plural or f"{own.lower()}s"},
+            "scope": scope,
+            "version": {"name": version, "served": served, "storage": storage},
+        }
+        names, shown = given["names"], given["version"]
+        more = {"singular": singular, "listKind": list_kind, "shortNames": [*short_names], "categories": [*categories]}
+        names |= {key: value for key, value in more.items() if value}
+        below: Object = ({"status": {}} if status else {}) | ({"scale": scale} if scale is not None else {})
+        parts = {
+            "subresources": below,
+            "additionalPrinterColumns": [*columns],
+            "selectableFields": [{"jsonPath": path} for path in selectable],
+            "deprecated": bool(deprecated),
+            "deprecationWarning": deprecated if isinstance(deprecated, str) else "",
+        }
+        shown |= {key: value for key, value in parts.items() if value}
+        setattr(cls, KIND, Named(group, version, given))
+        return cls
+
+    return declare

@@ -1,0 +1,427 @@
+"""Classes as the text of a Python module, in one of three styles, as ruff format would write it."""
+
+from __future__ import annotations
+
+import keyword
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from podless.models.tree import NOTHING, Alias, Class, Member, Named, Tree, literal, python_name
+from podless.runtime.jsonobject import Object
+
+STYLES = ("pydantic", "dataclass", "typeddict")
+_WIDTH = 88  # columns of a line, as ruff format has it
+_BOUNDS = {"minLength": "min_length", "maxLength": "max_length", "minItems": "min_length", "maxItems": "max_length"}
+_BUILTIN_TYPES = {"Any", "bool", "dict", "float", "int", "list", "str"}
+_CONTROL = re.compile(r"[^\S\n ]|[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def write_modules(definitions: Iterable[Object], style: str) -> dict[tuple[str, str], str]:
+    """Return the text of a module for each group and version. definitions: CustomResourceDefinitions of v1.
+
+    style: one of STYLES. The same definitions give the same text, in whatever order they come. Raises ValueError for
+    two definitions of one kind.
+    """
+    found: dict[tuple[str, str], list[tuple[Object, Object]]] = {}
+    for definition in sorted(definitions, key=lambda one: str(one["metadata"]["name"])):
+        for version in definition["spec"]["versions"]:
+            found.setdefault((definition["spec"]["group"], version["name"]), []).append((definition, version))
+    for (group, name), given in found.items():
+        kinds = [definition["spec"]["names"]["kind"] for definition, _ in given]
+        if twice := sorted({kind for kind in kinds if kinds.count(kind) > 1}):
+            raise ValueError(f"two definitions make the kind {twice[0]} of {group}/{name}")
+    return {key: _write_module(*key, given, style) for key, given in sorted(found.items())}
+
+
+def _write_module(group: str, version: str, given: Sequence[tuple[Object, Object]], style: str) -> str:
+    tree = Tree(keywords_inside=style != "typeddict")
+    for name in _OWN_NAMES:
+        tree.reserve(name)
+    for definition, _ in given:
+        tree.reserve(definition["spec"]["names"]["kind"])
+    for definition, one in given:
+        tree.add(definition, one)
+    kinds = ", ".join(sorted(definition["spec"]["names"]["kind"] for definition, _ in given))
+    body = _WRITERS[style]().write(tree)
+    head = _docstring(f"{group}/{version}: {kinds}.\n\nMade by podless model; changes will be lost.", "")
+    return "\n".join([*head, "", "from __future__ import annotations", "", *body]) + "\n"
+
+
+# names that modules import
+_OWN_NAMES = (
+    "Annotated", "Any", "BaseModel", "CheckedSchema", "ConfigDict", "Field", "FieldError", "Literal", "Model",
+    "NotRequired", "ObjectMeta", "Required", "Resource", "TypedDict", "dataclass", "field", "kind", "read_object",
+    "schema",
+)  # fmt: skip
+
+
+class _Writer:
+    """Writes one module. imports: names by module."""
+
+    def __init__(self) -> None:
+        self.imports: dict[str, set[str]] = {}
+
+    def write(self, tree: Tree) -> list[str]:
+        """The lines of a module below its docstring."""
+        parts = [self._alias(part) if isinstance(part, Alias) else self.write_class(part) for part in tree.parts]
+        parts = [part for part in parts if part]
+        lines: list[str] = []
+        before = False  # whether an alias stands before
+        for part in parts:
+            plain = not part[0].startswith(("class ", "@"))
+            near = plain and (before or not lines)
+            lines += [*([""] if near else ["", ""]), *part]
+            before = plain and not part[-1].startswith(" ")
+        return [*self._imports(), *lines]
+
+    def write_class(self, made: Class) -> list[str]:
+        """The lines of a class."""
+        raise NotImplementedError
+
+    def need(self, module: str, *names: str) -> None:
+        """Import names."""
+        self.imports.setdefault(module, set()).update(names)
+
+    def type_of(self, member: Member) -> str:
+        """The type of a field, without whether it may be left out."""
+        for name in member.type.names:
+            self.need("podless.models" if name == "schema" else "typing", name)
+        return member.type.text
+
+    def _alias(self, alias: Alias) -> list[str]:
+        for name in alias.names:
+            self.need("podless.models" if name == "schema" else "typing", name)
+        arguments = list(alias.arguments)
+        if alias.extra:
+            call = _call("schema", _keywords(alias.extra, 8), "    ", end=",")
+            arguments.append("\n".join(call).strip())
+        return _call(f"{alias.name} = {alias.of}", arguments, "", brackets="[]")
+
+    def _imports(self) -> list[str]:
+        standard = [name for name in self.imports if name in ("dataclasses", "typing")]
+        others = [name for name in self.imports if name not in standard]
+        lines: list[str] = []
+        for block in (standard, others):
+            for module in sorted(block):
+                names = sorted(self.imports[module], key=lambda name: (not name.isupper(), name[:1].islower(), name))
+                lines += _import(module, names)
+            if block and block is standard and others:
+                lines.append("")
+        return lines
+
+    def decorator(self, named: Named) -> list[str]:
+        """The decorator of a kind."""
+        self.need("podless.models", "Resource", "kind")
+        arguments = [literal(named.group), literal(named.version)]
+        arguments += [f"{name}={_exploded(value, 4)}" for name, value in named.options.items()]
+        return _call("@kind", arguments, "")
+
+
+def _import(module: str, names: Sequence[str]) -> list[str]:
+    line = f"from {module} import {', '.join(names)}"
+    if len(line) <= _WIDTH:
+        return [line]
+    return [f"from {module} import (", *(f"    {name}," for name in names), ")"]
+
+
+def _keywords(extra: Object, indent: int) -> list[str]:
+    """Keywords of a schema as arguments of `schema`."""
+    return [f"{python_name(key)}={_exploded(extra[key], indent, max(len(key) + 3, 20))}" for key in sorted(extra)]
+
+
+def _call(head: str, arguments: Sequence[str], indent: str, brackets: str = "()", end: str = "") -> list[str]:
+    """A call on one line if it fits with what stands behind it, else with a line for each argument."""
+    line = f"{indent}{head}{brackets[0]}{', '.join(arguments)}{brackets[1]}"
+    if len(line) + len(end) <= _WIDTH and "\n" not in line:
+        return [line]
+    inner = [f"{indent}    {argument}," for argument in arguments]
+    return [f"{indent}{head}{brackets[0]}", *"\n".join(inner).split("\n"), f"{indent}{brackets[1]}"]
+
+
+def _exploded(value: Any, indent: int, lead: int = 20) -> str:
+    """A value as Python: on one line if it is short, else with a line for each item, as ruff format keeps it."""
+    line = literal(value)
+    if len(line) + indent + lead <= _WIDTH or not isinstance(value, dict | list) or not value:
+        return line
+    pad = " " * (indent + 4)
+    if isinstance(value, dict):
+        items = [f"{literal(key)}: {_exploded(item, indent + 4, len(literal(key)) + 3)}" for key, item in value.items()]
+        return "{\n" + "".join(f"{pad}{item},\n" for item in items) + " " * indent + "}"
+    return "[\n" + "".join(f"{pad}{_exploded(item, indent + 4, 1)},\n" for item in value) + " " * indent + "]"
+
+
+def _docstring(text: str, indent: str) -> list[str]:
+    """A text as a docstring."""
+    clean = _CONTROL.sub(" ", text).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", clean)]
+    room = _WIDTH - len(indent) - 3
+    lines: list[str] = []
+    for paragraph in filter(None, paragraphs):
+        lines += ([""] if lines else []) + textwrap.wrap(
+            paragraph, room, break_long_words=False, break_on_hyphens=False
+        )
+    if not lines:
+        return []
+    if lines[0].startswith('"'):
+        lines[0] = f"\\{lines[0]}"
+    if len(lines) == 1 and len(lines[0]) + 6 + len(indent) <= _WIDTH:
+        last = lines[0]
+        if last.endswith('"') and not last.endswith('\\"'):
+            last = f'{last[:-1]}\\"'
+        return [f'{indent}"""{last}"""']
+    return [f'{indent}"""{lines[0]}', *(f"{indent}{line}".rstrip() for line in lines[1:]), f'{indent}"""']
+
+
+def _assignment(head: str, value: str) -> list[str]:
+    """A field, with its type on lines of its own if it is long."""
+    line = f"    {head} = {value}" if value else f"    {head}"
+    if len(line) <= _WIDTH:
+        return [line]
+    if len(value) + 8 > _WIDTH:
+        return [line]
+    if value and "(" not in value and len(head) + 8 <= _WIDTH:
+        return [f"    {head} = (", f"        {value}", "    )"]
+    name, _, kind = head.partition(": ")
+    tail = f" = {value}" if value else ""
+    if " | " in kind:
+        return [f"    {name}: (", f"        {kind}", f"    ){tail}"]
+    outer, bracket, inner = kind.partition("[")
+    if bracket:
+        return [f"    {name}: {outer}[", f"        {inner[:-1]}", f"    ]{tail}"]
+    return [_skip_long(line)]
+
+
+def _skip_long(line: str) -> str:
+    """A line that ruff format leaves as it is, should it be too long."""
+    return line if len(line) <= _WIDTH else f"{line}  # fmt: skip"
+
+
+class _Classes(_Writer):
+    """Both styles with classes that have values."""
+
+    field_name = ""
+
+    def write_class(self, made: Class) -> list[str]:
+        lines = self.head(made)
+        body: list[list[str]] = []
+        if made.doc:
+            body.append(_docstring(made.doc, "    "))
+        if made.extra:
+            self.need("podless.models", "schema")
+            body.append(_call("__podless__ = schema", _keywords(made.extra, 8), "    "))
+        fields: list[str] = []
+        if made.named is not None:
+            fields += self.standard(made.named)
+        for member in made.members:
+            fields += self.member(member)
+        fields += self.ending()
+        if fields:
+            body.append(fields)
+        flat = [line for place, part in enumerate(body) for line in ([""] if place else []) + part]
+        return [*lines, *(flat or ["    pass"])]
+
+    def head(self, made: Class) -> list[str]:
+        """The first lines of a class."""
+        raise NotImplementedError
+
+    def standard(self, named: Named) -> list[str]:
+        """apiVersion, kind and metadata."""
+        raise NotImplementedError
+
+    def ending(self) -> list[str]:
+        """What stands behind the fields."""
+        return []
+
+    def options(self, member: Member, indent: int = 8) -> list[str]:
+        """The arguments of the field function beside a default."""
+        raise NotImplementedError
+
+    def default(self, member: Member) -> tuple[str, bool]:
+        """The default of a field, "" for none, and whether a function makes it."""
+        if member.default is NOTHING:
+            return ("" if member.required else "None"), False
+        value = member.default
+        words = {*re.findall(r"\w+", member.type.text)}
+        if isinstance(value, dict | list) and "{" in literal(value) and words - _BUILTIN_TYPES:
+            self.need("podless.models", "read_object")
+            arguments = [member.type.text, _exploded(value, 12, 1)]
+            return "lambda: " + "\n".join(_call("read_object", arguments, " " * 8, end=" " * 25)).strip(), True
+        if isinstance(value, dict | list):
+            return f"lambda: {_exploded(value, 8, 25)}", True
+        return literal(value), False
+
+    def member(self, member: Member) -> list[str]:
+        """The lines of a field."""
+        default, made = self.default(member)
+        kind = self.type_of(member)
+        optional = member.default is None or (member.default is NOTHING and not member.required)
+        if (optional or member.extra.get("nullable")) and kind != "Any":
+            kind += " | None"
+        options = self.options(member)
+        head = f"{member.name}: {kind}"
+        if not made and not options:
+            lines = _assignment(head, default)
+        else:
+            self.need(*self.field_function())
+            first = [f"default_factory={default}" if made else f"default={default}"] if default else []
+            call = self.field_function()[1]
+            lines = _call(f"{head} = {call}", [*first, *options], "    ")
+            if len(lines[0]) > _WIDTH and len(head) + 8 <= _WIDTH:
+                options = self.options(member, 12)
+                lines = [f"    {head} = (", *_call(call, [*first, *options], "        "), "    )"]
+            elif len(lines[0]) > _WIDTH:
+                given = [*first, *options]
+                fits = len(_call(f"    ) = {call}", given, "")) == 1
+                last = [f"{call}({', '.join(given)})"] if fits else _call(call, given, "    ")
+                lines = [*_assignment(head, last[0].strip()), *last[1:]]
+        return lines + (_docstring(member.doc, "    ") if member.doc else [])
+
+    def field_function(self) -> tuple[str, str]:
+        """The module and name of what makes a field."""
+        raise NotImplementedError
+
+
+class _Dataclass(_Classes):
+    def head(self, made: Class) -> list[str]:
+        self.need("dataclasses", "dataclass", "field")
+        self.need("typing", "Any")
+        lines = self.decorator(made.named) if made.named is not None else []
+        base = "(Resource)" if made.named is not None else ""
+        return [*lines, "@dataclass(kw_only=True)", _skip_long(f"class {made.name}{base}:")]
+
+    def standard(self, named: Named) -> list[str]:
+        self.need("podless.models", "ObjectMeta")
+        return [
+            f"    apiVersion: str = {literal(f'{named.group}/{named.version}')}",
+            f"    kind: str = {literal(named.kind)}",
+            "    metadata: ObjectMeta = field(default_factory=ObjectMeta)",
+        ]
+
+    def ending(self) -> list[str]:
+        return ["    extra_: dict[str, Any] = field(default_factory=dict, repr=False)"]
+
+    def options(self, member: Member, indent: int = 8) -> list[str]:
+        metadata: Object = {"json": member.json} if member.name != member.json else {}
+        if member.extra:
+            metadata["schema"] = dict(sorted(member.extra.items()))
+        return [f"metadata={_exploded(metadata, indent)}"] if metadata else []
+
+    def field_function(self) -> tuple[str, str]:
+        return "dataclasses", "field"
+
+
+class _Pydantic(_Classes):
+    def head(self, made: Class) -> list[str]:
+        lines = self.decorator(made.named) if made.named is not None else []
+        self.need("podless.models.pydantic", "Model")
+        bases = "Resource, Model" if made.named is not None else "Model"
+        return [*lines, _skip_long(f"class {made.name}({bases}):")]
+
+    def standard(self, named: Named) -> list[str]:
+        self.need("podless.models.pydantic", "ObjectMeta")
+        self.need("pydantic", "Field")
+        return [
+            f"    apiVersion: str = {literal(f'{named.group}/{named.version}')}",
+            f"    kind: str = {literal(named.kind)}",
+            "    metadata: ObjectMeta = Field(default_factory=ObjectMeta)",
+        ]
+
+    def options(self, member: Member, indent: int = 8) -> list[str]:
+        extra, options = dict(member.extra), []
+        if member.name != member.json:
+            options.append(f"alias={literal(member.json)}")
+        bounds = (("g", "minimum", "exclusiveMinimum"), ("l", "maximum", "exclusiveMaximum"))
+        for lower, inclusive, exclusive in bounds if member.type.text in ("int", "float") else ():
+            if (bound := extra.pop(inclusive, None)) is not None:
+                is_exclusive = extra.get(exclusive) is True and bool(extra.pop(exclusive))
+                options.append(f"{lower}{'t' if is_exclusive else 'e'}={literal(bound)}")
+        for length, name in _BOUNDS.items():
+            if length in extra and member.type.text.startswith(("str", "list")):
+                options.append(f"{name}={extra.pop(length)}")
+        if extra:
+            options.append(f"json_schema_extra={_exploded(dict(sorted(extra.items())), indent)}")
+        return options
+
+    def field_function(self) -> tuple[str, str]:
+        return "pydantic", "Field"
+
+
+class _TypedDict(_Writer):
+    """Dicts as they are: no values, and a function that checks them."""
+
+    def write_class(self, made: Class) -> list[str]:
+        self.need("typing", "TypedDict")
+        fields: list[tuple[str, str, str]] = []
+        if made.named is not None:
+            self.need("typing", "Any", "Required")
+            head = {"apiVersion": "str", "kind": "str", "metadata": "dict[str, Any]"}
+            fields += [(name, f"Required[{kind}]", "") for name, kind in head.items()]
+        for member in made.members:
+            kind = self.type_of(member)
+            if member.extra.get("nullable") and kind != "Any":
+                kind += " | None"
+            if member.required:
+                self.need("typing", "Required")
+                kind = f"Required[{kind}]"
+            fields.append((member.json, kind, member.doc))
+        lines = self._dict(made, fields)
+        return lines if made.named is None else lines + self._check(made)
+
+    def _dict(self, made: Class, fields: Sequence[tuple[str, str, str]]) -> list[str]:
+        plain = all(name.isidentifier() and not keyword.iskeyword(name) for name, _, _ in fields)
+        if not plain:
+            items = [f"{literal(name)}: {literal(kind)}," for name, kind, _ in fields]
+            body = [f"        {item}" for item in items]
+            head = [f"{made.name} = TypedDict(", f"    {literal(made.name)},", "    {"]
+            return [*head, *body, "    },", "    total=False,", ")"]
+        lines = [_skip_long(f"class {made.name}(TypedDict, total=False):")]
+        if made.doc:
+            lines += [*_docstring(made.doc, "    "), *([""] if fields else [])]
+        for name, kind, doc in fields:
+            lines.append(_skip_long(f"    {name}: {kind}"))
+            lines += _docstring(doc, "    ") if doc else []
+        return lines if len(lines) > 1 else [*lines, "    pass"]
+
+    def _check(self, made: Class) -> list[str]:
+        self.need("podless.models", "CheckedSchema", "FieldError")
+        name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", made.name).lower()
+        schema = _exploded(_undescribed(made.schema), 4, 0)
+        is_long = len(literal(_undescribed(made.schema))) + len(name) + 19 > _WIDTH
+        return [
+            "",
+            "",
+            *_call(f"_{name.upper()} = CheckedSchema", [schema], "")[:1],
+            *(f"    {schema}\n)".split("\n") if is_long else []),
+            "",
+            "",
+            f"def check_{name}(",
+            f"    obj: {made.name},",
+            f"    old: {made.name} | None = None,",
+            ") -> list[FieldError]:",
+            '    """Return what the server would say of an object; [] if it would accept it."""',
+            "    before = dict(old) if old is not None else None",
+            f"    return _{name.upper()}.check(dict(obj), before)",
+        ]
+
+
+def _undescribed(node: Any, *, names: bool = False) -> Any:
+    """A schema without descriptions. names: its keys are those of fields."""
+    if isinstance(node, list):
+        return [_undescribed(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: _undescribed(value, names=not names and key == "properties")
+        for key, value in node.items()
+        if names or key != "description"
+    }
+
+
+_WRITERS: dict[str, type[_Writer]] = {"pydantic": _Pydantic, "dataclass": _Dataclass, "typeddict": _TypedDict}
+
+
+def module_path(group: str, version: str) -> str:
+    """The file of a module within a folder: GROUP/VERSION.py, where the group is written as a package can be."""
+    return f"{re.sub(r'[^0-9a-z]', '_', group.lower())}/{version}.py"

@@ -1,0 +1,100 @@
+"""Objects of a kind as instances of a class, and what the server would say of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Self
+
+from podless.meta.field import FieldError
+from podless.models.definition import read_kind, schema_of
+from podless.models.objects import read_object, write_object
+from podless.runtime.jsonobject import Object
+
+if TYPE_CHECKING:
+    from podless.cel.rules import NodeRules
+    from podless.schema import Schema
+
+
+class CheckedSchema:
+    """The schema of one version of a kind, with its rules; compiled when it is first used.
+
+    openapi: an openAPIV3Schema. Raises ValueError at the first check where it is none.
+    """
+
+    def __init__(self, openapi: Object) -> None:
+        self.openapi = openapi
+        self._compiled: tuple[Schema, NodeRules | None] | None = None
+
+    def _compile(self) -> tuple[Schema, NodeRules | None]:
+        from podless.cel.rules import NodeRules
+        from podless.schema import Schema
+
+        if self._compiled is None:
+            compiled = Schema.compile(self.openapi)
+            self._compiled = compiled, NodeRules.compile(self.openapi) if compiled.has_rules else None
+        return self._compiled
+
+    def drop_nulls(self, obj: Object) -> Object:
+        """Return an object without the nulls that the server drops; itself if it has none."""
+        from podless.codec import serializer
+
+        if not serializer.has_nulls(obj):
+            return obj
+        obj = serializer.copy_value(obj)
+        self._compile()[0].drop_nulls(obj)
+        return obj
+
+    def check(self, obj: Object, old: Object | None = None) -> list[FieldError]:
+        """Return what the server would say of an object, [] if it would accept it.
+
+        old: the object before an update. Neither is changed. Fields that the schema does not know are dropped and
+        defaults are filled in, as the server does; metadata is not looked at.
+        """
+        from podless.codec import serializer
+        from podless.schema import BLOCKING, Malformed
+
+        schema, rules = self._compile()
+        obj, old = serializer.copy_value(obj), serializer.copy_value(old) if old is not None else None
+        try:
+            schema.normalize(obj, drop=False)
+            if old is not None:
+                schema.normalize(old)
+        except Malformed as error:
+            return [FieldError("FieldValueInvalid", "", None, str(error))]
+        found: list[FieldError] = schema.validate(obj, old)
+        if rules is not None and not any(error.reason in BLOCKING for error in found):
+            found += rules.validate(obj, old)
+        return found
+
+
+class Resource:
+    """What classes of whole objects have, beside their fields. A class also needs the decorator `kind`.
+
+    Field values are as in JSON. `to_dict` and `from_dict` lose nothing but nulls where a null says nothing.
+    """
+
+    __podless_checked__: ClassVar[CheckedSchema | None] = None
+
+    @classmethod
+    def from_dict(cls, obj: Object) -> Self:
+        """Return an object in JSON as an instance. Raises what pydantic raises, and TypeError for other classes."""
+        return read_object(cls, cls._checked().drop_nulls(obj))
+
+    @classmethod
+    def _checked(cls) -> CheckedSchema:
+        checked: CheckedSchema | None = cls.__dict__.get("__podless_checked__")
+        if checked is None:
+            checked = cls.__podless_checked__ = CheckedSchema(schema_of(cls))
+        return checked
+
+    def to_dict(self) -> Object:
+        """Return the object as JSON, with apiVersion and kind."""
+        named = read_kind(type(self))
+        made: Object = write_object(self)
+        return {**made, "apiVersion": named.api_version, "kind": named.given["names"]["kind"]}
+
+    def check(self, old: Self | None = None) -> list[FieldError]:
+        """Return what the server would say of the object, [] if it would accept it: schema and rules in CEL.
+
+        old: the object before an update, for rules with oldSelf and for faults that may stay.
+        """
+        return self._checked().check(self.to_dict(), old.to_dict() if old is not None else None)

@@ -1,0 +1,309 @@
+"""The classes that the versions of a definition make: names, types, defaults and what types do not say.
+
+A class is described the same way whatever it is written as; podless.models.render writes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import keyword
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from podless.models.definition import HEAD, INT_OR_STRING, PRESERVE
+from podless.runtime.jsonobject import Object
+
+NOTHING: Any = object()
+_LONGEST = 48  # characters of the name of a class
+_INLINE = 30  # characters of an annotation within a type
+_SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
+_VALUES = {"string": str, "integer": int, "boolean": bool}
+# attributes that classes have already, of pydantic too
+_TAKEN = frozenset(
+    (
+        "Field", "check", "construct", "copy", "dict", "extra_", "field", "fields", "from_dict", "from_orm", "json",
+        "parse_file", "parse_obj", "parse_raw", "schema", "schema_json", "to_dict", "update_forward_refs", "validate",
+    )
+)  # fmt: skip
+_BUILTIN = frozenset(("bool", "bytes", "dict", "float", "int", "list", "object", "str", "type"))
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A type as it is written. base: the schema that it says. of: its class, if it is one."""
+
+    text: str
+    base: Object
+    names: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A field. json: its name in objects. extra: keywords of its schema that its type does not say."""
+
+    name: str
+    json: str
+    type: Type
+    required: bool
+    default: Any
+    extra: Object
+    doc: str
+
+
+@dataclass(slots=True)
+class Class:
+    """A class. extra: keywords of its schema that its fields do not say. named: its kind, for that of whole objects."""
+
+    name: str
+    doc: str
+    members: list[Member]
+    extra: Object
+    named: Named | None = None
+    schema: Object = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A kind in one version. options: of the decorator `kind`, but for group and version."""
+
+    group: str
+    version: str
+    kind: str
+    options: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Alias:
+    """A name for a type: `of` with arguments. names: that it imports. extra: keywords of a last argument, `schema`."""
+
+    name: str
+    of: str
+    arguments: list[str]
+    names: frozenset[str]
+    extra: Object = field(default_factory=dict)
+
+
+class Tree:
+    """All classes of one module, in the order in which they can be written. parts: classes and aliases."""
+
+    def __init__(self, *, keywords_inside: bool) -> None:
+        self.parts: list[Class | Alias] = []
+        self._names: set[str] = set()
+        self._keywords_inside = keywords_inside
+
+    def reserve(self, name: str) -> None:
+        """Keep a name for a kind."""
+        self._names.add(name)
+
+    def add(self, definition: Object, version: Object) -> None:
+        """Add the classes of one version of a definition."""
+        node = (version.get("schema") or {}).get("openAPIV3Schema") or {"type": "object", PRESERVE: True}
+        named = read_named(definition, version)
+        made = self._class(node, named.kind, root=named)
+        made.named, made.schema = named, node
+
+    def _unique(self, wanted: str) -> str:
+        wanted = shorten_name(wanted)
+        name, number = wanted, 1
+        while name in self._names:
+            number += 1
+            name = f"{wanted}{number}"
+        self._names.add(name)
+        return name
+
+    def _class(self, node: Object, name: str, root: Named | None = None, doc: str = "") -> Class:
+        properties: Object = node.get("properties") or {}
+        required = node.get("required") or []
+        members, base = list[Member](), dict[str, Any]()
+        for json in sorted(properties):
+            if root is not None and json in HEAD:
+                continue
+            member = self._member(json, properties[json], json in required, name, {one.name for one in members})
+            members.append(member)
+            base[json] = properties[json]
+        said: Object = {"type": "object"}
+        if base:
+            said["properties"] = base
+        if needed := [one.json for one in members if one.required]:
+            said["required"] = needed
+        extra = differences({**node, "properties": base} if base else without(node, "properties"), said)
+        given = extra.get("required", needed)
+        if sorted(given or ()) == needed and "required" in extra and len(given) == len(needed):
+            del extra["required"]
+        made = Class(name, doc or (node.get("description") or "" if root is not None else ""), members, extra)
+        self.parts.append(made)
+        return made
+
+    def _member(self, json: str, node: Object, required: bool, within: str, taken: set[str]) -> Member:
+        kind = self._type(node, f"{within}{title(json)}")
+        default = node.get("default", NOTHING)
+        extra = differences(node, kind.base)
+        extra.pop("description", None)
+        if default is not NOTHING and not isinstance(default, dict):
+            extra.pop("default", None)
+        return Member(
+            attribute_name(json, taken), json, kind, required and default is NOTHING, default, extra,
+            node.get("description") or "",
+        )  # fmt: skip
+
+    def _type(self, node: Object, name: str) -> Type:
+        given = node.get("type")
+        if node.get(INT_OR_STRING):
+            return Type("int | str", {INT_OR_STRING: True})
+        if given in _SCALARS:
+            return self._choice(node, name) or Type(_SCALARS[given], {"type": given})
+        if given == "array":
+            inner = self._inner(node.get("items") or {}, f"{name}Item")
+            return Type(f"list[{inner.text}]", {"type": "array", "items": inner.base}, inner.names)
+        if given == "object" and node.get("properties"):
+            return self._nested(node, name)
+        if given == "object" and isinstance(node.get("additionalProperties"), dict):
+            inner = self._inner(node["additionalProperties"], f"{name}Value")
+            if inner.text != "Any":
+                base = {"type": "object", "additionalProperties": inner.base}
+                return Type(f"dict[str, {inner.text}]", base, inner.names)
+        if given == "object":
+            return Type("dict[str, Any]", {"type": "object", PRESERVE: True}, frozenset({"Any"}))
+        return Type("Any", {PRESERVE: True}, frozenset({"Any"}))
+
+    def _nested(self, node: Object, name: str, doc: str = "") -> Type:
+        made = self._class(node, self._unique(name), doc=doc)
+        known = {"type", "properties", "required", *made.extra}
+        base = {key: value for key, value in node.items() if key in known}
+        return Type(made.name, base)
+
+    def _inner(self, node: Object, name: str) -> Type:
+        """The type of items or of values: what it does not say is in an annotation."""
+        if node.get("type") == "object" and node.get("properties"):
+            nested = self._nested(node, name, node.get("description") or "")
+            text, base = nested.text, {**nested.base} | pick(node, "description")
+            made = Type(text, base)
+        else:
+            made = self._type(node, name)
+        extra = differences(node, made.base)
+        if not extra or not self._keywords_inside:
+            return Type(made.text, dict(node), made.names)
+        names = made.names | {"Annotated", "schema"}
+        text = f"Annotated[{made.text}, {call_schema(extra)}]"
+        if len(text) <= _INLINE:
+            return Type(text, dict(node), names)
+        alias = Alias(self._unique(name), "Annotated", [made.text], names, extra)
+        self.parts.append(alias)
+        return Type(alias.name, dict(node))
+
+    def _choice(self, node: Object, name: str) -> Type | None:
+        values = node.get("enum")
+        python = _VALUES.get(node["type"])
+        if not values or python is None or not all(type(value) is python for value in values):
+            return None
+        alias = Alias(self._unique(name), "Literal", [literal(value) for value in values], frozenset({"Literal"}))
+        self.parts.append(alias)
+        return Type(alias.name, {"type": node["type"], "enum": values})
+
+
+def read_named(definition: Object, version: Object) -> Named:
+    """What the decorator `kind` says of one version of a definition."""
+    spec = definition["spec"]
+    names, below = spec["names"], version.get("subresources") or {}
+    kind, plural = names["kind"], names["plural"]
+    options: Object = {
+        "plural": plural,
+        "singular": names.get("singular") or "",
+        "list_kind": names.get("listKind") or "",
+        "short_names": names.get("shortNames") or [],
+        "categories": names.get("categories") or [],
+        "scope": "" if spec["scope"] == "Namespaced" else spec["scope"],
+        "columns": version.get("additionalPrinterColumns") or [],
+        "status": "status" in below,
+        "scale": below.get("scale"),
+        "selectable": [one["jsonPath"] for one in version.get("selectableFields") or ()],
+    }
+    chosen = {name: value for name, value in options.items() if value}
+    if not version.get("storage"):
+        chosen["storage"] = False
+    if not version.get("served"):
+        chosen["served"] = False
+    if version.get("deprecated"):
+        chosen["deprecated"] = version.get("deprecationWarning") or True
+    return Named(spec["group"], version["name"], kind, chosen)
+
+
+def differences(node: Object, base: Object) -> Object:
+    """The keywords of a schema that another does not have so; None for those that only the other has."""
+    found = {key: value for key, value in node.items() if key not in base or not same(base[key], value)}
+    return found | {key: None for key in base if key not in node}
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two parts of a schema are equal: True is not 1."""
+    return type(one) is type(other) and one == other if not isinstance(one, dict | list) else one == other
+
+
+def without(node: Object, *names: str) -> Object:
+    """A schema without some keywords."""
+    return {key: value for key, value in node.items() if key not in names}
+
+
+def pick(node: Object, *names: str) -> Object:
+    """Only some keywords of a schema."""
+    return {key: value for key, value in node.items() if key in names}
+
+
+def shorten_name(name: str) -> str:
+    """A name of a class that fits in a line: its begin, a digest of the whole, and its end."""
+    if len(name) <= _LONGEST:
+        return name
+    words = re.findall(r"[A-Z]?[^A-Z]+|[A-Z]+", name)
+    digest = hashlib.sha256(name.encode()).hexdigest()[:6].upper()
+    first, last = words[0][:16], ""
+    for word in reversed(words[1:]):
+        if len(first) + 7 + len(word) + len(last) > _LONGEST:
+            break
+        last = word + last
+    return f"{first}X{digest}{last}"
+
+
+def title(name: str) -> str:
+    """A part of the name of a class."""
+    parts = re.split(r"[^0-9A-Za-z]+", name)
+    return "".join(part[:1].upper() + part[1:] for part in parts) or "Field"
+
+
+def attribute_name(json: str, taken: set[str]) -> str:
+    """The name of the attribute for a field: its own, where Python and the class allow that."""
+    name = re.sub(r"\W", "_", json, flags=re.ASCII).lstrip("_") or "field"
+    if name[0].isdigit():
+        name = f"field_{name}"
+    reserved = name in _TAKEN or name in _BUILTIN or name.startswith("model_")
+    if keyword.iskeyword(name) or reserved:
+        name += "_"
+    while name in taken:
+        name += "_"
+    return name
+
+
+def call_schema(extra: Object) -> str:
+    """A call of `schema` with keywords, on one line."""
+    return f"schema({', '.join(f'{python_name(key)}={literal(value)}' for key, value in sorted(extra.items()))})"
+
+
+def python_name(key: str) -> str:
+    """A keyword of a schema as an argument of `schema`."""
+    name = key.replace("-", "_")
+    return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def literal(value: Any) -> str:
+    """A JSON value as Python, on one line, with the quotes that ruff format chooses."""
+    if isinstance(value, str):
+        inner = "".join(char if char in "'\"" else repr(char)[1:-1] for char in value)
+        if value.count('"') > value.count("'"):
+            return "'" + inner.replace("'", "\\'") + "'"
+        return '"' + inner.replace('"', '\\"') + '"'
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{literal(key)}: {literal(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(literal, value)) + "]"
+    return repr(value).replace("e+", "e")

@@ -1,0 +1,56 @@
+"""The example of docs/how-to/models.md, with the commands of the page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from podless.cli import main
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "models.md"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    (tmp_path / "widgets.py").write_text(next(block for block in blocks if "@kind" in block))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+def test_crd_prints_a_definition_and_model_makes_classes_of_it(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["crd", "widgets:Widget"]) == 0
+    made = capsys.readouterr().out
+    assert "rule: self.low <= self.high" in made
+    (folder / "crd.yaml").write_text(made)
+    assert main(["check", "crd.yaml"]) == 0
+    capsys.readouterr()
+    assert main(["model", "crd.yaml", "--style", "dataclass", "--output", "models"]) == 0
+    assert capsys.readouterr().out == "models/example_com/v1.py\n"
+    assert "class Widget(Resource):" in (folder / "models" / "example_com" / "v1.py").read_text()
+    assert main(["model", "crd.yaml"]) == 0
+    assert "from podless.models.pydantic import Model, ObjectMeta" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["crd", "widgets"], "podless: widgets: a class is MODULE:CLASS\n"),
+        (["crd", "widgets:Nothing"], "podless: widgets:Nothing: there is no such class\n"),
+        (["crd", "nothing_of_that_name:X"], "podless: No module named 'nothing_of_that_name'\n"),
+        (["crd", "widgets:WidgetSpec"], "WidgetSpec: the class is no kind: decorate it with podless.models.kind\n"),
+        (["model", "widgets.py"], ""),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_line(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert error.endswith(said)
+    assert "Traceback" not in error
