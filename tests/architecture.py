@@ -24,6 +24,7 @@ LAYERS = [
     "check",
     "server",
     "testing",
+    "client",
     "app",
     "http",
     "console",

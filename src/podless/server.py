@@ -14,12 +14,14 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from podless.app import App, Settings, StartError
 from podless.auth.access import OIDC
+from podless.client import Client as TypedClient
 from podless.http.audit.settings import Audit
 from podless.http.faults import Faults
 from podless.http.limits import Limits
 from podless.http.record import RecentRequests
 from podless.runtime.clock import CURRENT, Clock
 from podless.runtime.jsonobject import Object
+from podless.testing.ask import Direct
 from podless.testing.client import Client
 from podless.testing.manifests import Manifests
 from podless.testing.snapshot import Snapshot
@@ -166,6 +168,12 @@ class Server:
         """What tests ask of it in asynchronous code, on its own loop or on any other."""
         assert self._loop is not None
         return Client(self._running(), self._loop, self._context, self.requests)
+
+    @property
+    def typed(self) -> TypedClient:
+        """The typed client of podless.client, on its own loop or on any other, without a network."""
+        assert self._loop is not None
+        return TypedClient(Direct(self._running(), self._loop, self._context))
 
     @property
     def clock(self) -> ServerTime:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from typing import Any
-from urllib.parse import quote, urlencode
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextvars import Context
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, quote, urlencode
 
 from podless.app import App
 from podless.codec import serializer
@@ -13,6 +14,8 @@ from podless.http.faults import EXEMPT
 from podless.http.message import Request, Response, Stream, settle_answer
 from podless.remote.cluster import make_refusal
 from podless.runtime.jsonobject import Object
+
+T = TypeVar("T")
 
 AGENT = "podless-test"
 
@@ -95,3 +98,39 @@ class Lines:
     def stop(self) -> None:
         """Watch no longer."""
         self._stop()
+
+
+class Direct:
+    """Requests of podless.client to a server of this process, from any event loop.
+
+    loop, context: of the server.
+    """
+
+    def __init__(self, app: App, loop: asyncio.AbstractEventLoop, context: Context) -> None:
+        self._app = app
+        self._loop = loop
+        self._context = context
+
+    async def send(self, method: str, path: str, body: Any = None, media: str = "application/json") -> Object:
+        """The document that answers a request. Raises Refused."""
+        return await self._there(ask_app(self._app, method, path, body, media=media))
+
+    async def watch(self, path: str) -> AsyncIterator[Object]:
+        """The events of a watch until it ends. Raises Refused."""
+        plain, _, query = path.partition("?")
+        lines = await self._there(Lines.of(self._app, plain, **dict(parse_qsl(query))))
+        try:
+            while (event := await self._there(lines.next())) is not None:
+                yield event
+        finally:
+            self._loop.call_soon_threadsafe(lines.stop)
+
+    async def _there(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do something on the server's loop, and in its context."""
+
+        async def there() -> T:
+            return await self._loop.create_task(work, context=self._context.copy())
+
+        if asyncio.get_running_loop() is self._loop:
+            return await there()
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(there(), self._loop))

@@ -1,0 +1,236 @@
+"""A small typed client for any server of the Kubernetes API: classes of podless.models in and out.
+
+    async with Client.connect() as client:
+        widget = await client.get(Widget, "a")
+
+Classes are those that `podless model` makes as dataclasses or pydantic models, and those of your own with the decorator
+`podless.models.kind`. `Server.typed` gives the same client without a network.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import builtins
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+from urllib.parse import quote, urlencode
+
+from podless.models.definition import read_kind
+from podless.models.resource import Resource
+from podless.remote.client import RemoteError
+from podless.remote.cluster import Conflicting, Refused, RemoteCluster, RemoteGone
+from podless.remote.kubeconfig import kubeconfig_paths, read_kubeconfig
+from podless.runtime.jsonobject import Object
+
+__all__ = ["Client", "Conflicting", "Event", "Refused", "RemoteError", "Transport"]
+
+R = TypeVar("R", bound=Resource)
+
+_APPLY = "application/apply-patch+yaml"
+_REST, _REST_MOST = 0.1, 10.0  # seconds between two tries to watch
+_GONE = 410  # code of a state that the server has forgotten
+_PAGE = 500  # objects of one page of a list
+
+
+class Transport(Protocol):
+    """How requests reach a server."""
+
+    async def send(self, method: str, path: str, body: Any = None, media: str = "application/json") -> Object:
+        """Return the document that answers a request. Raises Refused, RemoteError."""
+
+    def watch(self, path: str) -> AsyncIterator[Object]:
+        """Yield the events of a watch until it ends. Raises Refused, RemoteError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event(Generic[R]):
+    """A change of an object. type: ADDED, MODIFIED or DELETED. obj: as it is then, or as it was last."""
+
+    type: str
+    obj: R
+
+
+class Client:
+    """Reads and writes objects of classes. namespace: of objects that name none (default: "default").
+
+    What the server rejects raises Refused, with its code and Status; no answer raises RemoteError.
+    """
+
+    def __init__(self, transport: Transport, namespace: str = "default") -> None:
+        self._transport = transport
+        self.namespace = namespace
+
+    @classmethod
+    @asynccontextmanager
+    async def connect(
+        cls, kubeconfig: str | os.PathLike[str] | None = None, *, context: str = "", namespace: str = "default"
+    ) -> AsyncIterator[Client]:
+        """Connect to the server of a kubeconfig (default: $KUBECONFIG, else ~/.kube/config). Raises BadKubeconfig."""
+        path = Path(kubeconfig) if kubeconfig is not None else kubeconfig_paths()[0]
+        async with RemoteCluster(read_kubeconfig(path, context), "podless-client") as cluster:
+            yield cls(cluster, namespace)
+
+    async def get(self, cls: type[R], name: str, *, namespace: str | None = None) -> R:
+        """Return an object. Raises Refused with code 404 if it is not there."""
+        return cls.from_dict(await self._transport.send("GET", self._path(cls, name, namespace)))
+
+    async def list(
+        self,
+        cls: type[R],
+        *,
+        namespace: str | None = None,
+        everywhere: bool = False,
+        labels: str = "",
+        fields: str = "",
+    ) -> builtins.list[R]:
+        """Return all objects of a class, page by page. labels, fields: selectors. everywhere: in all namespaces."""
+        return (await self._list(cls, namespace, everywhere, _selectors(labels, fields)))[0]
+
+    async def _list(
+        self, cls: type[R], namespace: str | None, everywhere: bool, query: Mapping[str, str]
+    ) -> tuple[builtins.list[R], str]:
+        path = self._path(cls, "", namespace, everywhere=everywhere)
+        found: builtins.list[R] = []
+        token = ""
+        while True:
+            more = {"continue": token} if token else {}
+            page = await self._transport.send("GET", f"{path}?{urlencode({**query, 'limit': str(_PAGE), **more})}")
+            found += [cls.from_dict(item) for item in page.get("items") or ()]
+            token = page["metadata"].get("continue") or ""
+            if not token:
+                return found, page["metadata"]["resourceVersion"]
+
+    async def create(self, obj: R) -> R:
+        """Create an object; return it as it is then."""
+        body = obj.to_dict()
+        return type(obj).from_dict(await self._transport.send("POST", self._path_of(obj, body, named=False), body))
+
+    async def update(self, obj: R, *, subresource: str = "") -> R:
+        """Replace an object. Raises Conflicting if it was changed since it was read. subresource: such as "status"."""
+        body = obj.to_dict()
+        path = self._path_of(obj, body, subresource=subresource)
+        return type(obj).from_dict(await self._transport.send("PUT", path, body))
+
+    async def update_status(self, obj: R) -> R:
+        """Replace the status of an object, and nothing else. Raises as `update`."""
+        return await self.update(obj, subresource="status")
+
+    async def apply(self, obj: R, *, manager: str = "podless", force: bool = False, subresource: str = "") -> R:
+        """Apply an object on the server's side. Raises Conflicting for fields of others, unless `force` takes them."""
+        body = obj.to_dict()
+        for name in ("managedFields", "resourceVersion", "uid", "creationTimestamp", "generation"):
+            body.get("metadata", {}).pop(name, None)
+        query = urlencode({"fieldManager": manager, "force": str(force).lower()})
+        path = f"{self._path_of(obj, body, subresource=subresource)}?{query}"
+        return type(obj).from_dict(await self._transport.send("PATCH", path, body, _APPLY))
+
+    async def delete(self, cls: type[R], name: str, *, namespace: str | None = None) -> None:
+        """Delete an object; finalizers may keep it for a while. Raises Refused with code 404 if it is not there."""
+        await self._transport.send("DELETE", self._path(cls, name, namespace))
+
+    async def watch(
+        self,
+        cls: type[R],
+        *,
+        namespace: str | None = None,
+        everywhere: bool = False,
+        labels: str = "",
+        fields: str = "",
+    ) -> AsyncIterator[Event[R]]:
+        """Yield an ADDED event for each object, then all changes, for ever.
+
+        A watch that ends goes on where it was. If the server has forgotten that revision, the client lists all objects
+        again and yields what has changed meanwhile: no change is lost, but several may be told as one.
+        """
+        path = self._path(cls, "", namespace, everywhere=everywhere)
+        query = _selectors(labels, fields)
+        known: dict[tuple[str, str], R] = {}
+        revision, rest = "", _REST
+        while True:
+            if not revision:
+                found, revision = await self._list(cls, namespace, everywhere, query)
+                for event in _differences(known, found):
+                    yield event
+            asked = {**query, "watch": "true", "resourceVersion": revision, "allowWatchBookmarks": "true"}
+            try:
+                async for told in self._transport.watch(f"{path}?{urlencode(asked)}"):
+                    rest = _REST
+                    if told["type"] == "ERROR":
+                        if told["object"].get("code") == _GONE:
+                            revision = ""
+                        break
+                    revision = told["object"]["metadata"]["resourceVersion"]
+                    if told["type"] == "BOOKMARK":
+                        continue
+                    obj = cls.from_dict(told["object"])
+                    if told["type"] == "DELETED":
+                        known.pop(_key(told["object"]), None)
+                    else:
+                        known[_key(told["object"])] = obj
+                    yield Event(told["type"], obj)
+            except RemoteGone:
+                revision = ""
+            except Refused as refused:
+                if refused.code < 500 and refused.code != 429:
+                    raise
+            except RemoteError:
+                pass  # the connection was lost
+            await asyncio.sleep(rest)
+            rest = min(rest * 2, _REST_MOST)
+
+    async def wait(
+        self,
+        cls: type[R],
+        name: str,
+        until: Callable[[R], object],
+        *,
+        timeout: float = 30.0,  # noqa: ASYNC109 (it is the caller's word for it)
+        namespace: str | None = None,
+    ) -> R:
+        """Return an object once `until` is true for it. Raises TimeoutError after so many seconds."""
+        async with asyncio.timeout(timeout):
+            async for event in self.watch(cls, namespace=namespace, fields=f"metadata.name={name}"):
+                if event.type != "DELETED" and until(event.obj):
+                    return event.obj
+        raise TimeoutError  # a watch does not end
+
+    def _path_of(self, obj: Resource, body: Object, *, named: bool = True, subresource: str = "") -> str:
+        metadata = body.get("metadata") or {}
+        name = metadata.get("name") or ""
+        if named and not name:
+            raise ValueError(f"{type(obj).__name__}: metadata.name is missing")
+        path = self._path(type(obj), name if named else "", metadata.get("namespace"))
+        return f"{path}/{subresource}" if subresource else path
+
+    def _path(self, cls: type[Resource], name: str, namespace: str | None, *, everywhere: bool = False) -> str:
+        kind = read_kind(cls)
+        parts = ["apis" if kind.group else "api", kind.api_version if kind.group else kind.version]
+        if kind.given["scope"] == "Namespaced" and not everywhere:
+            parts += ["namespaces", quote(namespace or self.namespace)]
+        return "/" + "/".join([*parts, kind.given["names"]["plural"], *([quote(name)] if name else [])])
+
+
+def _selectors(labels: str, fields: str) -> dict[str, str]:
+    return {key: text for key, text in (("labelSelector", labels), ("fieldSelector", fields)) if text}
+
+
+def _key(obj: Object) -> tuple[str, str]:
+    metadata = obj["metadata"]
+    return metadata.get("namespace") or "", metadata["name"]
+
+
+def _differences(known: dict[tuple[str, str], R], found: list[R]) -> list[Event[R]]:
+    """What has changed since `known`, which is made to be as it is now."""
+    events: list[Event[R]] = []
+    now = {_key(obj.to_dict()): obj for obj in found}
+    events += [Event("DELETED", known.pop(key)) for key in [*known] if key not in now]
+    for key, obj in now.items():
+        before = known.get(key)
+        if before is None or before.to_dict()["metadata"] != obj.to_dict()["metadata"]:
+            events.append(Event("MODIFIED" if before is not None else "ADDED", obj))
+        known[key] = obj
+    return events
