@@ -39,6 +39,11 @@ def test_the_kopf_operator(more: tuple[str, ...]) -> None:
     passes([*command, *more], EXAMPLES / "kopf", 300)
 
 
+def test_the_controller_in_plain_asyncio() -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-c", "pytest.ini", "-p", "no:cacheprovider"]
+    passes([*command, "-p", "podless.pytest_plugin"], EXAMPLES / "asyncio", 300)
+
+
 @pytest.mark.timeout(1800)  # the first run fetches modules and compiles them
 @pytest.mark.parametrize("more", [(), ("--chaos", "7")], ids=["plain", "chaos"])
 def test_the_kubebuilder_operator(tmp_path: Path, more: tuple[str, ...]) -> None:

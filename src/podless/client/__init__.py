@@ -208,7 +208,7 @@ class Client:
 
     def _path(self, cls: type[Resource], name: str, namespace: str | None, *, everywhere: bool = False) -> str:
         kind = read_kind(cls)
-        parts = ["apis" if kind.group else "api", kind.api_version if kind.group else kind.version]
+        parts = ["apis" if kind.group else "api", kind.api_version]
         if kind.given["scope"] == "Namespaced" and not everywhere:
             parts += ["namespaces", quote(namespace or self.namespace)]
         return "/" + "/".join([*parts, kind.given["names"]["plural"], *([quote(name)] if name else [])])

@@ -67,7 +67,7 @@ class Named:
     @property
     def api_version(self) -> str:
         """The apiVersion of its objects."""
-        return f"{self.group}/{self.version}"
+        return f"{self.group}/{self.version}" if self.group else self.version
 
 
 def column(
@@ -99,10 +99,10 @@ def kind(
 ) -> Callable[[C], C]:
     """Declare that a class is a kind: a decorator.
 
-    group, version: such as "example.com" and "v1". name: of the kind (default: that of the class). plural (default: the
-    name in lower case with an s). scope: "Namespaced" or "Cluster". columns: as `column` makes them. status: whether
-    there is a status subresource. scale: the scale subresource, as in a definition. selectable: paths of selectable
-    fields. storage: whether this version is stored. deprecated: True, or a warning.
+    group, version: such as "example.com" and "v1"; "" for the core group. name: of the kind (default: that of the
+    class). plural (default: the name in lower case with an s). scope: "Namespaced" or "Cluster". columns: as `column`
+    makes them. status: whether there is a status subresource. scale: the scale subresource, as in a definition.
+    selectable: paths of selectable fields. storage: whether this version is stored. deprecated: True, or a warning.
     """
 
     def declare(cls: C) -> C:
