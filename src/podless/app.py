@@ -143,7 +143,7 @@ class Settings(ClusterSettings):
         if not self.tls and not self.loopback:
             raise StartError(f"plain HTTP is served on loopback only, not on {self.bind}")
         if bool(self.tls_cert) != bool(self.tls_key):
-            raise StartError("--tls-cert-file and --tls-private-key-file belong together")
+            raise StartError("--tls-cert-file and --tls-private-key-file require each other")
 
     @property
     def loopback(self) -> bool:

@@ -247,15 +247,15 @@ class ClusterSettings(Authenticators):
 
     def __post_init__(self) -> None:
         if self.reload_hooks and not self.hooks:
-            raise StartError("--reload does nothing without --hooks")
+            raise StartError("--reload requires --hooks")
         if self.store not in STORES:
             raise StartError(f"unknown store {self.store!r}: it is one of {', '.join(STORES)}")
         if (self.store == "etcd") != (self.etcd is not None and bool(self.etcd.servers)):
-            raise StartError("--store etcd and --etcd-servers belong together")
+            raise StartError("--store etcd and --etcd-servers require each other")
         if self.store == "etcd" and self.history != Keep():
-            raise StartError("--history does nothing with --store etcd; --etcd-compaction-interval does")
+            raise StartError("--history has no effect with --store etcd: use --etcd-compaction-interval")
         if self.store == "etcd" and (self.history_log is not None or self.history_for):
-            raise StartError("--history-log and --history-for do nothing with --store etcd")
+            raise StartError("--history-log and --history-for have no effect with --store etcd")
         if self.authorization not in MODES:
             raise BadAccess(f"unknown authorization mode {self.authorization!r}: it is one of {', '.join(MODES)}")
         if self.profile not in runtimeconfig.PROFILES:
@@ -524,7 +524,7 @@ def admin_token(path: Path) -> str:
     except FileNotFoundError:
         token = ""
     except UnicodeDecodeError:
-        raise StartError(f"{path}: not a token; remove it to have a new one made") from None
+        raise StartError(f"{path}: not a token; remove it, and podless makes a new one") from None
     if not token:
         token = secrets.token_hex(32)
         write_file(path, token.encode() + b"\n", 0o600)

@@ -295,7 +295,7 @@ def test_a_kubeconfig_that_cannot_be_made_says_why(
     served: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, _, text = printed(capsys, "--data", str(tmp_path))
-    assert (code, text) == (1, f"podless: {tmp_path}/kubeconfig: no server has been started on this folder\n")
+    assert (code, text) == (1, f"podless: {tmp_path}/kubeconfig: no server was started on this folder\n")
     with Server(tmp_path, tls=False):
         code, _, text = printed(capsys, "--data", str(tmp_path), "--user", "zoe")
     assert code == 1

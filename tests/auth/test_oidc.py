@@ -195,5 +195,5 @@ def test_authorities_that_cannot_be_read_are_told_at_the_start(tmp_path: Path) -
     (tmp_path / "ca").write_text("nonsense")
     for name in ("ca", "not-there"):
         oidc = OIDC(issuer="https://id.example.com", client_id="podless", ca_file=tmp_path / name)
-        with pytest.raises(StartError, match="not a file of certificates"), Server(oidc=oidc):
+        with pytest.raises(StartError, match="not a certificate file"), Server(oidc=oidc):
             pass

@@ -95,7 +95,7 @@ def test_an_etcd_that_servers_use_is_not_restored_into(tmp_path: Path, capsys: p
         pass
     assert main(["restore", str(file), *arguments, "--bump-revision", "1"]) == 0
     assert main(["restore", str(file), "--store", "etcd"]) == 1
-    assert capsys.readouterr().err.endswith("podless: --store etcd and --etcd-servers belong together\n")
+    assert capsys.readouterr().err.endswith("podless: --store etcd and --etcd-servers require each other\n")
 
 
 def test_what_is_no_backup_changes_nothing(serve: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

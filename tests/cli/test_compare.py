@@ -27,7 +27,7 @@ def test_exit_codes_and_reports(
     assert main(["compare", "old.json", "new.json", "-o", "json"]) == 1
     assert json.loads(capsys.readouterr().out)["changes"][0]["path"] == "spec.scope"
     assert main(["compare", "a.yaml", "new.json"]) == 2
-    assert capsys.readouterr().err == "podless: a.yaml: no CustomResourceDefinition is there\n"
+    assert capsys.readouterr().err == "podless: a.yaml: no CustomResourceDefinition found\n"
 
 
 def test_the_old_state_can_be_a_revision(

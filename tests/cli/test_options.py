@@ -99,9 +99,9 @@ def test_each_engine_has_its_own_history() -> None:
     given = parsed(*etcd, "--etcd-compaction-interval", "0")
     assert given.etcd is not None
     assert given.etcd.compaction == 0.0
-    with pytest.raises(StartError, match="--history does nothing with --store etcd; --etcd-compaction-interval does"):
+    with pytest.raises(StartError, match="--history has no effect with --store etcd: use --etcd-compaction-interval"):
         parsed(*etcd, "--history", "2h")
-    with pytest.raises(StartError, match="--etcd-compaction-interval does nothing without --etcd-servers"):
+    with pytest.raises(StartError, match="--etcd-compaction-interval requires --etcd-servers"):
         parsed("--etcd-compaction-interval", "1m")
 
 

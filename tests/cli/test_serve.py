@@ -167,7 +167,7 @@ def test_somebody_elses_open_folder_is_refused(tmp_path: Path) -> None:
     folder.chmod(0o755)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Path, "chmod", _forbidden)
-        with pytest.raises(StartError, match=r"others may use it \(mode 755\), and it belongs to somebody else"):
+        with pytest.raises(StartError, match=r"others may use it \(mode 755\), and another user owns it"):
             make_private(folder)
 
 
@@ -244,8 +244,8 @@ def test_requests_are_logged_where_somebody_wants_to_watch(tmp_path: Path) -> No
         (["serve", "--prot", "1"], 2, "podless: unrecognized arguments: --prot 1; see podless --help\n"),
         (["serve", "--port", "x"], 2, "a port is a number from 0 to 65535; see podless serve --help\n"),
         (["sreve"], 2, "invalid choice: 'sreve'"),
-        (["serve", "--audit-policy-file", "p.yaml"], 1, "--audit-policy-file does nothing without --audit-log-path\n"),
-        (["serve", "--tls-cert-file", "c.pem"], 1, "--tls-cert-file and --tls-private-key-file belong together\n"),
+        (["serve", "--audit-policy-file", "p.yaml"], 1, "--audit-policy-file requires --audit-log-path\n"),
+        (["serve", "--tls-cert-file", "c.pem"], 1, "--tls-cert-file and --tls-private-key-file require each other\n"),
         (["serve", "--history", "1d"], 2, "a duration is a time such as 1h, 30m or 1h30m; see podless serve --help\n"),
     ],
 )

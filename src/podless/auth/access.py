@@ -74,7 +74,7 @@ class OIDC:
         if not self.issuer.startswith("https://"):
             raise BadAccess(f"an OIDC issuer is an https URL, not {self.issuer!r}")
         if not self.client_id:
-            raise BadAccess("an OIDC issuer needs a client id, which its tokens are for")
+            raise BadAccess("an OIDC issuer requires a client ID")
         for name in self.algorithms:
             if name not in ALGORITHMS:
                 raise BadAccess(f"unknown signature {name!r}: it is one of {', '.join(ALGORITHMS)}")

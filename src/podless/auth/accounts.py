@@ -301,7 +301,7 @@ def make_secret(former: Path) -> bytes:
     except ValueError:
         key = None
     if not isinstance(key, ec.EllipticCurvePrivateKey) or not isinstance(key.curve, ec.SECP256R1):
-        raise BadKey(f"{former}: not a P-256 key in PEM; remove it to have a new one made, which ends all tokens")
+        raise BadKey(f"{former}: not a P-256 key in PEM; remove it, and podless makes a new one, which ends all tokens")
     return f"{key.private_numbers().private_value:064x}".encode()
 
 

@@ -51,7 +51,7 @@ class Provider:
         try:
             self._context = ssl.create_default_context(cafile=settings.ca_file)
         except (ssl.SSLError, OSError) as error:
-            raise BadAccess(f"{settings.ca_file}: not a file of certificates ({error})") from None
+            raise BadAccess(f"{settings.ca_file}: not a certificate file ({error})") from None
         self._keys: list[jwt.PyJWK] = []
         self._fetched = -_AGAIN
         self._lock = asyncio.Lock()

@@ -78,7 +78,7 @@ def _file(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise CannotCheck(f"{place}: {error}") from None
     if not isinstance(table, dict):
-        raise CannotCheck(f"{place}: check is no table")
+        raise CannotCheck(f"{place}: [check] is not a table")
     return {name: _value(place, name, value) for name, value in ((key.replace("-", "_"), table[key]) for key in table)}
 
 
@@ -89,10 +89,10 @@ def _value(place: Path, name: str, value: Any) -> Any:
     if name in _LISTS:
         value = [value] if isinstance(value, str) else value
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise CannotCheck(f"{shown} is no list of strings")
+            raise CannotCheck(f"{shown} is not a list of strings")
         return value if name == "exclude" else [str(place.parent / item) for item in value]
     if type(value) is not _KINDS.get(name, str):
-        raise CannotCheck(f"{shown} has to be a {_KINDS.get(name, str).__name__}")
+        raise CannotCheck(f"{shown} must be a {_KINDS.get(name, str).__name__}")
     if value not in _CHOICES.get(name, (value,)):
-        raise CannotCheck(f"{shown}: {value} is none of {', '.join(_CHOICES[name])}")
+        raise CannotCheck(f"{shown}: {value} is not one of {', '.join(_CHOICES[name])}")
     return Path(str(value)) if name == "kubeconfig" else value

@@ -41,7 +41,7 @@ def make_suite(path: str) -> str:
     """The suite, as YAML. path: of the definition's file. Raises CannotCheck."""
     found = [*read_definitions(find_sources([path]))]
     if len(found) != 1:
-        raise CannotCheck(f"{path}: {len(found)} CustomResourceDefinitions are there, and one is needed")
+        raise CannotCheck(f"{path}: {len(found)} CustomResourceDefinitions found, expected one")
     [definition] = found
     kind = compile_kind(definition, serializer.encode_json(definition))
     tests: list[Object] = []

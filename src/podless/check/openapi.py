@@ -59,7 +59,7 @@ def read_kinds(files: Sequence[str]) -> list[DescribedKind]:
             raise CannotCheck(f"{file}: {getattr(error, 'strerror', None) or error}") from None
         inner = document.get("definitions") or (document.get("components") or {}).get("schemas")
         if not isinstance(inner, dict):
-            raise CannotCheck(f"{file}: no OpenAPI document of v2 or v3")
+            raise CannotCheck(f"{file}: not an OpenAPI v2 or v3 document")
         found += _described(inner)
     return found
 

@@ -96,11 +96,11 @@ def former_files(given: str, paths: Sequence[str], exclude: Sequence[str] = ()) 
         return find_sources([given], exclude)
     revision = given.removeprefix(_GIT)
     if not revision or revision.startswith("-"):
-        raise CannotCheck(f"{given}: no revision")
+        raise CannotCheck(f"{given}: not a Git revision")
     found: list[SourceFile] = []
     for path in paths:
         if path == STDIN:
-            raise CannotCheck("what comes from the standard input is in no revision of git")
+            raise CannotCheck("standard input has no Git revision: name a file")
         found += _archived(revision, path, exclude)
     return found
 

@@ -35,14 +35,14 @@ def read_access(options: argparse.Namespace) -> Access:
     """How to reach the server. Raises BadKubeconfig."""
     if not options.server:
         if options.token or options.certificate_authority or options.insecure_skip_tls_verify:
-            raise BadKubeconfig("--token, --certificate-authority and --insecure-skip-tls-verify belong to --server")
+            raise BadKubeconfig("--token, --certificate-authority and --insecure-skip-tls-verify require --server")
         places = configs.kubeconfig_paths()
         found = options.kubeconfig or next((path for path in places if path.exists()), places[0])
         return configs.read_kubeconfig(found, options.context)
     if options.kubeconfig or options.context:
-        raise BadKubeconfig("--server stands in place of --kubeconfig and --context")
+        raise BadKubeconfig("--server excludes --kubeconfig and --context")
     if not options.server.startswith(("https://", "http://")):
-        raise BadKubeconfig("a server is given as https://HOST:PORT")
+        raise BadKubeconfig("give the server as https://HOST:PORT")
     url, secure = options.server.rstrip("/"), None
     if url.startswith("https:"):
         try:

@@ -83,7 +83,7 @@ def _run(chosen: config.CheckSettings) -> int:
     from podless.check.sources import find_sources, former_files
 
     if not chosen.paths:
-        raise CannotCheck("name the files to check, or - for the standard input")
+        raise CannotCheck("name the files to check, or - for standard input")
     given = find_sources(chosen.paths, chosen.exclude)
     if chosen.explain_cost:
         return _explain([*find_sources(chosen.crds, chosen.exclude), *given], chosen)

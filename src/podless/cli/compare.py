@@ -88,7 +88,7 @@ def _compare_definitions(options: argparse.Namespace) -> int:
     old = [*read_definitions(former_files(options.old, [options.new]))]
     new = [*read_definitions(find_sources([options.new]))]
     if not old:
-        raise CannotCheck(f"{options.old}: no CustomResourceDefinition is there")
+        raise CannotCheck(f"{options.old}: no CustomResourceDefinition found")
     found = compare.compare_definitions(old, new)
     tried = find_sources(options.objects) if options.objects else []
     if options.context is not None:

@@ -27,7 +27,7 @@ def store_of_options(options: argparse.Namespace) -> Store:
     """The store that options say, not opened yet; it compacts nothing by itself. Raises StartError."""
     etcd: Etcd = declared.read_section(options, Etcd, "etcd.")
     if (options.store == "etcd") != bool(etcd.servers):
-        raise StartError("--store etcd and --etcd-servers belong together")
+        raise StartError("--store etcd and --etcd-servers require each other")
     if not etcd.servers:
         return make_store(ClusterSettings(store=options.store), options.data / DATABASE, compacting=False)
     return make_store(ClusterSettings(store="etcd", etcd=etcd), None, compacting=False)

@@ -87,7 +87,7 @@ def _read(name: str) -> Object:
     [source] = find_sources([name])[:1]
     document = next(split_documents(source.name, source.read()), None)
     if document is None:
-        raise CannotCheck(f"{source.name}: nothing in it")
+        raise CannotCheck(f"{source.name}: the file is empty")
     try:
         value, _ = read_document(document, [])
     except JSONError as error:

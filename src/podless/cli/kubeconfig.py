@@ -59,7 +59,7 @@ def add(commands: Any) -> None:
 def _days(text: str) -> int:
     days = int(text)
     if not 1 <= days <= 3650:
-        raise argparse.ArgumentTypeError("a certificate is good for 1 to 3650 days")
+        raise argparse.ArgumentTypeError("a certificate is valid for 1 to 3650 days")
     return days
 
 
@@ -86,21 +86,21 @@ def build_kubeconfig(options: argparse.Namespace) -> bytes:
         url = options.server or str(cluster["server"])
         authority = base64.b64decode(cluster.get("certificate-authority-data") or "") or None
     except FileNotFoundError:
-        raise Unusable(f"{known}: no server has been started on this folder") from None
+        raise Unusable(f"{known}: no server was started on this folder") from None
     except (ValueError, LookupError, TypeError):
-        raise Unusable(f"{known}: not a kubeconfig of podless; start the server once more") from None
+        raise Unusable(f"{known}: not a kubeconfig of podless; start the server again") from None
     if options.service_account:
         return _of_account(options, url, authority)
     if options.user is None:
         return make_kubeconfig(url, admin["users"][0]["user"], authority, namespace=options.namespace)
     if not options.user:
-        raise Unusable("a user has a name")
+        raise Unusable("the user name is empty")
     if not url.startswith("https:"):
-        raise Unusable(f"the server at {url} has no TLS, and so no client certificates")
+        raise Unusable(f"the server at {url} serves plain HTTP, without client certificates")
     try:
         made = Certificates(options.data).client(options.user, options.groups, options.days)
     except ValueError as error:
-        raise Unusable(f"no certificate can say that: {error}") from None
+        raise Unusable(f"a certificate cannot contain this: {error}") from None
     return make_kubeconfig(url, by_certificate(*made), authority, options.user, options.namespace)
 
 

@@ -110,7 +110,7 @@ class Migration:
         try:
             return await retry_call(self._migrate, _Changed, tries=_TRIES)
         except _Changed:
-            raise Failed("the definition changes all the time") from None
+            raise Failed("the definition keeps changing: run the command again") from None
 
     async def _migrate(self) -> str:
         """Do it for the definition as it is now. Raises _Changed."""

@@ -136,7 +136,7 @@ def _refuse_alone(given: dict[str, Any], section: Section, prefix: str) -> None:
         plain = _default(default, told)
         usual = told.parse(plain) if isinstance(plain, str) else plain
         if told.flag and name not in section.given and given[f"{prefix}{name}"] not in (usual, [], None):
-            raise StartError(f"{told.flag} does nothing without {needed}")
+            raise StartError(f"{told.flag} requires {needed}")
 
 
 def _value(given: Any, told: Option) -> Any:

@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
             one for definition in read_definitions(find_sources(options.paths)) for one in editor_schemas(definition)
         ]
         if not made:
-            raise CannotCheck("no CustomResourceDefinition is there")
+            raise CannotCheck("no CustomResourceDefinition found")
         if options.output is None:
             schema = made[0].schema if len(made) == 1 else {"$schema": DIALECT, "oneOf": [one.schema for one in made]}
             print(json.dumps(schema, indent=2, ensure_ascii=False))

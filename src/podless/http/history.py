@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from podless.cache.entry import Entry
 from podless.codec import serializer
@@ -21,13 +21,17 @@ from podless.http.negotiate import AnswerForm
 from podless.http.stream import error_line
 from podless.kinds.kind import Kind
 from podless.meta.errors import APIError, BadRequest, Expired, MethodNotAllowed
-from podless.publish import table
-from podless.runtime import clock
+from podless.runtime import clock, lazy
 from podless.runtime.jsonobject import Object
 from podless.store import Change, Compacted, StoreError, keys
 from podless.verbs import options
 from podless.verbs.call import API, Call, Many, Outcome, Single
 from podless.verbs.options import ListOptions
+
+if TYPE_CHECKING:
+    from podless.publish import table
+else:
+    table = lazy.Late("podless.publish.table")
 
 _MOST = 5000  # changes of one answer, where the client sets no limit
 _TOO_OLD = "The requested state is too old: the server has forgotten it."

@@ -94,12 +94,12 @@ class Certificates:
         try:
             roots = [path.read_bytes() for path in files]
         except OSError as error:
-            raise BadCertificate(f"{error.filename}: not a file of certificates ({error})") from None
+            raise BadCertificate(f"{error.filename}: not a certificate file ({error})") from None
         for authorities in files:
             try:
                 ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(authorities)
             except (ssl.SSLError, OSError) as error:
-                raise BadCertificate(f"{authorities}: not a file of certificates ({error})") from None
+                raise BadCertificate(f"{authorities}: not a certificate file ({error})") from None
         context = clientcertificates.client_certificate_context(roots, lambda: self.context(clients))
         context.minimum_version = OLDEST
         context.set_alpn_protocols(["http/1.1"])
@@ -156,7 +156,7 @@ class Certificates:
         try:
             return x509.load_pem_x509_certificate(path.read_bytes())
         except ValueError:
-            raise BadCertificate(f"{path}: not a certificate; remove it to have a new one made") from None
+            raise BadCertificate(f"{path}: not a certificate; remove it, and podless makes a new one") from None
 
     def _stale(self, wanted: list[str]) -> bool:
         # the names it was made for stand beside it
@@ -166,7 +166,7 @@ class Certificates:
         except OSError:
             return True
         except ValueError:
-            raise BadCertificate(f"{self._server}: not a certificate; remove it to have a new one made") from None
+            raise BadCertificate(f"{self._server}: not a certificate; remove it, and podless makes a new one") from None
         now = _now()
         return not begins <= now < ends - _RENEW or not set(wanted) <= set(names)
 

@@ -116,7 +116,7 @@ def _read_document(document: Document) -> Iterator[Item | Unreadable]:
 
 def _read_value(value: object, place: Place) -> Iterator[Item | Unreadable]:
     if not isinstance(value, dict):
-        yield Unreadable(place, "no object: an object has an apiVersion and a kind")
+        yield Unreadable(place, "no object: an object needs apiVersion and kind")
         return
     for name in ("apiVersion", "kind"):
         if not isinstance(value.get(name), str) or not value[name]:

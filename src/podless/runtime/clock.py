@@ -34,7 +34,7 @@ class Clock:
     def advance(self, seconds: float) -> None:
         """Go forward at once, and have all looked at that may be due by that. Raises ValueError for going back."""
         if seconds < 0:
-            raise ValueError("a clock does not go back")
+            raise ValueError("the clock cannot go back")
         self.shift += seconds
         for listener in list(self._listeners.values()):
             listener(seconds)

@@ -45,5 +45,5 @@ def make_private(path: Path) -> None:
     try:
         path.chmod(mode & 0o700)
     except PermissionError:
-        raise StartError(f"{path}: others may use it (mode {mode:o}), and it belongs to somebody else") from None
+        raise StartError(f"{path}: other users have access (mode {mode:o}), and another user owns it") from None
     log.warning("%s: others could use it; its mode was %o and is %o now", path, mode, mode & 0o700)

@@ -41,7 +41,7 @@ def _objects(given: Any) -> Iterator[Object]:
     elif hasattr(given, "to_dict"):  # objects of client libraries
         yield from _of_document(given.to_dict())
     else:
-        raise ValueError(f"an object, a manifest or a path is wanted, not {type(given).__name__}")
+        raise ValueError(f"expected an object, a manifest or a path, not {type(given).__name__}")
 
 
 def _files(path: str) -> list[Path]:
@@ -54,7 +54,7 @@ def _files(path: str) -> list[Path]:
     else:
         return [given]
     if not found:
-        raise FileNotFoundError(f"{path}: no manifests there")
+        raise FileNotFoundError(f"{path}: no manifests found")
     return sorted(found)
 
 
@@ -73,7 +73,7 @@ def _of_text(name: str, raw: bytes) -> Iterator[Object]:
 
 def _of_document(obj: Object) -> Iterator[Object]:
     if "kind" not in obj or "apiVersion" not in obj:
-        raise ValueError("an object has an apiVersion and a kind")
+        raise ValueError("an object needs apiVersion and kind")
     if obj["kind"].endswith("List") and isinstance(obj.get("items"), list):
         for item in obj["items"]:
             yield from _of_document(item)

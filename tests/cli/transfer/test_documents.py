@@ -43,7 +43,7 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path: Path) -> None:
         with pytest.raises(BadDocument) as caught:
             read_objects(*each)
         told.append(str(caught.value).removeprefix(f"{file}:"))
-    assert told[0] == told[2].replace("4:", "1:") == "1: an object has an apiVersion, a kind and a name"
+    assert told[0] == told[2].replace("4:", "1:") == "1: an object needs apiVersion, kind and metadata.name"
     assert told[1].startswith("2: ")
     (tmp_path / "empty").mkdir()
     with pytest.raises(BadDocument, match="no objects there"):

@@ -308,7 +308,7 @@ def test_what_cannot_be_done_is_told_in_a_line(
         return capsys.readouterr().err.splitlines()[0]
 
     assert told(export(target), 2) == "podless: name the kinds, or say --all"
-    assert told(export(target, "none"), 1) == "podless: the server has no none that could be listed and made"
+    assert told(export(target, "none"), 1) == "podless: the server has no none that can be listed and created"
     line = told(export(target, "namespaces", "-n", "a"), 1)
     assert line == "podless: namespaces: not in a namespace; leave --namespace out"
     assert "no such file or directory" in told(export(target, "--all", "-f", str(tmp_path / "none" / "x")), 1)
@@ -316,7 +316,7 @@ def test_what_cannot_be_done_is_told_in_a_line(
     (tmp_path / "full" / "x.yaml").write_text("a: 1\n---\nkind: [\n")
     line = told(export(target, "--all", "--folder", str(tmp_path / "full")), 1)
     assert line == f"podless: {tmp_path / 'full'}: not an empty folder"
-    first = f"podless: {tmp_path / 'full' / 'x.yaml'}:1: an object has an apiVersion, a kind and a name"
+    first = f"podless: {tmp_path / 'full' / 'x.yaml'}:1: an object needs apiVersion, kind and metadata.name"
     assert told(load(target, str(tmp_path / "full")), 1) == first
     assert told(load(target, str(tmp_path / "none")), 1) == f"podless: {tmp_path / 'none'}: no such file or directory"
     assert main(["export", "--all", "--server", "http://127.0.0.1:1"]) == 1

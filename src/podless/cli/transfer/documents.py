@@ -115,7 +115,7 @@ class Folder:
 def _part(text: str) -> str:
     """Part of a path, which a server that is none could have lead elsewhere. Raises BadDocument."""
     if "/" in text or "\0" in text or text in (".", ".."):
-        raise BadDocument(f"the server has a name that can be none: {text!r}")
+        raise BadDocument(f"the server sent an invalid name: {text!r}")
     return text
 
 
@@ -208,5 +208,5 @@ def read_objects(where: str, raw: bytes) -> list[Object]:
         metadata = obj.get("metadata") if isinstance(obj, dict) else None
         named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str) and metadata["name"]
         if not named or not all(isinstance(obj.get(key), str) for key in ("apiVersion", "kind")):
-            raise BadDocument(f"{where}: an object has an apiVersion, a kind and a name")
+            raise BadDocument(f"{where}: an object needs apiVersion, kind and metadata.name")
     return each

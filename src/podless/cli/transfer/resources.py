@@ -100,5 +100,5 @@ def choose_resources(resources: Iterable[Resource], names: Sequence[str]) -> lis
                 found[each.full] = each
                 break
         else:
-            raise LookupError(f"the server has no {name} that could be listed and made")
+            raise LookupError(f"the server has no {name} that can be listed and created")
     return list(found.values())

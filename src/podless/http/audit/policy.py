@@ -136,7 +136,7 @@ def parse_policy(given: Any) -> AuditPolicy:
     managed = given.get("omitManagedFields", False) is not True
     rules = given.get("rules")
     if not isinstance(rules, list) or not rules:
-        raise BadPolicy("rules: there have to be some")
+        raise BadPolicy("rules: at least one rule is required")
     return AuditPolicy(tuple(_rule(rule, f"rules[{place}]", omit, managed) for place, rule in enumerate(rules)))
 
 

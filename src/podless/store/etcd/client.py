@@ -280,7 +280,7 @@ class EtcdClient:
         except ChannelError as error:
             raise self._broken(member, error) from None
         except m.DecodeError:
-            raise StoreError("etcd says what is no message") from None
+            raise StoreError("etcd sent an invalid message") from None
         finally:
             if call is not None:
                 call.leave()

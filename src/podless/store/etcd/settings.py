@@ -16,7 +16,7 @@ def parse_endpoints(text: str) -> tuple[str, ...]:
     for one in found:
         parts = urlsplit(one)
         if parts.scheme not in ("http", "https") or not parts.netloc or parts.path not in ("", "/"):
-            raise ValueError("a server is given as https://HOST:PORT")
+            raise ValueError("give the server as https://HOST:PORT")
     if len({urlsplit(one).scheme for one in found}) > 1:
         raise ValueError("servers are given as https://HOST:PORT,..., all of them with https or all with http")
     return found
@@ -82,9 +82,9 @@ class Etcd:
 
     def __post_init__(self) -> None:
         if bool(self.certfile) != bool(self.keyfile):
-            raise StartError("--etcd-certfile and --etcd-keyfile belong together")
+            raise StartError("--etcd-certfile and --etcd-keyfile require each other")
         if self.servers and not self.secure and (self.cafile or self.certfile):
-            raise StartError("--etcd-cafile and --etcd-certfile do nothing with servers that are given with http")
+            raise StartError("--etcd-cafile and --etcd-certfile require https servers")
 
     @property
     def secure(self) -> bool:
