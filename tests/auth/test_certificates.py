@@ -299,7 +299,7 @@ def test_a_kubeconfig_that_cannot_be_made_says_why(
     with Server(tmp_path, tls=False):
         code, _, text = printed(capsys, "--data", str(tmp_path), "--user", "zoe")
     assert code == 1
-    assert "has no TLS" in text
+    assert "serves plain HTTP" in text
     code, _, text = printed(capsys, "--data", str(served.authority.parent), "--user", "x" * 100)
     assert code == 1
     assert text.startswith("podless: no certificate can say that")

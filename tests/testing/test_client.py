@@ -69,7 +69,7 @@ def test_definitions_and_namespaces_come_before_what_needs_them() -> None:
 
 @pytest.mark.parametrize("wrong", ["{}", "text: 1\n", 3, "kind: [\n", "/nowhere"])
 def test_what_is_no_manifest_says_so(bench: Server, wrong: Any) -> None:
-    with pytest.raises(Exception, match=r"apiVersion|wanted|line|No such file"):
+    with pytest.raises(Exception, match=r"apiVersion|expected|line|No such file"):
         bench.apply(wrong)
 
 

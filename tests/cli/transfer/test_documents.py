@@ -86,6 +86,6 @@ def test_an_export_that_failed_leaves_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("metadata", [{"name": "../../x"}, {"name": "a", "namespace": ".."}, {"name": "a\0b"}])
 def test_no_server_leads_an_export_out_of_its_folder(tmp_path: Path, metadata: dict[str, str]) -> None:
-    with Folder(tmp_path / "to", "yaml") as folder, pytest.raises(BadDocument, match="a name that can be none"):
+    with Folder(tmp_path / "to", "yaml") as folder, pytest.raises(BadDocument, match="an invalid name"):
         folder.put({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata}, "configmaps")
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
