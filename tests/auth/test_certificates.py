@@ -302,4 +302,4 @@ def test_a_kubeconfig_that_cannot_be_made_says_why(
     assert "serves plain HTTP" in text
     code, _, text = printed(capsys, "--data", str(served.authority.parent), "--user", "x" * 100)
     assert code == 1
-    assert text.startswith("podless: no certificate can say that")
+    assert text.startswith("podless: a certificate cannot contain this")
