@@ -9,6 +9,7 @@ import argparse
 import base64
 import json
 import os
+import shutil
 import signal
 import ssl
 import subprocess
@@ -22,7 +23,16 @@ from pathlib import Path
 
 import yaml
 
+from tests.pages.blocks import read_page
+from tests.pages.sessions import Reader
+
 ROOT = Path(__file__).parent.parent
+# pages whose commands are typed, and the programs that they need beside podless
+PAGES = {
+    "README.md": ("kubectl",),
+    "docs/tutorials/check-manifests.md": (),
+    "docs/tutorials/control-plane.md": ("kubectl", "etcd"),
+}
 EXAMPLES = ("crontab-crd.yaml", "crontab.yaml")
 PATIENCE = 120  # seconds for a command
 
@@ -37,6 +47,7 @@ def main() -> None:
         wheel = build_packages((out or folder / "dist").resolve(), folder)
         binary = install_wheel(wheel, folder / "venv")
         run_first_commands(binary, folder)
+        follow_pages(binary, folder)
     print(f"passed: {wheel.name}")
 
 
@@ -95,6 +106,18 @@ def run_first_commands(binary: Path, folder: Path) -> None:
     shown = run("run", "--apply", EXAMPLES[0], "--", sys.executable, "-c", "import os; print(os.environ['KUBECONFIG'])")
     assert "kubeconfig" in shown
     serve_objects(binary, work, environment)
+
+
+def follow_pages(binary: Path, folder: Path) -> None:
+    """Type the commands of the README and of tutorials, with what was installed."""
+    for page, programs in PAGES.items():
+        missing = [name for name in programs if shutil.which(name) is None]
+        if missing:
+            print(f"left out: {page}, which needs {', '.join(missing)}")
+            continue
+        place = folder / Path(page).stem
+        place.mkdir()
+        Reader(read_page(ROOT / page), place, binary).follow()
 
 
 def serve_objects(binary: Path, work: Path, environment: dict[str, str]) -> None:
