@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -94,6 +95,32 @@ def test_what_a_newer_release_took_is_looked_at_again() -> None:
     with Server(tls=False) as newest, Server(tls=False, kubernetes_version="1.34") as older:
         assert _Asked(newest).send("POST", CRDS, rule)[0] == 201
         assert _Asked(older).send("POST", CRDS, rule)[0] == 422
+
+
+def test_a_data_folder_is_opened_by_other_releases(tmp_path: Path) -> None:
+    gear = {"apiVersion": "example.com/v1", "kind": "Gear", "spec": {"n": 1}}
+    gears, classes = "/apis/example.com/v1/namespaces/default/gears", "/apis/resource.k8s.io/v1/deviceclasses"
+    rule = _definition("[3, 3].distinct() == [3]", selectableFields=[{"jsonPath": ".spec.n"}])
+    with Server(tls=False, data=tmp_path) as newest:
+        asked = _Asked(newest)
+        assert asked.send("POST", CRDS, rule)[0] == 201
+        assert asked.send("POST", gears, gear | {"metadata": {"name": "a"}})[0] == 201
+        assert asked.send("POST", classes, {"metadata": {"name": "c"}, "spec": {}})[0] == 201
+    with Server(tls=False, data=tmp_path, kubernetes_version="1.33") as older:
+        asked = _Asked(older)
+        assert asked.send("GET", f"{gears}/a")[1]["spec"] == {"n": 1}
+        assert asked.send("POST", gears, gear | {"metadata": {"name": "b"}})[0] == 201  # by a stored rule
+        definition = asked.send("GET", f"{CRDS}/gears.example.com")[1]
+        schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+        assert asked.send("PUT", f"{CRDS}/gears.example.com", definition)[0] == 200
+        schema["x-kubernetes-validations"][0]["rule"] += " && true"
+        assert asked.send("PUT", f"{CRDS}/gears.example.com", definition)[0] == 422
+        assert asked.send("GET", f"{classes}/c")[0] == 404
+    with Server(tls=False, data=tmp_path) as newest:
+        asked = _Asked(newest)
+        assert asked.send("GET", f"{classes}/c")[0] == 200
+        listed = asked.send("GET", f"{gears}?fieldSelector=spec.n%3D1")[1]["items"]
+        assert [one["metadata"]["name"] for one in listed] == ["a", "b"]
 
 
 @pytest.mark.parametrize("release", ["1.30", "1.31", "1.32", "1.33"])

@@ -8,6 +8,7 @@ import json
 import sys
 from pathlib import Path
 
+from podless.apis.features import DEFAULT, NAMES
 from tests.conformance import known, recorded, sessions
 from tests.conformance.draw import Drawer
 from tests.conformance.recorded import Recording
@@ -20,7 +21,7 @@ from tests.conformance.sync import sync
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    area = "an area, corpus/NAME, kubectl, or a file (.json, .jsonl, .jsonl.xz, .jsonl.gz)"
+    area = "an area, corpus/NAME, releases/1.N, kubectl, or a file (.json, .jsonl, .jsonl.xz, .jsonl.gz)"
     commands.add_parser("list", help="print the areas and the number of recordings")
     show = commands.add_parser("show", help="print a recording, or the names of an area's recordings")
     show.add_argument("area", help=area)
@@ -63,8 +64,9 @@ def make_remote(options: argparse.Namespace) -> Remote:
 
 
 def _list() -> int:
-    corpora = [f"corpus/{name}" for name in recorded.corpora()]
-    for area in [*recorded.areas(), *corpora, "kubectl"]:
+    packed = [f"corpus/{name}" for name in recorded.corpora()]
+    packed += [f"releases/{name}" for name in NAMES if name != DEFAULT]
+    for area in [*recorded.areas(), *packed, "kubectl"]:
         print(f"{len(recorded.everything(area)):5}  {area}")
     return 0
 
@@ -101,7 +103,8 @@ def _replay_scenarios(area: str, chosen: list[Recording], options: argparse.Name
         results = [replay(client, one, settles=True) for one in chosen]
         client.close()
     else:
-        with running(bare=area.startswith("corpus/")) as server:
+        release = area.removeprefix("releases/") if area.startswith("releases/") else DEFAULT
+        with running(bare="/" in area, release=release) as server:
             results = replay_here(server, chosen)
     is_right, most = True, None if options.verbose else 3
     for result in results:

@@ -1,8 +1,9 @@
 """Where the recordings are: one JSON document a line, packed with xz.
 
 `recordings/scenarios/AREA.jsonl.xz` were written by hand, `recordings/corpus/NAME.jsonl.xz` made at random, and
-`recordings/kubectl.jsonl.xz` are sessions with kubectl. `recordings/added/*.json` are scenarios that were added since,
-one a file.
+`recordings/kubectl.jsonl.xz` are sessions with kubectl. `recordings/releases.jsonl.xz` has what older releases answer,
+sorted so that equal answers are beside each other. `recordings/added/*.json` are scenarios that were added since, one a
+file.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from tests.conftest import SHARED
 
 FOLDER = Path(__file__).parent / "recordings"
 KUBECTL = FOLDER / "kubectl.jsonl.xz"
+RELEASES = FOLDER / "releases.jsonl.xz"
 ORIGIN = SHARED / "conformance"
 REALWORLD = "realworld"  # definitions and examples of other projects: recordings/NOTICE.md
 # a conversation: name, area, steps with what was expected of them; or a session with kubectl: name, files, commands
@@ -61,6 +63,17 @@ def corpus(name: str) -> list[Recording]:
     return read_recordings(FOLDER / "corpus" / f"{name}.jsonl.xz")
 
 
+def of_release(name: str, every: int = 1) -> Iterator[Recording]:
+    """Yield the recordings of an older release, such as 1.33, one by one. every: one of so many."""
+    begins, count = json.dumps({"version": name}, separators=(",", ":"))[:-1], 0
+    with lzma.open(RELEASES, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            if line.startswith(begins):
+                count += 1
+                if count % every == 0:
+                    yield json.loads(line)
+
+
 def sessions() -> list[Recording]:
     return read_recordings(KUBECTL)
 
@@ -71,11 +84,16 @@ def find(area: str, name: str) -> Recording:
 
 
 def everything(area: str) -> list[Recording]:
-    """Return all recordings of an area, of a corpus (`corpus/NAME`), of `kubectl` or of a file. Raises KeyError."""
+    """Return all recordings of an area, such as `watch`, `corpus/cel`, `releases/1.33` or `kubectl`, or of a file.
+
+    Raises KeyError.
+    """
     if area == "kubectl":
         return sessions()
     if Path(area).is_file():
         return read_recordings(Path(area))
+    if area.startswith("releases/"):
+        return [*of_release(area.removeprefix("releases/"))] or _missing(area)
     if area.removeprefix("corpus/") in corpora() and area.startswith("corpus/"):
         return corpus(area.removeprefix("corpus/"))
     return scenarios(area) or _missing(area)

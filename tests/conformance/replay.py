@@ -13,7 +13,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.conformance.compare import difference, equal, meaning
-from tests.conformance.normal import Names, descriptions, mask_documents, mask_prose, mask_years, normalise
+from tests.conformance.normal import (
+    Names,
+    descriptions,
+    mask_addresses,
+    mask_documents,
+    mask_prose,
+    mask_years,
+    normalise,
+)
 from tests.conformance.recorded import Recording
 from tests.conformance.wire import Client, Watch
 
@@ -75,14 +83,19 @@ class Result:
 
 
 def replay(
-    client: Client, scenario: Recording, pause: Callable[[float], None] = time.sleep, *, settles: bool = False
+    client: Client,
+    scenario: Recording,
+    pause: Callable[[float], None] = time.sleep,
+    *,
+    settles: bool = False,
+    silence: float = 0,
 ) -> Result:
     """Send the requests of a scenario and compare the answers. Where it breaks off, `failure` has the reason.
 
     pause: lets that many seconds pass where the recording says so. settles: as for a recording, wait where a real
-    server needs a moment.
+    server needs a moment. silence: seconds to wait for events that did not come when recorded; 0: as the recorder did.
     """
-    conversation = _Conversation(client, scenario, pause, settles=settles)
+    conversation = _Conversation(client, scenario, pause, settles=settles, silence=silence)
     result = Result(scenario, conversation.answers)
     try:
         conversation.hold()
@@ -118,9 +131,15 @@ class _Conversation:
     """
 
     def __init__(
-        self, client: Client, scenario: Recording, pause: Callable[[float], None], *, settles: bool = False
+        self,
+        client: Client,
+        scenario: Recording,
+        pause: Callable[[float], None],
+        *,
+        settles: bool = False,
+        silence: float = 0,
     ) -> None:
-        self._settles = settles
+        self._settles, self._silence = settles, silence
         self.answers: list[tuple[int, Any, Any]] = []
         self.told: dict[int, Any] = {}
         self._client, self._scenario, self._pause = client, scenario, pause
@@ -145,7 +164,7 @@ class _Conversation:
             mask(want, self._own)
             for told in (got, want):
                 mask_years(told.get("body") if isinstance(told, dict) else None)
-            self.answers.append((number, got, want))
+            self.answers.append((number, mask_addresses(got), mask_addresses(want)))
 
     def tidy(self) -> None:
         """Leave nothing for the next conversation."""
@@ -178,7 +197,7 @@ class _Conversation:
                 self._watches[step["id"]] = watch
                 return {"status": watch.status}
             case "events":
-                return self._events(step, self._watches[step["id"]], _event_seconds(step, want))
+                return self._events(step, self._watches[step["id"]], _event_seconds(step, want, self._silence))
             case _:
                 return self._request(step)
         return None
@@ -274,11 +293,11 @@ class _Conversation:
         return answer
 
 
-def _event_seconds(step: Step, want: Any) -> float:
+def _event_seconds(step: Step, want: Any, silence: float) -> float:
     """Return how long to wait for events. As long as the recorder did where it got fewer than it waited for."""
     if want is not None and "TIMEOUT" not in want["events"]:
         return _PATIENCE  # they come: on a busy machine later
-    return float(step.get("seconds", _SECONDS))
+    return silence or float(step.get("seconds", _SECONDS))
 
 
 def _path(step: Step) -> str:

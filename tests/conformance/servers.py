@@ -7,9 +7,11 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 from podless import Server
+from podless.apis.features import DEFAULT
 from podless.runtime import clock
 from tests.conformance.recorded import Recording
 from tests.conformance.replay import Result, replay
@@ -21,21 +23,21 @@ _TOKENS = f'{TOKEN},admin,admin,"system:masters"\nalicetoken,alice,alice,"devs"\
 
 
 @contextlib.contextmanager
-def running(*, bare: bool = False, tls: bool = True) -> Iterator[Server]:
+def running(*, bare: bool = False, tls: bool = True, release: str = DEFAULT) -> Iterator[Server]:
     """Start a server in memory with the users that the recordings name.
 
     bare: without controllers, because the corpora were recorded with an API server alone. tls: no recording needs it,
-    and requests are cheaper without.
+    and requests are cheaper without. release: of Kubernetes, such as 1.33.
     """
     with tempfile.TemporaryDirectory() as folder:
         tokens = Path(folder) / "tokens.csv"
         tokens.write_text(_TOKENS)
         if bare:
-            with Server(token_file=tokens, tls=tls, default_accounts=False, garbage_delay=None) as server:
-                yield server
+            options: dict[str, Any] = {"default_accounts": False, "garbage_delay": None}
         else:
-            with Server(token_file=tokens, tls=tls) as server:
-                yield server
+            options = {}
+        with Server(token_file=tokens, tls=tls, kubernetes_version=release, **options) as server:
+            yield server
 
 
 @contextlib.contextmanager
@@ -54,11 +56,18 @@ def standing_clock() -> Iterator[None]:
         yield
 
 
-def replay_here(server: Server, recordings: Iterable[Recording]) -> list[Result]:
-    """Replay recordings against a server of this process. Pauses advance its clock instead of waiting."""
+def replay_here(server: Server, recordings: Iterable[Recording], silence: float = 0) -> list[Result]:
+    """Replay recordings against a server of this process. Pauses advance its clock instead of waiting.
+
+    silence: as for `replay`.
+    """
     client = Client(server.url, server.token)
+
+    def pause(seconds: float) -> None:
+        server.clock.advance(seconds=seconds)
+
     try:
         with standing_clock():
-            return [replay(client, one, lambda seconds: server.clock.advance(seconds=seconds)) for one in recordings]
+            return [replay(client, one, pause, silence=silence) for one in recordings]
     finally:
         client.close()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.recorded import FOLDER, KUBECTL, REALWORLD, Recording, pack, read_recordings
+from tests.conformance.recorded import FOLDER, KUBECTL, REALWORLD, RELEASES, Recording, pack, read_recordings
 
 # the programs that the replays here do the same as, by their digests
 PROGRAMS = FOLDER / "programs.json"
@@ -43,6 +43,19 @@ def _packs(origin: Path) -> Iterator[tuple[Path, list[Recording]]]:
     for file in sorted((origin / "corpus").glob("*.jsonl.gz")):
         yield FOLDER / "corpus" / f"{file.name.removesuffix('.gz')}.xz", read_recordings(file)
     yield KUBECTL, _documents(origin / "kubectl")
+    if (origin / "versions").is_dir():
+        yield RELEASES, _of_releases(origin / "versions")
+
+
+def _of_releases(folder: Path) -> list[Recording]:
+    """What older releases answered, with equal conversations beside each other and without how the answers differ."""
+    found = [
+        {"version": file.name.removesuffix(".jsonl.gz")} | one
+        for file in sorted(folder.glob("*.jsonl.gz"))
+        for one in read_recordings(file)
+    ]
+    kept = [{key: value for key, value in one.items() if key != "differs"} for one in found]
+    return sorted(kept, key=lambda one: (one["area"], one["name"], one["version"]))
 
 
 def _documents(folder: Path) -> list[Recording]:
