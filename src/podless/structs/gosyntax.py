@@ -76,11 +76,14 @@ def write_at(struct: Struct, path: Path, value: Any) -> str | None:
     if isinstance(kind, gotypes.Time):
         return format_time(value)
     if isinstance(kind, gotypes.Bytes):
-        return f"[]byte{write_bytes(base64.b64decode(value))[7:]}"
+        try:
+            return f"[]byte{write_bytes(base64.b64decode(value, validate=True))[7:]}"
+        except ValueError:  # a text about the bytes
+            return None
     if isinstance(kind, gotypes.IntOrString) and path[-1] not in _PORTS:
         return _write_either(value)
     if isinstance(kind, gotypes.Quantity) and len(path) > 1 and path[-2] in _LIMITS:
-        return write_quantity(value)
+        return write_quantity(value) if _AMOUNT.fullmatch(value) else None
     return None
 
 
