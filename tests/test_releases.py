@@ -227,3 +227,18 @@ def test_endpoints_are_deprecated(release: str, warned: bool) -> None:
     with Server(tls=False, kubernetes_version=release) as server:
         _, headers, _ = Client(server.url, server.token).send("GET", "/api/v1/namespaces/default/endpoints")
         assert ("Warning" in headers) is warned
+
+
+def test_a_release_that_is_not_recorded_words_errors_as_its_server_does() -> None:
+    role = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "reader"},
+        "rules": [{"apiGroups": [""], "resources": ["pods"]}],
+    }
+    said = {}
+    for release in ("1.36", "1.37"):
+        with Server(tls=False, kubernetes_version=release) as server:
+            _, told = _Asked(server).send("POST", "/apis/rbac.authorization.k8s.io/v1/clusterroles", role)
+            said[release] = told["details"]["causes"][0]["message"]
+    assert said == {"1.36": "Required value: verbs must contain at least one value", "1.37": "Required value"}

@@ -65,6 +65,12 @@ ROWS: Final = (
     Row("-1.33", r"spec\.type", r"(must be 'Exempt' if and only if) `name`", r"type \1 name"),
     Row("-1.32", r"storedVersions\[\d+\]", r"missing from spec\.versions; .*", "must appear in spec.versions"),
     Row("-1.30", "", r"(must evaluate to (?:bool|string|one of \[[^\]]*\])) but got \w+", r"\1"),
+    # rules that Kubernetes declares beside the field say no more than what kind of error it is
+    Row("1.37-", r"verbs", r"verbs must contain at least one value", ""),
+    Row("1.37-", r"validationActions", r"at least one validation action is required", ""),
+    Row("1.37-", r"limited", r"must not be empty when type is Limited", ""),
+    Row("1.37-", r"exempt", r"must be nil if the type is Limited", ""),
+    Row("1.37-", r"roleRef", r"cannot change roleRef", "field is immutable"),
     Row("-1.34", "operator", r'(supported values: "Equal", "Exists"), "Lt", "Gt"', r"\1"),
 )
 
