@@ -23,7 +23,7 @@ MODULES = (
 )
 PYTHON = (reference.DOCS / "reference" / "python.md").read_text()
 # documented as sections of the arguments of Server, or plain values
-ELSEWHERE = {"Audit", "Limits", "OIDC", "__version__", "plan"}
+ELSEWHERE = {"Audit", "Limits", "OIDC", "__version__", "crd", "plan"}
 
 
 @pytest.mark.parametrize("name", reference.PAGES)
