@@ -10,12 +10,14 @@ import itertools
 import os
 import random
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from podless.plan import Plan
     from podless.server import Server
 
 _SERVER = pytest.StashKey["Server"]()
@@ -155,6 +157,14 @@ def podless_namespace(podless: Server, request: pytest.FixtureRequest) -> Iterat
     podless.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     yield name
     podless.delete("Namespace", name)
+
+
+@pytest.fixture
+def podless_plan(podless: Server) -> Callable[..., Plan]:
+    """What applying a set to the session's server would do: `podless_plan("config/")`, as `podless.plan`."""
+    from podless.plan import plan_set
+
+    return partial(plan_set, server=podless)
 
 
 @pytest.fixture

@@ -107,6 +107,14 @@ class Kubectl:
         lines = [line for text in said for line in text.splitlines() if line]
         return [line for line in lines if not line.startswith("Warning:") and not _LOGGED.match(line)]
 
+    def judges(self, text: str, options: PlanOptions) -> bool:
+        """Whether `kubectl diff` can say what a set changes: it ends with 0 or 1 then."""
+        arguments = ["diff", "-f", "-", *(["--server-side"] if options.mode == SERVER_SIDE else [])]
+        arguments += ["--force-conflicts"] if options.force else []
+        done = self.run(*arguments, text=text)
+        said = [line for line in done.stderr.splitlines() if not line.startswith("Warning:")]
+        return done.returncode in (0, 1) and not said
+
     def _write(self, items: list[Item], options: PlanOptions) -> str:
         text = b"---\n".join(serializer.encode_yaml(item.obj) for item in items).decode()
         verb = options.mode if options.mode in (REPLACE, CREATE) else "apply"
@@ -177,6 +185,8 @@ def changed(before: State, after: State) -> dict[str, Any]:
         obj = after.get(key) or before.get(key)
         assert obj is not None
         prefix = obj["metadata"].get("generateName")
+        if obj["kind"] == "IPAddress":  # named by an address that a server draws
+            prefix = "/".join(obj["spec"]["parentRef"].values())
         name = f"{key.rpartition('/')[0]}/{prefix}*" if prefix else key
         found[name] = mask(after[key]) if key in after else None
     return found
@@ -190,10 +200,13 @@ _MASKED = (
 def mask(obj: dict[str, Any]) -> Any:
     """An object without what each server chooses for itself."""
     masked = _masked(obj)
-    if obj["metadata"].get("generateName"):
+    # entries of one second are in another order than those of two
+    fields = masked["metadata"].get("managedFields") or []
+    fields.sort(key=lambda one: (one.get("manager", ""), one["operation"], one.get("subresource", "")))
+    if obj["metadata"].get("generateName") or obj["kind"] == "IPAddress":
         masked["metadata"]["name"] = "*"
     if obj["kind"] == "Service":
-        for name in ("clusterIP", "clusterIPs"):
+        for name in ("clusterIP", "clusterIPs", "healthCheckNodePort"):
             if masked.get("spec", {}).get(name) not in (None, "None", ["None"]):
                 masked["spec"][name] = "*"
         for port in masked.get("spec", {}).get("ports") or ():

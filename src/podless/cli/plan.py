@@ -6,11 +6,12 @@ import argparse
 import asyncio
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 from podless.apis import features
-from podless.check.sources import CannotCheck, find_sources
+from podless.check.sources import STDIN, CannotCheck, find_sources
 from podless.cli import access
 from podless.cli.progress import Progress
 from podless.cluster import parse_service
@@ -27,6 +28,7 @@ from podless.remote.kubeconfig import BadKubeconfig
 from podless.runtime.files import describe_fault
 from podless.runtime.option import StartError
 
+_LOOK = 0.5  # seconds between two looks at the files
 _DESCRIPTION = (
     "Say what applying a set of manifests would do: what is created, changed, deleted and refused, by the server's own "
     "code on a copy of the state. Nothing is written. Exit status: 0 if there is nothing to do, 2 if there are "
@@ -47,7 +49,12 @@ def add(commands: Any) -> None:
         "--kubernetes-version", metavar="1.N", choices=features.NAMES, default="", help="Kubernetes release to plan for"
     )
     start.add_argument(
-        "--request-timeout", dest="timeout", metavar="SECONDS", type=float, default=30.0, help="(default: %(default)s)"
+        "--request-timeout",
+        dest="timeout",
+        metavar="SECONDS",
+        type=float,
+        default=30.0,
+        help="time for one answer of the API (default: 30)",
     )
     start.add_argument(
         "--call-webhooks", action="store_true", help="ask admission and conversion webhooks, with dryRun"
@@ -82,13 +89,40 @@ def add(commands: Any) -> None:
     show = parser.add_argument_group("what it prints")
     show.add_argument("--output", "-o", choices=FORMS, default=FORMS[0], help="output format (default: %(default)s)")
     show.add_argument("--details", action="store_true", help="also show each field that the server adds")
+    show.add_argument("--watch", action="store_true", help="plan again whenever the files change")
     show.add_argument("--out", metavar="FILE", type=Path, help="keep the plan, for podless apply FILE")
     access.add_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Plan, and print it. Returns the exit code of the plan."""
+    """Plan, and print it; with --watch again and again. Returns the exit code of the last plan."""
+    if not options.watch:
+        return _run(options)
+    if STDIN in options.paths:
+        print("podless: --watch follows files, not the standard input", file=sys.stderr)
+        return 1
+    while True:
+        seen = _read_times(options)
+        code = _run(options)
+        try:
+            print(f"-- {time.strftime('%H:%M:%S')}: waits for changes of the files", file=sys.stderr)
+            while _read_times(options) == seen:
+                time.sleep(_LOOK)
+        except KeyboardInterrupt:
+            return code
+
+
+def _read_times(options: argparse.Namespace) -> dict[str, tuple[int, int]]:
+    """When the files of the set were written last, and their sizes."""
+    try:
+        found = [Path(source.name) for source in find_sources(options.paths, options.exclude)]
+        return {str(path): (path.stat().st_mtime_ns, path.stat().st_size) for path in found}
+    except (CannotCheck, OSError):
+        return {}
+
+
+def _run(options: argparse.Namespace) -> int:
     try:
         plan = asyncio.run(_plan(options))
         if options.out is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -13,6 +14,8 @@ from podless.codec.documents import Document, split_documents
 from podless.codec.positions import Position
 from podless.meta.field import At, Path, parse_path
 from podless.runtime.jsonobject import Object
+
+_KIND = re.compile(rb"^kind:", re.MULTILINE)
 
 
 class Identity(NamedTuple):
@@ -48,9 +51,12 @@ class Place:
 
     def position(self, path: At = ()) -> Position:
         """Line and column of a field, or of the nearest one around it that the file has."""
+        inner = parse_path(path) if isinstance(path, str) else tuple(path)
+        if not inner and not self.at and (found := _KIND.search(self.document.raw)):
+            # of most objects no more than that is told, and to locate all fields takes a while
+            return Position(self.document.line + self.document.raw.count(b"\n", 0, found.start()) + 1, 1)
         if not self._found:
             self._found.append(Places(self.document))
-        inner = parse_path(path) if isinstance(path, str) else tuple(path)
         if not inner and not self.at:
             return self._found[0].key(("kind",))
         return self._found[0].value((*self.at, *inner))

@@ -26,10 +26,10 @@ class PlanOptions:
 
     mode: one of MODES. order: one of ORDERS. manager: the field manager, "" for kubectl's own in this mode. force: take
     over fields of other managers in server-side apply. namespace: of objects that name none. prune: a label selector
-    of objects to delete when the set has them no longer, "" for none. applyset: the ApplySet that the set belongs to,
-    as RESOURCE/NAME, "" for none. call_webhooks: call admission and conversion webhooks, with dryRun. services: where
-    webhooks behind a Service are, as NAMESPACE/NAME[:PORT] -> HOST:PORT. kubernetes_version: "" for the release of the
-    API that the plan starts from, or the newest. Raises CannotPlan for what does not fit together.
+    of objects to delete when the set has them no longer, "" for none. call_webhooks: call admission and conversion
+    webhooks, with dryRun. services: where webhooks behind a Service are, as NAMESPACE/NAME[:PORT] -> HOST:PORT.
+    kubernetes_version: "" for the release of the API that the plan starts from, or the newest. Raises CannotPlan for
+    what does not fit together.
     """
 
     mode: str = SERVER_SIDE
@@ -38,7 +38,6 @@ class PlanOptions:
     force: bool = False
     namespace: str = "default"
     prune: str = ""
-    applyset: str = ""
     call_webhooks: bool = False
     services: Mapping[str, str] = field(default_factory=dict)
     kubernetes_version: str = ""
@@ -50,9 +49,7 @@ class PlanOptions:
             raise CannotPlan(f"unknown order {self.order!r}: use one of {', '.join(ORDERS)}")
         if self.force and self.mode != SERVER_SIDE:
             raise CannotPlan("--force-conflicts belongs to --mode server-side")
-        if self.prune and self.applyset:
-            raise CannotPlan("prune by a label selector or by an ApplySet, not by both")
-        if (self.prune or self.applyset) and self.mode in (REPLACE, CREATE):
+        if self.prune and self.mode in (REPLACE, CREATE):
             raise CannotPlan(f"kubectl {self.mode} does not prune; use --mode server-side or client-side")
 
     @property
