@@ -145,6 +145,13 @@ def test_secrets_are_in_no_output(audited: Server) -> None:
     assert "data.password: (secret) -> (secret), changed" in render_plan(plan, "text")
 
 
+def test_refusals_of_secrets_do_not_tell_their_values(audited: Server) -> None:
+    plan = plan_as(audited, audited.token, SET.replace("opensesame", "5551234"))
+    assert plan.find("Secret", "door").action is Action.REFUSED
+    for form in FORMS:
+        assert "5551234" not in render_plan(plan, form, details=True), form
+
+
 def test_webhooks_are_listed(audited: Server) -> None:
     hook = """\
 apiVersion: admissionregistration.k8s.io/v1

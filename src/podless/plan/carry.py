@@ -68,8 +68,10 @@ async def carry_out(path: Path, asker: Asker, url: str, say: Say) -> Carried:
         try:
             said = await _carry(step, asker, options, plan["salt"], carried)
         except (_Changed, Refused, writes.Unwritable) as refused:
-            carried.refused.append(f"{label}: {refused}")
-            say(f"! {label}: {refused}")
+            # what an API says of a Secret may have its values
+            said = "the API refuses it" if step["kind"] == "Secret" and isinstance(refused, Refused) else str(refused)
+            carried.refused.append(f"{label}: {said}")
+            say(f"! {label}: {said}")
             continue
         planfile.note_done(path, number)
         say(f"{said} {label}")

@@ -10,7 +10,7 @@ from podless.apis import features
 from podless.fields.managers import LAST_APPLIED
 from podless.plan import consequences, planfile, writes
 from podless.plan.baseline import Baseline, load_baseline
-from podless.plan.differences import compare_objects
+from podless.plan.differences import compare_objects, hide_values
 from podless.plan.manifests import Identity, Item, Place, Unreadable
 from podless.plan.options import AS_GIVEN, CLIENT_SIDE, CREATE, PlanOptions
 from podless.plan.order import sort_items
@@ -198,7 +198,7 @@ class _Run:
             written = await writes.write_object(simulation, endpoint, obj, change.before, options)
         except (Refused, writes.Unwritable) as refused:
             if change.action is not Action.UNKNOWN:
-                _refuse(change, item.place, refused)
+                _refuse(change, item.place, refused, obj)
             return change
         change.after, change.warnings = written.obj, written.warnings
         self.written.append((change, endpoint, obj, item.place))
@@ -267,9 +267,13 @@ def _settle(change: Change, asked: Object, recorded: dict[str, set[Any]]) -> Non
         change.action = Action.UPDATE
 
 
-def _refuse(change: Change, place: Place, refused: Refused | writes.Unwritable) -> None:
+def _refuse(change: Change, place: Place, refused: Refused | writes.Unwritable, asked: Object) -> None:
     """Say why a write was refused, with the places of the fields."""
-    change.action, change.message = Action.REFUSED, str(refused)
+
+    def hide(text: str) -> str:
+        return hide_values(change.identity, text, asked, change.before)
+
+    change.action, change.message = Action.REFUSED, hide(str(refused))
     if not isinstance(refused, Refused):
         return
     change.code = refused.code
@@ -281,7 +285,7 @@ def _refuse(change: Change, place: Place, refused: Refused | writes.Unwritable) 
             line, column = place.position(path)
         except ValueError:  # a path of the server's own
             line, column = change.line, change.column
-        causes.append(Cause(path, str(cause.get("message") or ""), line, column))
+        causes.append(Cause(path, hide(str(cause.get("message") or "")), line, column))
     change.causes = causes
     named = [cause for cause in causes if cause.field]
     if named:

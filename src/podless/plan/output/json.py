@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from podless.plan.output.values import HIDDEN, hide_in_text, is_ownership
+from podless.plan.differences import HIDDEN
+from podless.plan.output.values import hide_in_text, is_ownership
 from podless.plan.result import GONE, Change, FieldChange, Plan
 
 

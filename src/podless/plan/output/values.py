@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from podless.codec import serializer
+from podless.plan.differences import HIDDEN, hide_values
 from podless.plan.manifests import Identity
 from podless.plan.result import GONE, By, Change, FieldChange
 from podless.runtime.jsonobject import Object
 
 LATER = "(known after apply)"
-HIDDEN = "(secret)"
 _MOST = 100  # characters of a value
-_TELLING = 4  # characters of a Secret's value that cannot be part of any other word
 _BY = {By.SERVER: "server", By.POLICY: "policy"}
 SIGNS = {"create": "+", "update": "~", "delete": "-", "refused": "!", "unchanged": "=", "unknown": "?"}
 
@@ -90,11 +89,4 @@ def hide_secrets(identity: Identity, obj: Object | None) -> Object | None:
 
 def hide_in_text(change: Change, text: str) -> str:
     """Return a message about an object, without what a Secret has."""
-    if change.identity.kind != "Secret":
-        return text
-    for obj in (change.before, change.after):
-        for name in ("data", "stringData"):
-            for value in ((obj or {}).get(name) or {}).values():
-                if isinstance(value, str) and len(value) >= _TELLING:
-                    text = text.replace(value, HIDDEN)
-    return text
+    return hide_values(change.identity, text, change.before, change.after)

@@ -1,0 +1,64 @@
+"""What a plan costs: 500 objects against an API with 5,000, in processes of their own.
+
+Run it with: python -m bench.plan
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from podless import Server
+from podless.codec import serializer
+
+STORED, PLANNED, SPACES = 5_000, 500, 10
+_RUN = (
+    "import resource, sys; from podless.cli import main; main(sys.argv[1:]); "
+    "used = resource.getrusage(resource.RUSAGE_SELF); "
+    "print('cpu', round(used.ru_utime + used.ru_stime, 2), 's, memory', used.ru_maxrss >> 10, 'MB', file=sys.stderr)"
+)
+
+
+def make_deployment(number: int, image: str) -> dict[str, Any]:
+    labels = {"app": f"d{number}"}
+    container = {"name": "app", "image": image, "ports": [{"containerPort": 80}], "env": [{"name": "A", "value": "b"}]}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": f"d{number}", "namespace": f"n{number % SPACES}"},
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+        },
+    }
+
+
+def make_configmap(number: int, value: str) -> dict[str, Any]:
+    metadata = {"name": f"c{number}", "namespace": f"n{number % SPACES}"}
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"k": value, "long": "x" * 200}}
+
+
+def main() -> None:
+    spaces = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"n{place}"}} for place in range(SPACES)]
+    half, quarter = PLANNED // 2, PLANNED // 4
+    wanted = [make_deployment(number, "app:2") for number in range(half)]
+    wanted += [make_configmap(number, "new") for number in (*range(quarter), *range(STORED, STORED + quarter))]
+    with Server() as server, tempfile.TemporaryDirectory() as folder:
+        server.apply(spaces, manager="kubectl")
+        server.apply([make_deployment(number, "app:1") for number in range(STORED // 2)], manager="kubectl")
+        server.apply([make_configmap(number, "old") for number in range(STORED // 2)], manager="kubectl")
+        (Path(folder) / "set.yaml").write_bytes(b"---\n".join(map(serializer.encode_yaml, wanted)))
+        command = [sys.executable, "-c", _RUN, "plan", folder, "--kubeconfig", str(server.kubeconfig)]
+        for _ in range(3):
+            began = time.monotonic()
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            seconds = time.monotonic() - began
+            print(f"{seconds:.2f} s; {done.stderr.splitlines()[-1]}; {done.stdout.splitlines()[-1]}")
+
+
+if __name__ == "__main__":
+    main()
