@@ -90,6 +90,32 @@ def test_defaults_are_told_apart(folder: Path) -> None:
     assert by["spec.strategy.type"] is By.SERVER
 
 
+def test_what_policies_change_is_told_apart(folder: Path) -> None:
+    (folder / "old.yaml").write_text(
+        """\
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: team}
+spec:
+  reinvocationPolicy: Never
+  matchConstraints:
+    resourceRules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [configmaps]}]
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration: {expression: 'Object{metadata: Object.metadata{labels: {"team": "blue"}}}'}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: team}
+spec: {policyName: team}
+"""
+    )
+    change = podless.plan("new", source="old.yaml").find("ConfigMap", "settings")
+    by = {field.path: (field.by, field.plugin) for field in change.fields}
+    assert by["metadata.labels.team"] == (By.POLICY, "policies")
+    assert by["data.color"] == (By.SET, "")
+
+
 def test_definitions_and_their_objects_come_together(folder: Path) -> None:
     found = plan(
         """\

@@ -26,6 +26,7 @@ from podless.plan.sources import Dump, Nothing
 from podless.remote import RemoteError
 from podless.remote.kubeconfig import BadKubeconfig
 from podless.runtime.files import describe_fault
+from podless.runtime.gcpause import pause_gc
 from podless.runtime.option import StartError
 
 _LOOK = 0.5  # seconds between two looks at the files
@@ -124,7 +125,8 @@ def _read_times(options: argparse.Namespace) -> dict[str, tuple[int, int]]:
 
 def _run(options: argparse.Namespace) -> int:
     try:
-        plan = asyncio.run(_plan(options))
+        with pause_gc():  # what is made is needed to the end
+            plan = asyncio.run(_plan(options))
         if options.out is not None:
             write_plan(options.out, plan, _read_options(options))
     except (CannotPlan, CannotCheck, StartError, BadKubeconfig, RemoteError) as error:
