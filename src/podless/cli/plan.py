@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
         seen = _read_times(options)
         code = _run(options)
         try:
-            print(f"-- {time.strftime('%H:%M:%S')}: waits for changes of the files", file=sys.stderr)
+            print("-- waits for changes of the files", file=sys.stderr)
             while _read_times(options) == seen:
                 time.sleep(_LOOK)
         except KeyboardInterrupt:
