@@ -44,7 +44,7 @@ def test_what_cannot_be_planned_is_one_line(folder: Path, capsys: pytest.Capture
         (["a.yaml", "--from", "a.yaml", "--from-nothing"], "--from and --from-nothing exclude each other"),
         (["a.yaml", "--from-nothing", "--prune", "a=b", "--mode", "create"], "kubectl create does not prune"),
         (["-", "--watch"], "--watch follows files, not the standard input"),
-        (["a.yaml", "--server", "ftp://x"], "a server is given as https://HOST:PORT"),
+        (["a.yaml", "--server", "ftp://x"], "give the server as https://HOST:PORT"),
     ):
         code, out, err = run(*given, capsys=capsys)
         assert (code, out) == (1, "")
