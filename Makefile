@@ -15,7 +15,7 @@ ARGS ?=
 # what was compiled once is kept: else every worker and every server that a test starts compiles everything again
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: docs serve test test-all dist-check test-python clients kine fuzz check setup bench smoke wheel lock clean
+.PHONY: docs serve test test-all dist-check test-python clients kine fuzz check setup bench smoke wheel man lock clean
 
 serve: $(SERVING)
 	$(BIN)/podless serve $(ARGS)
@@ -100,6 +100,13 @@ $(DOCUMENTING): requirements-docs.lock
 	$(PYTHON) -m venv $(VENV)-docs
 	$(VENV)-docs/bin/python -m pip --quiet --disable-pip-version-check install --no-compile --require-hashes -r $<
 	touch $@
+
+man: $(WORKING) # the manual page, from the options that the commands declare
+	mkdir -p build/man
+	$(BIN)/argparse-manpage --module podless.cli --function build_parser --prog podless --project-name podless \
+	  --version "$$($(BIN)/python -c 'from podless.version import __version__; print(__version__)')" \
+	  --description "the Kubernetes API without the pods" --url https://github.com/podless/podless \
+	  --manual-title "podless commands" --output build/man/podless.1
 
 lock: # needs uv (pip install uv); resolves the ranges of pyproject.toml for every Python from 3.11 up
 	$(LOCK) --extra dev -o requirements-dev.lock pyproject.toml

@@ -13,7 +13,7 @@ from podless.runtime.gcpause import pause_gc
 from podless.version import __version__
 
 # need no server that runs
-_READING = ("check", "plan", "compare", "test", "eval", "schema", "convert", "model", "crd")
+_READING = ("check", "plan", "compare", "test", "eval", "schema", "convert", "model", "crd", "completion")
 _HISTORY = ("log", "show", "diff", "blame", "undo")
 _RUNNING = (
     *("serve", "run", "envtest", "explore", "kubeconfig", "status"),
