@@ -19,6 +19,7 @@ from podless.http.audit.settings import Audit
 from podless.http.faults import Faults
 from podless.http.limits import Limits
 from podless.http.record import RecentRequests
+from podless.runtime import system
 from podless.runtime.clock import CURRENT, Clock
 from podless.runtime.jsonobject import Object
 from podless.testing.ask import Direct
@@ -145,9 +146,7 @@ class Server:
             self._thread = None
 
     def _run(self, started: concurrent.futures.Future[None]) -> None:
-        import uvloop
-
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        with asyncio.Runner(loop_factory=system.new_event_loop) as runner:
             runner.run(self._serve(started))
 
     async def _serve(self, started: concurrent.futures.Future[None]) -> None:

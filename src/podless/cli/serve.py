@@ -9,7 +9,6 @@ import gc
 import json
 import logging
 import os
-import resource
 import signal
 import sys
 import threading
@@ -18,6 +17,7 @@ from typing import Any
 
 from podless.app import App, Settings, StartError, certificate_maker
 from podless.cli import options
+from podless.runtime import system
 
 
 def add(commands: Any) -> None:
@@ -44,8 +44,6 @@ class JSONLines(logging.Formatter):
 
 def run(given: argparse.Namespace) -> int:
     """Serve until SIGTERM or SIGINT. Returns 1, with one line on standard error, where the start fails."""
-    import uvloop
-
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(levelname)s %(message)s") if sys.stderr.isatty() else JSONLines())
     logging.basicConfig(level=logging.INFO, handlers=[handler])
@@ -53,7 +51,7 @@ def run(given: argparse.Namespace) -> int:
     try:
         settings = options.read_settings(given)
         _certify(settings)
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        with asyncio.Runner(loop_factory=system.new_event_loop) as runner:
             runner.run(_serve(settings))
     except StartError as error:
         print(f"podless: {error}", file=sys.stderr)
@@ -69,7 +67,7 @@ def _certify(settings: Settings) -> None:
     What goes wrong there goes wrong in the start too, which then says so.
     """
     make = certificate_maker(settings)
-    if make is None:
+    if make is None or sys.platform != "linux":  # elsewhere a child may not use what its parent has opened
         return
     child = os.fork()
     if child:
@@ -88,13 +86,6 @@ def _reopen(app: App) -> None:
         logging.getLogger("podless").error("%s: %s", error.filename, error.strerror)
 
 
-def _raise_files() -> None:
-    """Take all the open files that the system allows: every connection is one."""
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-
-
 def freeze_start() -> None:
     """What the start made lives as long as the server: the collector, which rests until then, never looks at it."""
     gc.freeze()
@@ -109,10 +100,11 @@ async def _serve(settings: Settings) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    _raise_files()
+    system.raise_file_limit()
     app = App(settings)
     await app.start()
-    loop.add_signal_handler(signal.SIGHUP, _reopen, app)
+    if hasattr(signal, "SIGHUP"):
+        loop.add_signal_handler(signal.SIGHUP, _reopen, app)
     freeze_start()
     print(f"podless serves {app.url}", flush=True)
     print(f"export KUBECONFIG={app.kubeconfig}", flush=True)

@@ -15,7 +15,6 @@ import contextlib
 import importlib
 import importlib.util
 import os
-import resource
 import signal
 import socket
 import struct
@@ -337,7 +336,9 @@ class Frames:
 def main(descriptor: int, sources: Sequence[str]) -> None:
     """Be a worker process: load the hooks, then serve. A load that fails is told in the first frame."""
     os.dup2(2, 1)  # what hooks print is for the server's log
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError, ImportError):
+        import resource  # not on Windows; the module is imported by the server, too
+
         resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_MOST, _MEMORY_MOST))
     with socket.socket(fileno=descriptor) as channel:
         try:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gc
 import platform
-import resource
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
@@ -21,7 +20,7 @@ from podless.http.held import Held
 from podless.http.measured import Measured
 from podless.kinds.registry import Registry
 from podless.offload.fairqueue import FairQueue
-from podless.runtime import clock
+from podless.runtime import clock, system
 from podless.runtime.watchdog import Watchdog
 from podless.store import Store
 
@@ -134,16 +133,15 @@ class Metrics:
 
 def _of_process(started: float) -> Samples:
     """What Prometheus' clients tell of a process; of what the system does not tell there is no sample."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
     version = sys.version_info
     python = (platform.python_implementation(), *map(str, version[:3]), platform.python_version())
     found: dict[str, list[Sample]] = {
         "process_start_time_seconds": [((), started)],
-        "process_cpu_seconds_total": [((), used.ru_utime + used.ru_stime)],
+        "process_cpu_seconds_total": [((), system.read_usage().cpu)],
         "process_resident_memory_bytes": [((), _resident())],
         "process_virtual_memory_bytes": [((), size)] if (size := _pages(0)) else [],
         "process_open_fds": [((), files)] if (files := _open_files()) else [],
-        "process_max_fds": [((), resource.getrlimit(resource.RLIMIT_NOFILE)[0])],
+        "process_max_fds": [((), files)] if (files := system.read_file_limit()) else [],
         "python_info": [(python, 1)],
     }
     generations = [*enumerate(gc.get_stats())]
@@ -162,16 +160,13 @@ _COLLECTOR = {
 def _resident() -> int:
     """Bytes of memory in use, the most so far where the system does not tell."""
     found = _pages(1)
-    if found is None:
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return most if sys.platform == "darwin" else most * 1024  # in bytes on macOS, in KiB elsewhere
-    return found
+    return system.read_usage().memory if found is None else found
 
 
 def _pages(place: int) -> int | None:
     """A size in bytes from a process's statm, in which they are in pages; None where there is none."""
     try:
-        return int(Path("/proc/self/statm").read_text().split()[place]) * resource.getpagesize()
+        return int(Path("/proc/self/statm").read_text().split()[place]) * system.read_page_size()
     except (OSError, ValueError, IndexError):
         return None
 

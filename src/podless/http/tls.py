@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import ipaddress
 import socket
 import ssl
@@ -281,7 +280,10 @@ def _checked(name: str) -> str:
 def own_names() -> list[str]:
     """The names and addresses under which other hosts may know this one."""
     found = [socket.gethostname(), socket.getfqdn()]
-    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+    # only Linux takes this request; elsewhere the names above have to do
+    with contextlib.suppress(OSError, ImportError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        import fcntl
+
         for _, name in socket.if_nameindex():
             with contextlib.suppress(OSError):  # one without such an address
                 answer = fcntl.ioctl(asked, _SIOCGIFADDR, struct.pack("256s", name.encode()[:15]))

@@ -13,12 +13,12 @@ Who writes to etcd in other ways has no such condition: the holder may show what
 from __future__ import annotations
 
 import asyncio
-import time
 import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
+from podless.runtime import system
 from podless.store.contract import Full, Overdue, Oversized, StoreError
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import EtcdClient
@@ -34,11 +34,7 @@ _HERE = 10.0  # seconds between two puts of who wants to share
 _LEFT = 30.0  # seconds without one after which he is gone
 _PATIENCE = 10.0  # seconds in which a holder is moved
 _REST = 0.05  # seconds between two looks at whether he was
-_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-
-
-def _now() -> float:
-    return time.clock_gettime(_CLOCK)
+_now = system.read_boot_clock
 
 
 class Alone:

@@ -1,0 +1,72 @@
+"""What the operating system gives, and what stands in for it: imports nothing that a platform lacks."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import time
+from typing import NamedTuple
+
+_BOOT_CLOCK: int | None = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
+
+
+class Usage(NamedTuple):
+    """What this process has used. cpu: seconds. memory: bytes, the most so far, 0 where the system does not tell."""
+
+    cpu: float
+    memory: int
+
+
+def new_event_loop() -> asyncio.AbstractEventLoop:
+    """Return an event loop: uvloop's, or asyncio's where there is no uvloop (Windows)."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
+
+
+def read_usage() -> Usage:
+    """Return what this process has used."""
+    try:
+        import resource
+    except ImportError:
+        return Usage(time.process_time(), 0)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    unit = 1 if sys.platform == "darwin" else 1024  # bytes on macOS, KiB elsewhere
+    return Usage(used.ru_utime + used.ru_stime, used.ru_maxrss * unit)
+
+
+def read_page_size() -> int:
+    """Return the bytes of a page of memory, as /proc counts it."""
+    return os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+
+
+def read_file_limit() -> int:
+    """Return how many files this process may have open, 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
+def raise_file_limit() -> None:
+    """Take all the open files that the system allows: every connection is one."""
+    try:
+        import resource
+    except ImportError:
+        return
+    soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # macOS allows no more than OPEN_MAX (10,240) though it says that there is no limit
+    for limit in (most, 10_240):
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, limit) if limit > 0 else limit, most))
+            return
+
+
+def read_boot_clock() -> float:
+    """Return seconds of a clock that never goes back, and goes on while the machine sleeps, if there is such a one."""
+    return time.monotonic() if _BOOT_CLOCK is None else time.clock_gettime(_BOOT_CLOCK)

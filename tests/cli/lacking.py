@@ -1,0 +1,69 @@
+"""`python -m tests.cli.lacking COMMAND...`: podless where modules and functions of POSIX and of Linux are not there.
+
+It stands in for Windows as far as our own code goes. The standard library looks at os.name, so it is imported before,
+and keeps what asyncio needs on this system.
+"""
+
+from __future__ import annotations
+
+import asyncio  # noqa: F401
+import concurrent.futures.process  # noqa: F401
+import ctypes  # noqa: F401
+import multiprocessing.connection  # noqa: F401
+import os
+import signal
+import socket
+import subprocess  # noqa: F401
+import sys
+import tempfile  # noqa: F401
+import time
+from collections.abc import Sequence
+from types import ModuleType
+
+MODULES = ("uvloop", "fcntl", "resource", "termios", "pwd", "grp", "syslog", "pty", "tty")
+FUNCTIONS: dict[ModuleType, Sequence[str]] = {
+    os: (
+        *("fork", "forkpty", "register_at_fork", "getuid", "geteuid", "setsid", "getpgid", "killpg", "fchmod", "chown"),
+        *("sysconf", "uname", "getloadavg", "mkfifo", "nice", "statvfs", "sched_getaffinity"),
+    ),
+    signal: (
+        "SIGHUP",
+        "SIGUSR1",
+        "SIGUSR2",
+        "SIGQUIT",
+        "SIGALRM",
+        "SIGPIPE",
+        "SIGCHLD",
+        "setitimer",
+        "pthread_sigmask",
+    ),
+    time: ("CLOCK_BOOTTIME", "CLOCK_MONOTONIC", "clock_gettime", "tzset"),
+    socket: ("SO_REUSEPORT",),
+}
+
+
+class Lacking:
+    """Finds none of the modules."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        """Raises ModuleNotFoundError for them."""
+        if name.partition(".")[0] in MODULES:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
+def take_away() -> None:
+    """Take them away from this process."""
+    sys.meta_path.insert(0, Lacking())
+    for name in MODULES:
+        sys.modules.pop(name, None)
+    for module, names in FUNCTIONS.items():
+        for name in names:
+            if hasattr(module, name):
+                delattr(module, name)
+
+
+if __name__ == "__main__":
+    take_away()
+    from podless.cli import main
+
+    sys.exit(main(sys.argv[1:]))
