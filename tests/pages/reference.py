@@ -83,8 +83,8 @@ EXIT_CODES: Mapping[str, tuple[str, str, str]] = {
     "diff": ("nothing differs", "something differs, or it cannot be read", "-"),
     "blame": ("the fields are shown", "they cannot be read", "-"),
     "undo": ("the change is undone", "it cannot be undone", "-"),
-    "model": ("the models are written", "they cannot be made", "-"),
-    "crd": ("the definitions are written", "they cannot be made", "-"),
+    "model": ("the models are written", "-", "they cannot be made"),
+    "crd": ("the definitions are written", "-", "they cannot be made"),
     "schema": ("the schemas are written", "-", "a file cannot be read or written, or has no definition"),
     "convert": ("everything is converted", "checks or fields are lost", "a manifest cannot be converted"),
 }
