@@ -90,6 +90,28 @@ def test_it(podless):
     )
 
 
+def test_a_failure_shows_the_story_of_the_objects_that_it_names(suite: pytest.Pytester) -> None:
+    suite.makepyfile("""
+def test_it(podless_fresh):
+    for name in ("settings", "others"):
+        for value in ("1", "2"):
+            podless_fresh.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name},
+                "data": {"value": value}}, manager="operator-" + value)
+    found = podless_fresh.get("configmap", "settings")
+    assert found["data"]["value"] == "1", "settings is wrong"
+""")
+    done = suite.runpytest_subprocess("-p", "podless.pytest_plugin")
+    done.assert_outcomes(failed=1)
+    done.stdout.fnmatch_lines(
+        [
+            "*podless_fresh: history of configmaps settings*",
+            "* create  configmaps default/settings  admin (apply operator-1)",
+            "* update  configmaps default/settings  admin (apply operator-2)  [[]data.value[]]",
+            '*~ data.value: "1" -> "2"',
+        ]
+    )
+
+
 def test_the_environment_has_the_kubeconfig_where_the_settings_say_so(suite: pytest.Pytester) -> None:
     ini = suite.path / "tox.ini"
     ini.write_text(ini.read_text() + "\npodless_kubeconfig = true\n")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _SERVER = pytest.StashKey["Server"]()
 _RELEASES = pytest.StashKey[list[str]]()
 _LINES = 40  # requests and events that a report shows at the most
+_STORIES = 5  # objects of which a report shows the changes
+_EARLIER = 0.1  # seconds by which the two clocks may differ
 _BEGUN = pytest.StashKey[float]()
 _numbers = itertools.count(1)
 
@@ -216,6 +218,7 @@ def pytest_runtest_makereport(
         servers = [(name, value) for name, value in values if type(value).__module__ == "podless.server"]
         for name, server in servers:
             report.sections += _sections(name, server, item.stash.get(_BEGUN, 0.0))
+            report.sections += _stories(name, server, item.stash.get(_BEGUN, 0.0), report.longreprtext)
         if servers and item.config.option.podless_chaos:
             report.sections.append(("podless", _format_chaos_header(item.config)))
     return report
@@ -233,6 +236,20 @@ def _sections(name: str, server: Server, begun: float) -> list[tuple[str, str]]:
     except RuntimeError:  # it is gone, or on the test's own loop
         return found
     return [*found, (f"{name}: events", "\n".join(events))] if events else found
+
+
+def _stories(name: str, server: Server, begun: float, text: str) -> list[tuple[str, str]]:
+    """What happened to the objects that a failure names: each change, by which client, with its difference."""
+    try:
+        stories = server.stories(text, time.time() - (time.monotonic() - begun) - _EARLIER)
+    except Exception:  # the server is gone, or on the test's own loop; a report must not fail
+        return []
+    found = []
+    for story in stories[:_STORIES]:
+        lines = "\n".join(map(str, story)).splitlines()
+        shown = lines if len(lines) <= _LINES else [f"... and {len(lines) - _LINES} lines before", *lines[-_LINES:]]
+        found.append((f"{name}: history of {story[0].shown['object']['resource']} {story[0].name}", "\n".join(shown)))
+    return found
 
 
 def _event(event: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
 import concurrent.futures
 import contextvars
 import inspect
@@ -24,6 +25,7 @@ from podless.runtime.clock import CURRENT, Clock
 from podless.runtime.jsonobject import Object
 from podless.testing.ask import Direct
 from podless.testing.client import Client
+from podless.testing.history import Change
 from podless.testing.manifests import Manifests
 from podless.testing.snapshot import Snapshot
 from podless.testing.time import ServerTime
@@ -219,6 +221,14 @@ class Server:
     def patch(self, kind: str, name: str, change: Object, *, namespace: str = "default") -> Object:
         """Change an object by a JSON merge patch. As Client.patch."""
         return self._done(self.client.patch(kind, name, change, namespace=namespace))
+
+    def history(self, kind: str, name: str, *, namespace: str = "default") -> builtins.list[Change]:
+        """The changes of an object, oldest first: who made each, and what it changed. As Client.history."""
+        return self._done(self.client.history(kind, name, namespace=namespace))
+
+    def stories(self, text: str, since: float) -> builtins.list[builtins.list[Change]]:
+        """The changes of objects that a text names. As Client.stories."""
+        return self._done(self.client.stories(text, since))
 
     def delete(self, kind: str, name: str, *, namespace: str = "default", propagation: str = "") -> Object:
         """Delete an object. As Client.delete."""

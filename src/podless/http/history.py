@@ -164,7 +164,9 @@ def _read_token(token: str) -> int:
 
 
 def _entry(change: Object) -> Entry:
-    return Entry.unstored(f"/{GROUP}/history/{change['metadata']['name']}", serializer.encode_json(change))
+    made = Entry.unstored(f"/{GROUP}/history/{change['metadata']['name']}", serializer.encode_json(change))
+    made.revision = change["revision"]  # later than the kind, so that no schema is asked how to show it
+    return made
 
 
 def _field(change: Object, name: str) -> str:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
+import re
 import time
 from collections.abc import Coroutine
 from contextvars import Context
+from datetime import datetime
 from typing import Any, TypeVar
 
 from podless.app import App
+from podless.history.change import API_VERSION
 from podless.http.record import RecentRequests
 from podless.kinds.kind import Kind
 from podless.meta import gvk
@@ -16,6 +20,7 @@ from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
 from podless.testing import snapshot
 from podless.testing.ask import AGENT, ask_app, path_of
+from podless.testing.history import Change, read_change
 from podless.testing.manifests import Manifests, read_manifests
 from podless.testing.snapshot import Snapshot
 from podless.testing.wait import Test, Wanted, wait_for
@@ -23,6 +28,7 @@ from podless.testing.wait import Test, Wanted, wait_for
 Objects = list[Object]
 T = TypeVar("T")
 
+_WORD = re.compile(r"[a-z0-9][a-z0-9.:-]*")  # what may be the name of an object
 _APPLY = "application/apply-patch+yaml"
 _MERGE = "application/merge-patch+json"
 _REST = 0.005  # seconds between two looks at whether a server is at rest
@@ -94,6 +100,38 @@ class Client:
             if refused.code == 404:
                 return None
             raise
+
+    async def history(self, kind: str, name: str, *, namespace: str = "default") -> builtins.list[Change]:
+        """The changes of an object that the server knows, oldest first. Raises Missing, Refused."""
+        found = self._kind(kind, "")
+        fields = f"object.group={found.group},object.resource={found.plural},object.name={name}"
+        within = namespace if found.namespaced else ""
+        return [read_change(shown) for shown in await self._changes(within, 0, fieldSelector=fields)]
+
+    async def stories(self, text: str, since: float) -> builtins.list[builtins.list[Change]]:
+        """The changes since a Unix time of each object whose name is a word of a text, oldest first."""
+        changes = await self._changes("", since)
+        words = {*_WORD.findall(text)}
+        found: dict[tuple[str, ...], builtins.list[Change]] = {}
+        for shown in changes:
+            obj = shown["object"]
+            if obj["name"] in words:
+                place = (obj["group"], obj["resource"], obj["namespace"], obj["name"])
+                found.setdefault(place, []).append(read_change(shown))
+        return [*found.values()]
+
+    async def _changes(self, namespace: str, since: float, **query: str) -> builtins.list[Object]:
+        """Changes as the API shows them, oldest first."""
+        found: builtins.list[Object] = []
+        path, token = path_of(API_VERSION, "history", namespace), ""
+        while True:
+            more = {"limit": "200", "state": "true", "continue": token, **query}
+            page = await self._there(ask_app(self._app, "GET", path, **more))
+            items = [one for one in page["items"] if datetime.fromisoformat(one["time"]).timestamp() >= since]
+            found += items
+            token = page["metadata"]["continue"]
+            if not token or len(items) < len(page["items"]):
+                return found[::-1]
 
     async def list(
         self, kind: str, *, namespace: str | None = "default", labels: str = "", fields: str = ""

@@ -101,8 +101,13 @@ def test_show_prints_the_object_as_it_was(server: Server, run: Run) -> None:
 def test_diff_compares_two_moments(server: Server, run: Run) -> None:
     first = widget(server, "compared", replicas=1)
     last = widget(server, "compared", replicas=2, color="red")
-    shown = run("diff", "widget", "compared", "--from", first, code=1).splitlines()
-    assert shown == ["~ metadata.generation: 1 -> 2", '+ spec.color: "red"', "~ spec.replicas: 1 -> 2"]
+    lines = run("diff", "widget", "compared", "--from", first, code=1).splitlines()
+    shown = [line.strip() for line in lines]
+    assert shown == [
+        "~ metadata.generation: 1 -> 2",
+        '+ spec.color: "red"',
+        "~ spec.replicas: 1 -> 2",
+    ]
     assert run("diff", "widget", "compared", "--from", last) == ""
 
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
-from podless.cli.history.server import HistoryServer, Mistaken, add_access, add_object, query_of_moment, run_command
-from podless.cli.history.text import format_fields
+from podless.cli.history.server import (
+    HistoryServer,
+    Mistaken,
+    add_access,
+    add_object,
+    choose_paint,
+    query_of_moment,
+    run_command,
+)
 from podless.history.difference import ABSENT, compare_objects
+from podless.history.story import format_fields
 
 
 def add(commands: Any) -> None:
@@ -39,6 +46,6 @@ async def _run(options: argparse.Namespace, server: HistoryServer) -> int:
         told = {"path": one.field or resource.kind}
         told |= {} if one.before is ABSENT else {"before": one.before}
         found.append(told | ({} if one.after is ABSENT else {"after": one.after}))
-    for line in format_fields(found, colour=sys.stdout.isatty()):
-        print(line[4:] if not sys.stdout.isatty() else line)
+    for line in format_fields(found, choose_paint()):
+        print(line)
     return 1 if found else 0

@@ -11,14 +11,15 @@ from podless.cli.history.server import (
     HistoryServer,
     Mistaken,
     add_access,
+    choose_paint,
     log_path,
     query_of_moment,
     read_time,
     run_command,
 )
-from podless.cli.history.text import format_author, format_change, format_fields, format_value
 from podless.cli.transfer.resources import Resource
 from podless.history.moments import parse_moment
+from podless.history.story import format_author, format_change, format_fields, format_value
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 
@@ -85,7 +86,7 @@ class _Printer:
     def __init__(self, options: argparse.Namespace) -> None:
         self.count = 0
         self._options = options
-        self._colour = sys.stdout.isatty()
+        self._paint = choose_paint()
 
     def __call__(self, change: Object) -> bool:
         options = self._options
@@ -95,9 +96,9 @@ class _Printer:
         if options.output == "json":
             print(json.dumps(change))
             return True
-        print(format_change(change, colour=self._colour))
+        print(format_change(change, self._paint))
         if options.diff:
-            for line in format_fields(change.get("fields", ()), colour=self._colour):
+            for line in format_fields(change.get("fields", ()), self._paint):
                 print(line)
         return True
 
@@ -135,7 +136,7 @@ async def _explain(options: argparse.Namespace, server: HistoryServer, resource:
             return 0
         for one in change.get("fields", ()):
             if touches(one["path"], options.why):
-                line = next(iter(format_fields([one], colour=False))).strip()
+                line = next(iter(format_fields([one]))).strip()
                 print(f"{head}  {line}")
     return 0
 

@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode
 from podless.cli.transfer.resources import Resource, choose_resources, discover_resources
 from podless.history.change import GROUP, VERSION
 from podless.history.moments import parse_moment
+from podless.history.story import Paint, leave_plain
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import Refused, RemoteCluster
@@ -22,7 +23,6 @@ from podless.version import __version__
 
 _PAGE = 200  # changes of one answer
 _LOG = f"/apis/{GROUP}/{VERSION}"
-ACTIONS = {"create": "32", "update": "33", "delete": "31"}  # colours of a terminal
 
 
 class Mistaken(Exception):
@@ -147,6 +147,10 @@ def _escape(value: str) -> str:
     return value.replace("\\", "\\\\").replace(",", "\\,").replace("=", "\\=")
 
 
-def paint(text: str, colour: str, *, wanted: bool) -> str:
-    """Return a text in a colour of the terminal."""
-    return f"\033[{colour}m{text}\033[0m" if wanted else text
+def choose_paint() -> Paint:
+    """Return what colours texts, if standard output is a terminal."""
+    return _paint if sys.stdout.isatty() else leave_plain
+
+
+def _paint(text: str, colour: str) -> str:
+    return f"\033[{colour}m{text}\033[0m"

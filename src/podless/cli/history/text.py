@@ -1,62 +1,15 @@
-"""How these commands write changes, differences and blame."""
+"""How podless blame writes an object."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import orjson
 
-from podless.cli.history.server import ACTIONS, paint
 from podless.history.blame import Blamed
-from podless.history.difference import ABSENT, Step
+from podless.history.difference import Step
+from podless.history.story import format_author
 from podless.runtime.jsonobject import Object
-
-_VALUE = 200  # characters of a value in one line
-
-
-def format_change(change: Object, *, colour: bool) -> str:
-    """Return a change in one line: when, revision, what, which object, who, and the fields."""
-    obj, author = change["object"], change["author"]
-    where = f"{obj['namespace']}/" if obj.get("namespace") else ""
-    resource = f"{obj['resource']}.{obj['group']}" if obj.get("group") else obj["resource"]
-    operation = change["operation"]
-    done = paint(f"{operation:6}", ACTIONS[operation], wanted=colour)
-    parts = [change["time"][:23] + "Z", f"{change['revision']:>8}", done, f"{resource} {where}{obj['name']}"]
-    parts.append(format_author(author))
-    if change.get("summary"):
-        parts.append(f"[{change['summary']}]")
-    return "  ".join(parts)
-
-
-def format_author(author: Object) -> str:
-    """Return who made a change, by which client."""
-    user = author.get("user") or "unknown"
-    if author.get("impersonatedBy"):
-        user += f" (impersonated by {author['impersonatedBy']})"
-    manager, verb = author.get("fieldManager", ""), author.get("verb", "")
-    subresource = f"/{author['subresource']}" if author.get("subresource") else ""
-    told = " ".join(part for part in (f"{verb}{subresource}", manager) if part)
-    return f"{user} ({told})" if told else user
-
-
-def format_fields(fields: Iterable[Object], *, colour: bool) -> Iterator[str]:
-    """Yield the lines of a difference."""
-    for one in fields:
-        before, after = one.get("before", ABSENT), one.get("after", ABSENT)
-        if before is ABSENT:
-            yield paint(f"    + {one['path']}: {format_value(after)}", "32", wanted=colour)
-        elif after is ABSENT:
-            yield paint(f"    - {one['path']}: {format_value(before)}", "31", wanted=colour)
-        else:
-            text = f"    ~ {one['path']}: {format_value(before)} -> {format_value(after)}"
-            yield paint(text, "33", wanted=colour)
-
-
-def format_value(value: Any) -> str:
-    """Return a value as JSON, cut where it is long."""
-    text = orjson.dumps(value).decode()
-    return text if len(text) <= _VALUE else f"{text[:_VALUE]}... ({len(text)} characters)"
 
 
 def format_blame(fields: Sequence[Blamed[Object]]) -> Iterator[str]:

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from podless.cli.history.server import HistoryServer, Mistaken, add_access, query_of_moment, run_command
-from podless.cli.history.text import format_value
 from podless.cli.transfer.resources import Resource
 from podless.history.difference import ABSENT, compare_objects
+from podless.history.story import format_value
 from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
 

@@ -1,0 +1,64 @@
+"""Changes as text: one line each, and the lines of a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import orjson
+
+from podless.history.difference import ABSENT
+from podless.runtime.jsonobject import Object
+
+Paint = Callable[[str, str], str]  # gives a text the colour of an ANSI code
+ACTIONS = {"create": "32", "update": "33", "delete": "31"}
+_VALUE = 200  # characters of a value in one line
+
+
+def leave_plain(text: str, colour: str) -> str:
+    """Return the text without a colour."""
+    return text
+
+
+def format_change(change: Object, paint: Paint = leave_plain) -> str:
+    """Return a change in one line: when, revision, what, which object, who, and the fields."""
+    obj, author = change["object"], change["author"]
+    where = f"{obj['namespace']}/" if obj.get("namespace") else ""
+    resource = f"{obj['resource']}.{obj['group']}" if obj.get("group") else obj["resource"]
+    operation = change["operation"]
+    done = paint(f"{operation:6}", ACTIONS[operation])
+    parts = [change["time"][:23] + "Z", f"{change['revision']:>8}", done, f"{resource} {where}{obj['name']}"]
+    parts.append(format_author(author))
+    if change.get("summary"):
+        parts.append(f"[{change['summary']}]")
+    return "  ".join(parts)
+
+
+def format_author(author: Object) -> str:
+    """Return who made a change, by which client."""
+    user = author.get("user") or "unknown"
+    if author.get("impersonatedBy"):
+        user += f" (impersonated by {author['impersonatedBy']})"
+    manager, verb = author.get("fieldManager", ""), author.get("verb", "")
+    subresource = f"/{author['subresource']}" if author.get("subresource") else ""
+    told = " ".join(part for part in (f"{verb}{subresource}", manager) if part)
+    return f"{user} ({told})" if told else user
+
+
+def format_fields(fields: Iterable[Object], paint: Paint = leave_plain) -> Iterator[str]:
+    """Yield the lines of a difference."""
+    for one in fields:
+        before, after = one.get("before", ABSENT), one.get("after", ABSENT)
+        if before is ABSENT:
+            yield paint(f"    + {one['path']}: {format_value(after)}", "32")
+        elif after is ABSENT:
+            yield paint(f"    - {one['path']}: {format_value(before)}", "31")
+        else:
+            text = f"    ~ {one['path']}: {format_value(before)} -> {format_value(after)}"
+            yield paint(text, "33")
+
+
+def format_value(value: Any) -> str:
+    """Return a value as JSON, cut where it is long."""
+    text = orjson.dumps(value).decode()
+    return text if len(text) <= _VALUE else f"{text[:_VALUE]}... ({len(text)} characters)"

@@ -1,0 +1,77 @@
+"""The changes of an object, for assertions of tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from podless.history.story import format_change, format_fields
+from podless.runtime.jsonobject import Object
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One field of a change, such as spec.replicas. before, after: None also where the field is absent."""
+
+    path: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of one object.
+
+    operation: create, update or delete. verb: of the request, apply for a server-side apply, "" for the server itself.
+    obj: the object after the change, None after a delete. fields: what an update changed.
+    """
+
+    revision: int
+    time: str
+    operation: str
+    user: str
+    verb: str
+    subresource: str
+    manager: str
+    agent: str
+    obj: Object | None = field(repr=False)
+    fields: tuple[FieldChange, ...] = ()
+    shown: Object = field(repr=False, default_factory=dict)
+
+    def touches(self, path: str) -> bool:
+        """Whether an update changed this field, or one within it; a create touches all that the object has."""
+        if self.operation == "create":
+            found: Any = self.obj
+            for part in path.split("."):
+                found = found.get(part) if isinstance(found, dict) else None
+            return found is not None
+        return any(
+            one.path == path or one.path.startswith((f"{path}.", f"{path}[")) or path.startswith(f"{one.path}.")
+            for one in self.fields
+        )
+
+    @property
+    def name(self) -> str:
+        """The object's name."""
+        return str(self.shown["object"]["name"])
+
+    def __str__(self) -> str:
+        return "\n".join([format_change(self.shown), *format_fields(self.shown.get("fields", ()))])
+
+
+def read_change(shown: Object) -> Change:
+    """Return a change as the API shows it, with its state."""
+    author = shown["author"]
+    return Change(
+        shown["revision"],
+        shown["time"],
+        shown["operation"],
+        author.get("user", ""),
+        author.get("verb", ""),
+        author.get("subresource", ""),
+        author.get("fieldManager", ""),
+        author.get("userAgent", ""),
+        shown.get("state") if shown["operation"] != "delete" else None,
+        tuple(FieldChange(one["path"], one.get("before"), one.get("after")) for one in shown.get("fields", ())),
+        shown,
+    )
