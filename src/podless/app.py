@@ -119,6 +119,7 @@ class Settings(ClusterSettings):
         metavar="FILE",
         parse=Path,
     )
+    read_only: bool = option("--read-only", "reject writes of clients with 403", value=False, values=(True, False))
     enable_faults: bool = option(
         "--enable-faults",
         "serve the Fault API (testing.podless.dev/v1), which lets tests inject errors",
@@ -347,7 +348,10 @@ class App:
         )
         last = APIHandler(api, documents, Selections(held))
         faults, log = self.faults, self.settings.verbose
-        passed = list_filters(api, self.settings.limits, auditing, log=log, measured=measured, faults=faults)
+        read_only = self.settings.read_only
+        passed = list_filters(
+            api, self.settings.limits, auditing, log=log, measured=measured, faults=faults, read_only=read_only
+        )
         return chain_filters(passed, last.handle)
 
     def _auditing(self) -> Filter | None:

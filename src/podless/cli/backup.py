@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from podless.cli import engine
 from podless.cli.progress import Progress
+from podless.history.moments import find_revision
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
 from podless.remote.attempts import retry_call
@@ -36,6 +37,9 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="file to write the backup to")
     engine.add_options(parser)
+    parser.add_argument(
+        "--at", metavar="REVISION|TIME", default="", help="the state at a revision or a time, as the history log has it"
+    )
     parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="kubeconfig for a server elsewhere")
     parser.set_defaults(run=run)
 
@@ -46,7 +50,10 @@ def run(options: argparse.Namespace) -> int:
     try:
         asyncio.run(_run(options, new))
         new.replace(options.file)
-    except (configs.BadKubeconfig, RemoteError, StartError, StoreError) as error:
+    except Compacted:
+        print(f"podless: the state at {options.at} is forgotten", file=sys.stderr)
+        return 1
+    except (configs.BadKubeconfig, RemoteError, StartError, StoreError, ValueError) as error:
         print(f"podless: {error}", file=sys.stderr)
         return 1
     except OSError as error:
@@ -62,32 +69,32 @@ async def _run(options: argparse.Namespace, new: Path) -> None:
 
     async def write() -> None:
         if options.kubeconfig is not None:
-            await _write(new, _online(options.kubeconfig))
+            await _write(new, _online(options.kubeconfig, options.at))
         elif options.store == "etcd":
-            await _write(new, _store(engine.store_of_options(options), None))
+            await _write(new, _store(engine.store_of_options(options), None, options.at))
         elif database.exists():
-            await _write(new, _store(engine.store_of_options(options), kubeconfig))
+            await _write(new, _store(engine.store_of_options(options), kubeconfig, options.at))
         elif kubeconfig.exists():  # of a server on etcd
-            await _write(new, _online(kubeconfig))
+            await _write(new, _online(kubeconfig, options.at))
         else:
             raise StoreError(f"{database}: there is no database")
 
     await retry_call(write, Compacted, RemoteGone, tries=_TRIES)
 
 
-async def _store(store: Store, kubeconfig: Path | None) -> AsyncIterator[tuple[int, bytes]]:
+async def _store(store: Store, kubeconfig: Path | None, at: str) -> AsyncIterator[tuple[int, bytes]]:
     """Pages of a store; of the server that uses it, where it is in use."""
     try:
         await store.open()
     except InUse:
         if kubeconfig is None:
             raise
-        async for page in _online(kubeconfig):
+        async for page in _online(kubeconfig, at):
             yield page
         return
     try:
         await backup.refuse_half(store)
-        revision, after = await store.current(), ""
+        revision, after = await find_revision(store, at) if at else await store.current(), ""
         while True:
             lines, after = await backup.read_page(store, revision, after)
             yield revision, lines
@@ -97,11 +104,12 @@ async def _store(store: Store, kubeconfig: Path | None) -> AsyncIterator[tuple[i
         await store.close()
 
 
-async def _online(kubeconfig: Path) -> AsyncIterator[tuple[int, bytes]]:
+async def _online(kubeconfig: Path, at: str) -> AsyncIterator[tuple[int, bytes]]:
     async with RemoteCluster(configs.read_kubeconfig(kubeconfig), f"podless-backup/{__version__}") as cluster:
         revision, after = "", ""
         while True:
             path = f"/podless/backup?revision={revision}&after={quote(after, safe='')}"
+            path += f"&at={quote(at, safe='')}" if at and not revision else ""
             lines, headers = await cluster.read(path)
             revision, after = headers["Podless-Revision"], bytes.fromhex(headers["Podless-After"]).decode()
             yield int(revision), lines

@@ -11,8 +11,10 @@ import logging
 import os
 import signal
 import sys
+import tempfile
 import threading
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from podless.app import App, Settings, StartError, certificate_maker
@@ -29,6 +31,9 @@ def add(commands: Any) -> None:
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     options.add_options(parser)
+    parser.add_argument(
+        "--at", metavar="REVISION|TIME", default="", help="serve the folder's state at that moment, read-only"
+    )
     parser.set_defaults(run=run)
 
 
@@ -50,9 +55,15 @@ def run(given: argparse.Namespace) -> int:
     gc.disable()  # until all is there: next to nothing is garbage before
     try:
         settings = options.read_settings(given)
-        _certify(settings)
-        with asyncio.Runner(loop_factory=system.new_event_loop) as runner:
-            runner.run(_serve(settings))
+        with contextlib.ExitStack() as opened:
+            if given.at:
+                from podless.cli.past import settle_past
+
+                scratch = opened.enter_context(tempfile.TemporaryDirectory(prefix="podless-at-"))
+                settings = settle_past(settings, given.at, Path(scratch))
+            _certify(settings)
+            with asyncio.Runner(loop_factory=system.new_event_loop) as runner:
+                runner.run(_serve(settings))
     except StartError as error:
         print(f"podless: {error}", file=sys.stderr)
         return 1

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from podless.runtime import clock
 from podless.runtime.option import parse_duration
+from podless.store import Store, StoreError
 
 
 def parse_moment(text: str, now: float) -> int:
@@ -25,3 +27,16 @@ def parse_moment(text: str, now: float) -> int:
         return int((now - parse_duration(text)) * 1000)
     except ValueError:
         raise ValueError(f"{text!r} is not a time: use RFC 3339 (2026-01-31T12:00:00Z) or a duration (90m)") from None
+
+
+async def find_revision(store: Store, text: str) -> int:
+    """Return the revision that a text names: a revision, or a time as `parse_moment` takes it.
+
+    Raises ValueError, Compacted where it is forgotten, StoreError where the store keeps no log.
+    """
+    if text.isascii() and text.isdigit() and len(text) < 19:
+        return int(text)
+    at = parse_moment(text, clock.time())
+    if store.changelog is None:
+        raise StoreError("this store keeps no log of changes, so that only a revision can be named")
+    return await store.changelog.revision_at(at)

@@ -31,6 +31,7 @@ from podless.http.limits import Limits
 from podless.http.log import with_log
 from podless.http.measured import Measured
 from podless.http.message import Handler
+from podless.http.readonly import with_read_only
 from podless.http.requestinfo import with_request_info
 from podless.http.status import with_status
 from podless.runtime import lazy
@@ -52,6 +53,7 @@ def list_filters(
     log: bool = False,
     measured: Measured | None = None,
     faults: Faults | None = None,
+    read_only: bool = False,
 ) -> list[Filter]:
     """The filters before an API's handler, the first that a request meets first.
 
@@ -69,6 +71,7 @@ def list_filters(
         PriorityAndFairness(limits, measured.flows if measured is not None else None).filter,  # whose turn it is
         with_impersonation(api.authorizer, api.off_loop),  # as whom
         with_authorization(api.authorizer, api.off_loop),  # who may
+        *([with_read_only] if read_only else []),  # whether anything may be written
         *([carry.with_faults(faults, lambda: api.cache.revision)] if faults is not None else []),  # what goes wrong
     ]
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from podless.codec import serializer
+from podless.history.moments import find_revision
 from podless.http.message import JSON, TEXT, Request, Response
 from podless.meta.errors import BadRequest, Expired, MethodNotAllowed, PageNotFound
 from podless.runtime import clock
@@ -39,14 +40,16 @@ class Operations:
     async def _backup(self, request: Request) -> Response:
         """A page of a backup: its lines, and in headers the revision that all pages are of, and where the next is."""
         query = request.query
-        given, after = (query.get(name, [""])[0] for name in ("revision", "after"))
+        given, after, at = (query.get(name, [""])[0] for name in ("revision", "after", "at"))
         if given and not (given.isascii() and given.isdigit() and len(given) < 19):
             raise BadRequest("revision is a number")
         store = self._api.store
         self._hold()
-        revision = int(given) if given else await store.current()
         try:
+            revision = await find_revision(store, at) if at else int(given) if given else await store.current()
             lines, following = await backup.read_page(store, revision, after)
+        except ValueError as error:
+            raise BadRequest(f"at: {error}") from None
         except Compacted:
             raise Expired("the history of this backup is gone; begin it anew") from None
         headers = [("Podless-Revision", str(revision)), ("Podless-After", following.encode("utf-8").hex())]

@@ -1,0 +1,56 @@
+"""podless serve --at: a folder's state at an earlier moment, in a folder of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from podless.app import Settings, StartError
+from podless.cli.engine import DATABASE
+from podless.history.moments import find_revision
+from podless.store import Compacted, InUse, StoreError
+from podless.store.copying import copy_state
+from podless.store.sqlite import SQLiteStore
+
+# so that the same credentials hold
+_FILES = ("token", "ca.crt", "ca.key", "server.crt", "server.key")
+_FOREVER = 1e9  # seconds that events stay
+
+
+def settle_past(settings: Settings, at: str, folder: Path) -> Settings:
+    """Return settings that serve the state of `settings.data` at a moment, read-only, from `folder`.
+
+    Raises StartError.
+    """
+    if settings.data is None or settings.etcd is not None:
+        raise StartError("--at needs the folder of a SQLite database (--data)")
+    source = Path(settings.data)
+    if not (source / DATABASE).exists():
+        raise StartError(f"{source / DATABASE}: there is no database")
+    try:
+        asyncio.run(_copy(source / DATABASE, at, folder / DATABASE))
+    except InUse:
+        raise StartError(
+            f"{source}: another server uses this folder; run podless backup --at {at}, and restore that elsewhere"
+        ) from None
+    except Compacted:
+        raise StartError(f"{source}: the state at {at} is forgotten") from None
+    except ValueError as error:
+        raise StartError(f"--at: {error}, or a revision") from None
+    except StoreError as error:
+        raise StartError(str(error)) from None
+    for name in _FILES:
+        if (source / name).exists():
+            shutil.copy2(source / name, folder / name)
+    return replace(settings, data=folder, read_only=True, event_ttl=_FOREVER, garbage_delay=None)
+
+
+async def _copy(source: Path, at: str, target: Path) -> None:
+    store = SQLiteStore(source)  # which leaves its history as it is
+    await store.open()
+    try:
+        await copy_state(store, await find_revision(store, at), target)
+    finally:
+        await store.close()
