@@ -30,6 +30,7 @@ _LOG = "/apis/history.podless.dev/v1"
 _TOGETHER = 500  # changes of one commit
 _KEEP = Keep(1e9, 1 << 40, 1 << 40)
 _OPTIONS = ("--history-log", "720h,100Gi,100000000")
+_WINDOW = ("--history", "1h,256Mi,500")  # which is soon left
 _USERS = 20
 _READS = 9  # of each sort; the middle one counts
 
@@ -39,8 +40,8 @@ class Size:
     """How much of everything. seconds: of each load. warm: changes before the first one."""
 
     rounds: int = 6
-    seconds: float = 4.0
-    warm: int = 14_000
+    seconds: float = 3.0
+    warm: int = 1000
     namespaces: int = 100
     objects: int = 1000
     changes: int = 50
@@ -53,7 +54,11 @@ def _rates(size: Size, sheet: Sheet) -> None:
     """Alternate creates and patches between a server without authors and one with the history log."""
     rates: dict[tuple[str, str], list[float]] = {}
     costs: dict[tuple[str, str], list[float]] = {}
-    with Driver() as driver, Served(more=("--no-history-authors",)) as off, Served(more=_OPTIONS) as on:
+    with (
+        Driver() as driver,
+        Served(more=(*_WINDOW, "--no-history-authors")) as off,
+        Served(more=(*_WINDOW, *_OPTIONS)) as on,
+    ):
         servers = {"off": off, "on": on}
         for server in servers.values():
             server.send("POST", shapes.CRDS, shapes.definition())

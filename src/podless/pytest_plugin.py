@@ -240,8 +240,10 @@ def _sections(name: str, server: Server, begun: float) -> list[tuple[str, str]]:
 
 def _stories(name: str, server: Server, begun: float, text: str) -> list[tuple[str, str]]:
     """What happened to the objects that a failure names: each change, by which client, with its difference."""
+    from podless.runtime import clock
+
     try:
-        stories = server.stories(text, time.time() - (time.monotonic() - begun) - _EARLIER)
+        stories = server.stories(text, clock.wall_time() - (time.monotonic() - begun) - _EARLIER)
     except Exception:  # the server is gone, or on the test's own loop; a report must not fail
         return []
     found = []

@@ -57,7 +57,7 @@ async def check(store: SQLiteStore, model: list[Event], *, complete: bool) -> No
             assert [(one.key, one.revision, one.stored.data) for one in found] == [
                 (key, *told) for key, told in sorted(expected.items()) if told[1] is not None
             ]
-        listed = await log.under(prefix)
+        listed = await log.under([prefix])
         told = [Event(one.revision, one.key, one.stored and one.stored.data, one.author) for one in listed]
         assert told == sorted(told, key=lambda one: -one[0])
         assert set(told) <= set(model)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import heapq
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -17,6 +16,7 @@ from podless.store import keys
 from podless.store.contract import ChangeLog, Written
 
 _BATCH = 100  # changes that are read in one go
+_BYTES = 8 << 20  # of states behind the changes of one page
 _TOLD = 20  # changes that are shown in one go: of each, two states are decoded
 
 
@@ -59,7 +59,7 @@ class HistoryReader:
 
         matches: chooses by what is shown. states: with the object as each change left it. Raises StoreError.
         """
-        found: list[Object] = []
+        found, size = list[Object](), 0
         known: dict[Place, bool] = {}
         while True:
             batch = await self._batch(scope, before, after)
@@ -72,23 +72,24 @@ class HistoryReader:
                 change = await self.show(written, place, state=states)
                 if matches is None or matches(change):
                     found.append(change)
-                if len(found) >= most:
+                    size += len(written.stored.data) if written.stored is not None else 0
+                if len(found) >= most or size > _BYTES:
                     return HistoryPage(found, written.sequence)
                 if number % _TOLD == 0:
                     await asyncio.sleep(0)
-            if len(batch) < _BATCH:
+            if not batch:
                 return HistoryPage(found, 0)
             before = batch[-1].sequence
             await asyncio.sleep(0)
 
     async def newest(self) -> int:
         """Return the sequence number of the newest change. Raises StoreError."""
-        found = await self._log.under(keys.ALL, 0, 0, 1)
+        found = await self._log.under([keys.ALL], 0, 0, 1)
         return found[0].sequence if found else 0
 
     async def one(self, user: User, namespace: str, sequence: int) -> Object | None:
         """Return one change with the object's state; None where there is none, or none that the user may see."""
-        found = await self._log.under(keys.ALL, sequence + 1, sequence - 1, 1)
+        found = await self._log.under([keys.ALL], sequence + 1, sequence - 1, 1)
         if not found or found[0].key.startswith(keys.OWN):
             return None
         place = self.place(found[0].key)
@@ -130,14 +131,9 @@ class HistoryReader:
     async def _batch(self, scope: Scope, before: int, after: int) -> list[Written]:
         """Return the next changes, some of which may be out of scope."""
         prefixes = self._prefixes(scope)
-        found: list[list[Written]] = []
-        for prefix in prefixes:
-            if scope.name and self._is_whole(scope):
-                found.append(await self._log.of_key(prefix + scope.name, before, after, _BATCH))
-            else:
-                found.append(await self._log.under(prefix, before, after, _BATCH))
-        merged = heapq.merge(*found, key=lambda one: -one.sequence)
-        return [one for _, one in zip(range(_BATCH), merged, strict=False)]
+        if scope.name and self._is_whole(scope):
+            return await self._log.of_key(prefixes[0] + scope.name, before, after, _BATCH)
+        return await self._log.under(prefixes, before, after, _BATCH)
 
     def _is_whole(self, scope: Scope) -> bool:
         """Whether a scope with a name has all that a key needs."""

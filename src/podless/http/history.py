@@ -152,7 +152,7 @@ class History:
 def asks_past(call: Call) -> bool:
     """Whether a get is about an earlier state. A real server ignores resourceVersionMatch there."""
     match = call.query.get("resourceVersionMatch")
-    return match is not None and match[:1] == ["Exact"] and bool(options.read_text(call, "resourceVersion"))
+    return match is not None and match[:1] == ["Exact"] and options.read_text(call, "resourceVersion") not in ("", "0")
 
 
 def _read_token(token: str) -> int:

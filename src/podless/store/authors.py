@@ -45,7 +45,7 @@ class Authors:
         return number
 
     def _find(self, database: sqlite3.Connection, told: tuple[object, ...]) -> int:
-        text = orjson.dumps(told).decode()
+        text = orjson.dumps([str(part).encode("utf-8", "replace").decode() for part in told]).decode()
         row = database.execute("SELECT id FROM authors WHERE text = ?", (text,)).fetchone()
         if row is not None:
             return int(row[0])

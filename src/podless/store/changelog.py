@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from podless.store import keys, refusals
 from podless.store.authors import read_author
 from podless.store.contract import Author, Compacted, Written
 from podless.store.keys import Stored
-from podless.store.past import Past
+from podless.store.past import Past, Place
 from podless.store.rows import COLUMNS, Row, verify_row
 
 _END = 1 << 62
-_OF_KEY = f"""
-SELECT {COLUMNS} FROM log WHERE key = ? AND sequence < ? AND sequence > ? ORDER BY revision DESC LIMIT ?
-"""
-_ALL = f"SELECT {COLUMNS} FROM log WHERE sequence < ? AND sequence > ? ORDER BY sequence DESC LIMIT ?"
+_BYTES = 4 << 20  # of values that are read in one go
+_OF_KEY = "SELECT sequence FROM log WHERE key = ? AND sequence < ? AND sequence > ? ORDER BY revision DESC LIMIT ?"
+_ALL = "SELECT sequence FROM log WHERE sequence < ? AND sequence > ? ORDER BY sequence DESC LIMIT ?"
 # sorted by the key's index first: of what the log has, few rows are under one prefix
-_UNDER = f"""
-SELECT {COLUMNS} FROM log WHERE sequence IN (
-    SELECT sequence FROM log INDEXED BY log_key WHERE key >= ? AND key < ? AND sequence < ? AND sequence > ?
-    ORDER BY sequence DESC LIMIT ?
-) ORDER BY sequence DESC
+_UNDER = """
+SELECT sequence FROM log INDEXED BY log_key WHERE key >= ? AND key < ? AND sequence < ? AND sequence > ?
+ORDER BY sequence DESC LIMIT ?
 """
+_ROW = f"SELECT {COLUMNS} FROM log WHERE sequence = ?"
 
 
 class SQLiteChangeLog:
@@ -40,30 +38,32 @@ class SQLiteChangeLog:
 
     async def of_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
         """The newest changes of one key, newest first. Raises StoreError."""
-        before = before or _END
+        bounds = (before or _END, after)
 
-        def read(database: sqlite3.Connection) -> list[Row]:
-            rows = list(map(verify_row, database.execute(_OF_KEY, (key, before, after, most))))
-            if len(rows) < most:  # what is packed is older than what is not
-                rows += self._past.key_log(database, key, before, after, most - len(rows))
-            return rows
+        def find(database: sqlite3.Connection) -> list[Place]:
+            found: list[Place] = [(row[0], 0, 0) for row in database.execute(_OF_KEY, (key, *bounds, most))]
+            if len(found) < most:  # what is packed is older than what is not
+                found += self._past.places_of_key(database, key, *bounds, most - len(found))
+            return found
 
-        return self._written(read)
+        return self._read(find)
 
-    async def under(self, prefix: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
-        """The newest changes of keys under a prefix, newest first. Raises StoreError."""
-        before = before or _END
+    async def under(self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
+        """The newest changes of keys under some prefixes, newest first. Raises StoreError."""
+        bounds = (before or _END, after)
 
-        def read(database: sqlite3.Connection) -> list[Row]:
-            if prefix == keys.ALL:
-                found = database.execute(_ALL, (before, after, most))
-            else:
-                found = database.execute(_UNDER, (prefix, keys.prefix_end(prefix), before, after, most))
-            rows = [*map(verify_row, found), *self._past.log(database, prefix, before, after, most)]
-            rows.sort(key=lambda row: -row[5])
-            return rows[:most]
+        def find(database: sqlite3.Connection) -> list[Place]:
+            found: list[Place] = []
+            for prefix in prefixes:
+                if prefix == keys.ALL:
+                    rows = database.execute(_ALL, (*bounds, most))
+                else:
+                    rows = database.execute(_UNDER, (prefix, keys.prefix_end(prefix), *bounds, most))
+                found += [(row[0], 0, 0) for row in rows]
+                found += self._past.places(database, prefix, *bounds, most)
+            return sorted(found, reverse=True)[:most]
 
-        return self._written(read)
+        return self._read(find)
 
     async def revision_at(self, at: int) -> int:
         """The newest revision that was written at or before a time in milliseconds since 1970. Raises Compacted."""
@@ -104,12 +104,26 @@ class SQLiteChangeLog:
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
 
-    def _written(self, read: Callable[[sqlite3.Connection], list[Row]]) -> list[Written]:
+    def _read(self, find: Callable[[sqlite3.Connection], list[Place]]) -> list[Written]:
+        """Read changes, as long as their values are not too many bytes."""
         try:
             database = self._database()
-            return list(self._told(database, read(database)))
+            rows, size = list[Row](), 0
+            for place in find(database):
+                row = self._row(database, place)
+                rows.append(row)
+                size += len(row[1] or b"")
+                if size > _BYTES:
+                    break
+            return list(self._told(database, rows))
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
+
+    def _row(self, database: sqlite3.Connection, place: Place) -> Row:
+        sequence, name, revision = place
+        if name:
+            return self._past.row_at(database, name, revision)
+        return verify_row(database.execute(_ROW, (sequence,)).fetchone())
 
     def _told(self, database: sqlite3.Connection, rows: Iterable[Row]) -> Iterable[Written]:
         known: dict[int, Author] = {}

@@ -152,8 +152,8 @@ class ChangeLog(Protocol):
     """The changes of a store and their authors. Every method raises StoreError where the engine fails.
 
     Changes are told newest first. before, after: only those whose sequence number is below and above (0: all). most:
-    how many at the most. Later than the horizon all changes are known; of older ones, those that still are the state of
-    a key.
+    how many at the most; fewer where they are large, but none only at the end. Later than the horizon all changes are
+    known; of older ones, those that still are the state of a key.
     """
 
     def horizon(self, prefix: str) -> int:
@@ -162,8 +162,8 @@ class ChangeLog(Protocol):
     async def of_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
         """Return the newest changes of one key."""
 
-    async def under(self, prefix: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
-        """Return the newest changes of keys under a prefix."""
+    async def under(self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
+        """Return the newest changes of keys under some prefixes, of which none is within another."""
 
     async def revision_at(self, at: int) -> int:
         """Return the newest revision written at or before a time, in milliseconds since 1970. Raises Compacted."""

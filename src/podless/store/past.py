@@ -47,8 +47,13 @@ _FRAMES = 32  # states of a key from one keyframe to the next
 _LEVEL = 1  # of zlib: of level 6 states were 4% smaller, and took twice as long
 _ROW = 120  # bytes that a row takes beside its value and its name, about
 _STEP = 128  # rows that one step forgets at the most
+_LOOKED = 5000  # of a resource's newest rows that are looked at for those of a namespace
 _DROP = -1  # in place of a revision: a resource is to be forgotten as a whole
 _CACHED = 4 << 20  # bytes of keyframes that are kept in memory
+
+
+# where a change is: its sequence number, and in the past its name and revision; the name is 0 in the log
+Place = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,39 +357,56 @@ class Past:
             found += self._row(database, where, name, revision)
         return found, looked[-1][1] if len(looked) == most else ""
 
-    def key_log(self, database: sqlite3.Connection, key: str, before: int, after: int, most: int) -> list[Row]:
-        """Return the newest rows of one key between two sequence numbers, newest first."""
-        where = "past.name = (SELECT id FROM names WHERE key = ?) AND sequence < ? AND sequence > ? "
-        return self._row(database, where + "ORDER BY revision DESC LIMIT ?", key, before, after, most)
+    def places_of_key(self, database: sqlite3.Connection, key: str, before: int, after: int, most: int) -> list[Place]:
+        """Return where the newest rows of one key between two sequence numbers are, newest first."""
+        name = database.execute("SELECT id FROM names WHERE key = ?", (key,)).fetchone()
+        return self._of_name(database, name[0], before, after, most) if name is not None else []
 
-    def log(self, database: sqlite3.Connection, prefix: str, before: int, after: int, most: int) -> list[Row]:
-        """Return the newest rows under a prefix between two sequence numbers, newest first."""
+    def _of_name(self, database: sqlite3.Connection, name: int, before: int, after: int, most: int) -> list[Place]:
+        # a row's revision is not above its sequence number
+        statement = "SELECT sequence, name, revision FROM past WHERE name = ? AND revision < ? AND sequence < ? "
+        statement += "AND sequence > ? ORDER BY revision DESC LIMIT ?"
+        return database.execute(statement, (name, before, before, after, most)).fetchall()
+
+    def places(self, database: sqlite3.Connection, prefix: str, before: int, after: int, most: int) -> list[Place]:
+        """Return where the newest rows under a prefix between two sequence numbers are, newest first."""
         resource = keys.prefix_of(prefix)
         known = [one for one in self._known.values() if resource in ("", "/", one.prefix) and one.rows]
-        found: list[tuple[int, int, int]] = []
-        within = prefix not in (resource, "", "/")
-        for one in known:
-            found += self._listed(database, one, prefix if within else "", before, after, most)
-        found.sort(reverse=True)
-        rows = []
-        for _, name, revision in found[:most]:
-            rows += self._row(database, "past.name = ? AND revision = ?", name, revision)
-        return rows
+        if prefix in (resource, "", "/"):
+            statement = (
+                "SELECT sequence, name, revision FROM past WHERE resource = ? AND sequence < ? AND sequence > ? "
+            )
+            statement += "ORDER BY sequence DESC LIMIT ?"
+            found = [row for one in known for row in database.execute(statement, (one.number, before, after, most))]
+            return sorted(found, reverse=True)[:most]
+        return self._within(database, known[0], prefix, before, after, most) if known else []
 
-    def _listed(
+    def _within(
         self, database: sqlite3.Connection, resource: Resource, prefix: str, before: int, after: int, most: int
-    ) -> list[tuple[int, int, int]]:
-        """Return sequence number, name and revision of a resource's newest rows; prefix: only of keys under it."""
-        where = "resource = ? AND sequence < ? AND sequence > ? "
-        bounds: tuple[object, ...] = (resource.number, before, after)
-        if not prefix:
-            statement = f"SELECT sequence, name, revision FROM past WHERE {where} ORDER BY sequence DESC LIMIT ?"
-            return database.execute(statement, (*bounds, most)).fetchall()
+    ) -> list[Place]:
+        """Return where the newest rows of a namespace are.
+
+        If many of the resource's newest rows are of the namespace, a look at these is enough; else the newest rows of
+        each of its objects are.
+        """
+        bounds = (prefix, keys.prefix_end(prefix))
+        newest = "SELECT sequence, name, revision FROM past WHERE resource = ? AND sequence < ? AND sequence > ? "
+        newest += "ORDER BY sequence DESC LIMIT ?"
         statement = (
-            "SELECT sequence, name, revision FROM names CROSS JOIN past ON past.name = names.id "
-            f"WHERE key >= ? AND key < ? AND {where} ORDER BY sequence DESC LIMIT ?"
+            f"SELECT sequence, name, revision FROM ({newest}) JOIN names ON id = name WHERE key >= ? AND key < ? "
         )
-        return database.execute(statement, (prefix, keys.prefix_end(prefix), *bounds, most)).fetchall()
+        looked = (resource.number, before, after, _LOOKED)
+        found = database.execute(statement + "ORDER BY sequence DESC LIMIT ?", (*looked, *bounds, most)).fetchall()
+        if len(found) == most:
+            return found
+        found = []
+        for (name,) in database.execute("SELECT id FROM names WHERE key >= ? AND key < ?", bounds).fetchall():
+            found += self._of_name(database, name, before, after, most)
+        return sorted(found, reverse=True)[:most]
+
+    def row_at(self, database: sqlite3.Connection, name: int, revision: int) -> Row:
+        """Return one row. Raises Damaged."""
+        return self._row(database, "past.name = ? AND revision = ?", name, revision)[0]
 
     def _row(self, database: sqlite3.Connection, where: str, *arguments: object) -> list[Row]:
         """Return rows with their values whole. Raises Damaged."""
