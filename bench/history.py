@@ -6,32 +6,32 @@ left its window before it is measured, so that its writes pay for packing, too.
 
 from __future__ import annotations
 
-import asyncio
-import random
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from zlib import crc32
+
+import orjson
 
 from bench.load import shapes
+from bench.load.client import Ask
 from bench.load.driver import Driver
 from bench.load.server import Served
 from bench.record.figure import Figure, Sheet
-from bench.serve import creating, patching
-from podless.store import Operation, Stored
-from podless.store.contract import AUTHOR, Author
-from podless.store.history import Keep
-from podless.store.past import Bounds
-from podless.store.sqlite import SQLiteStore
+from bench.serve import FIRST, creating, patching
+from podless.store import format
+from podless.store.past import deflate
+from podless.store.rows import row_checksum
 
 _LOG = "/apis/history.podless.dev/v1"
-_TOGETHER = 500  # changes of one commit
-_KEEP = Keep(1e9, 1 << 40, 1 << 40)
+_HEAD = '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"one","uid":"1","resourceVersion":"'
 _OPTIONS = ("--history-log", "720h,100Gi,100000000")
-_WINDOW = ("--history", "1h,256Mi,500")  # which is soon left
+_WINDOW = ("--history", "1h,256Mi,5000")  # which is soon left
 _USERS = 20
+_PATCHED = 500  # objects that are patched in turn
 _READS = 9  # of each sort; the middle one counts
 
 
@@ -39,15 +39,20 @@ _READS = 9  # of each sort; the middle one counts
 class Size:
     """How much of everything. seconds: of each load. warm: changes before the first one."""
 
-    rounds: int = 6
+    rounds: int = 5
     seconds: float = 3.0
-    warm: int = 1000
+    warm: int = 5500
     namespaces: int = 100
     objects: int = 1000
     changes: int = 50
 
 
 SMOKE = Size(2, 0.1, 50, 2, 10, 4)
+
+
+def _patch() -> Ask:
+    """Changes one of many objects."""
+    return patching("many-%d", FIRST, _PATCHED)
 
 
 def _rates(size: Size, sheet: Sheet) -> None:
@@ -63,13 +68,13 @@ def _rates(size: Size, sheet: Sheet) -> None:
         for server in servers.values():
             server.send("POST", shapes.CRDS, shapes.definition())
             server.send("GET", f"{shapes.OBJECTS}?limit=1")
-            server.send("POST", shapes.OBJECTS, shapes.engine("target"))
-            driver.hammer(server.target, patching("target"), 16, most=size.warm)
+            driver.hammer(server.target, creating("many"), 16, most=_PATCHED)
+            driver.hammer(server.target, _patch(), 16, most=size.warm)
         for number in range(size.rounds):
             for name in ("create", "merge patch"):
                 for way in ("off", "on") if number % 2 else ("on", "off"):
                     server = servers[way]
-                    ask = creating(f"round-{number}") if name == "create" else patching("target")
+                    ask = creating(f"round-{number}") if name == "create" else _patch()
                     before = server.cpu()
                     load = driver.hammer(server.target, ask, 16, size.seconds)
                     rates.setdefault((name, way), []).append(load.rate)
@@ -84,45 +89,75 @@ def _rates(size: Size, sheet: Sheet) -> None:
         sheet.put(f"{name}: CPU without / with history", statistics.median(shares) * 100, "%", more=True)
 
 
-def _stored(namespace: str, name: str, turn: int) -> Stored:
-    """A ConfigMap of 1.1 KB as the server stores it."""
-    head = f'{{"kind":"ConfigMap","apiVersion":"v1","metadata":{{"name":"{name}","namespace":"{namespace}",'
-    head += f'"uid":"00000000-0000-4000-8000-{abs(hash((namespace, name))) % 10**12:012}","resourceVersion":"'
+def _value(turn: int) -> bytes:
+    """A ConfigMap of 1.1 KB as the server stores it; all have the same name, for the log goes by keys."""
     lines = ",".join(f'"key-{number}":"value {number * 7919}"' for number in range(30))
     tail = f'","creationTimestamp":"2026-01-01T00:00:00Z"}},"data":{{{lines},"turn":"{turn}"}}}}'
-    return Stored((head + tail).encode(), len(head))
+    return (_HEAD + tail).encode()
 
 
-async def _fill(folder: Path, size: Size) -> tuple[int, int]:
-    """Make changes of many objects. Returns how many, and a revision from the middle."""
-    store = SQLiteStore(folder / "podless.db", keep=Keep(1e9, 1 << 40, 1 << 40), bounds=Bounds(_KEEP))
-    await store.open()
-    chance, revisions, middle, done = random.Random(1), dict[str, int](), 0, 0
-    names = [(f"n{space}", f"c{number}") for space in range(size.namespaces) for number in range(size.objects)]
-    for turn in range(size.changes):
-        AUTHOR.set(Author(f"user-{turn % _USERS}", verb="update", manager="bench", agent="bench/1"))
-        chance.shuffle(names)
-        for start in range(0, len(names), _TOGETHER):
-            operations = []
-            for namespace, name in names[start : start + _TOGETHER]:
-                key = f"/core/configmaps/{namespace}/{name}"
-                operations.append(Operation(key, _stored(namespace, name, turn), revisions.get(key, 0)))
-            revision = await store.commit(operations)
-            revisions.update((one.key, revision) for one in operations)
-            done += len(operations)
-            await store.compact(revision - 4 * _TOGETHER)
-        if turn == size.changes // 2:
-            middle = revision
-    await store.close()
-    return done, middle
+def _fill(path: Path, size: Size) -> tuple[int, int]:
+    """Make a database of many changes, as the store would have packed them. Returns how many, and a middle revision.
+
+    Each object is changed once in each turn, in the order of its number; what came last is in the log.
+    """
+    many, turns = size.namespaces * size.objects, size.changes
+    values = [_value(turn) for turn in range(turns)]
+    packed = [deflate(value, values[turn // 32 * 32] if turn % 32 else b"") for turn, value in enumerate(values)]
+    database = format.open_database(path)
+    database.execute("PRAGMA synchronous = OFF")
+    database.execute("BEGIN")
+    database.execute("DROP INDEX past_sequence")
+    for user in range(_USERS):
+        text = orjson.dumps([f"user-{user}", "", "update", "", "bench", "bench/1"]).decode()
+        database.execute("INSERT INTO authors VALUES (?, ?, ?)", (user + 1, text, crc32(text.encode())))
+    offset, start, stored = len(_HEAD), int(time.time() * 1000) - 86_400_000, 0
+
+    def rows(number: int, key: str) -> Iterator[tuple[object, ...]]:
+        for turn in range(turns - 1):
+            sequence, author = turn * many + number + 1, turn % _USERS + 1
+            row = (key, values[turn], offset, sequence, number + 1, sequence, start + sequence, author, None)
+            base = turn // 32 * 32 * many + number + 1 if turn % 32 else 0
+            yield (
+                number + 1,
+                sequence,
+                2,
+                sequence,
+                *row[4:5],
+                offset,
+                row[6],
+                author,
+                None,
+                row_checksum(*row),
+                base,
+                packed[turn],
+            )
+
+    for number in range(many):
+        key = f"/core/configmaps/n{number // size.objects}/c{number % size.objects}"
+        database.execute("INSERT INTO names VALUES (?, ?)", (number + 1, key))
+        database.executemany("INSERT INTO past VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", rows(number, key))
+        sequence = (turns - 1) * many + number + 1
+        last = (key, values[-1], offset, sequence, number + 1, sequence, start + sequence, turns % _USERS + 1, None)
+        database.execute(format.INSERT, (*last, row_checksum(*last)))
+    stored = many * (turns - 1)
+    resources = [(1, "/", 0, 0, 0), (2, "/core/configmaps/", 0, stored, stored * 200)]
+    database.executemany("INSERT INTO resources VALUES (?, ?, ?, ?, ?)", resources)
+    compacted = turns * many
+    database.execute("UPDATE state SET compacted = ?, checksum = ?", (compacted, format.checksum_of(compacted)))
+    database.execute("CREATE INDEX past_sequence ON past (resource, sequence)")
+    database.execute("COMMIT")
+    database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    database.close()
+    return turns * many, turns // 2 * many
 
 
 def _reads(size: Size, sheet: Sheet) -> None:
     with tempfile.TemporaryDirectory(prefix="podless-bench-") as scratch:
         folder = Path(scratch)
         began = time.perf_counter()
-        done, middle = asyncio.run(_fill(folder, size))
-        sheet.put(f"{done:,} changes written and packed", time.perf_counter() - began, "s")
+        done, middle = _fill(folder / "podless.db", size)
+        print(f"{done:,} changes made in {time.perf_counter() - began:.0f} s")
         sheet.put("bytes of a change on disk, of 1.1 KB objects", (folder / "podless.db").stat().st_size / done, "B")
         with Served(folder, more=_OPTIONS) as server:
             sheet.put(f"start with {done:,} changes", server.ready, "s")

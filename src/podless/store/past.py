@@ -198,7 +198,7 @@ class Past:
             return 0, None
         frame = self._frame(database, name)
         if frame is not None and frame[2] < _FRAMES:
-            packed = _deflate(value, frame[1])
+            packed = deflate(value, frame[1])
             if len(packed) * 2 < len(value):
                 self._frames[name] = (frame[0], frame[1], frame[2] + 1)
                 return frame[0], packed
@@ -207,7 +207,7 @@ class Past:
         self._cached += len(value)
         while self._cached > _CACHED and len(self._frames) > 1:
             self._forget_frame(next(iter(self._frames)))
-        return 0, _deflate(value)
+        return 0, deflate(value)
 
     def _forget_frame(self, name: int) -> None:
         known = self._frames.pop(name, None)
@@ -458,7 +458,8 @@ def find_revision(database: sqlite3.Connection, resource: Resource, at: int) -> 
     return best
 
 
-def _deflate(value: bytes, frame: bytes = b"") -> bytes:
+def deflate(value: bytes, frame: bytes = b"") -> bytes:
+    """Return a value as it is stored. frame: that of its keyframe, where it is none itself."""
     if not frame:
         return zlib.compress(value, _LEVEL, -15)
     work = zlib.compressobj(_LEVEL, zlib.DEFLATED, -15, 8, zlib.Z_DEFAULT_STRATEGY, frame)
