@@ -47,6 +47,7 @@ _FRAMES = 32  # states of a key from one keyframe to the next
 _LEVEL = 1  # of zlib: of level 6 states were 4% smaller, and took twice as long
 _ROW = 120  # bytes that a row takes beside its value and its name, about
 _STEP = 128  # rows that one step forgets at the most
+_PERIOD = 1000  # milliseconds between two looks at whether anything must be forgotten
 _LOOKED = 5000  # of a resource's newest rows that are looked at for those of a namespace
 _DROP = -1  # in place of a revision: a resource is to be forgotten as a whole
 _CACHED = 4 << 20  # bytes of keyframes that are kept in memory
@@ -96,6 +97,7 @@ class Past:
     def __init__(self, bounds: Bounds | None) -> None:
         self._bounds = bounds or Bounds()
         self._idle = bounds is None
+        self._looked = 0  # when nothing was due
         self._known: dict[str, Resource] = {}
         # the keyframe of a name: its revision, its value, and how many states refer to it
         self._frames: dict[int, tuple[int, bytes, int]] = {}
@@ -243,9 +245,15 @@ class Past:
 
         now: milliseconds since 1970. full: the disk is full, so everything must go.
         """
-        common = []
-        if self._idle and not full:
+        if not full and (self._idle or now - self._looked < _PERIOD):
             return None
+        due = self._find_due(database, now, full=full)
+        if due is None:
+            self._looked = now
+        return due
+
+    def _find_due(self, database: sqlite3.Connection, now: int, *, full: bool) -> tuple[Resource, int] | None:
+        common = []
         for one in self._known.values():
             if self._bounds.of(one.prefix) is None and one.prefix != keys.ALL and not full:
                 return one, self._step_end(database, one) if self._oldest(database, one) else _DROP
