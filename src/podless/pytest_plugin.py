@@ -243,7 +243,7 @@ def _stories(name: str, server: Server, begun: float, text: str) -> list[tuple[s
     from podless.runtime import clock
 
     try:
-        stories = server.stories(text, clock.wall_time() - (time.monotonic() - begun) - _EARLIER)
+        stories = server.stories(text, clock.time() - (time.monotonic() - begun) - _EARLIER)
     except Exception:  # the server is gone, or on the test's own loop; a report must not fail
         return []
     found = []
