@@ -87,6 +87,7 @@ EXIT_CODES: Mapping[str, tuple[str, str, str]] = {
     "crd": ("the definitions are written", "-", "they cannot be made"),
     "schema": ("the schemas are written", "-", "a file cannot be read or written, or has no definition"),
     "convert": ("everything is converted", "checks or fields are lost", "a manifest cannot be converted"),
+    "completion": ("the script is printed", "shtab is not installed", "the shell is not known"),
 }
 
 
