@@ -56,7 +56,7 @@ def validate_new(
     except Enough:
         found = look.errors[:MOST]
     found = found or named
-    return found if has("ValuesAsJSON") else [*_typed(kind, version, found)]
+    return found if not found or has("ValuesAsJSON") else [*_typed(kind, version, found)]
 
 
 def validate_change(
@@ -90,7 +90,7 @@ def validate_change(
             found += strategy.validate_rules(version, obj, old, found, warnings, floats=bool(floats), ratchet=ratchet)
     except Enough:
         found = look.errors[:MOST]
-    return found if has("ValuesAsJSON") else [*_typed(kind, version, found)]
+    return found if not found or has("ValuesAsJSON") else [*_typed(kind, version, found)]
 
 
 def _typed(kind: Kind, version: Version, errors: Iterable[FieldError]) -> Iterator[FieldError]:
