@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -132,7 +133,7 @@ def test_every_parameter_and_operation_has_a_description() -> None:
 
 def test_every_text_has_a_field() -> None:
     known: dict[str, set[str]] = {}
-    coming = features.choose_release(features.NAMES[-1])
+    coming = replace(features.choose_release(features.NAMES[-1]), without=frozenset())
     for struct in structs() | reached_all(in_release(one, coming) for one in structs()):
         dated = dated_fields(struct.home).get(struct.name, {}) if struct.home else {}  # of other releases
         known.setdefault(struct.name, {""}).update(*[{field.name for field in struct}, dated])

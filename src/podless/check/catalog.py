@@ -29,6 +29,7 @@ class Catalog:
 
         self._kinds: dict[tuple[str, str, str], tuple[Kind, Version]] = {}
         self._unsound: set[tuple[str, str]] = set()
+        self._dated: set[Kind] = set()
         for one in described:
             self.add(one)
         for kind in serve_kinds(ALL, {"api/all": True}, release=release):
@@ -37,8 +38,13 @@ class Catalog:
         for definition in definitions:
             self.add(make_kind(definition))
 
-    def add(self, kind: Kind) -> None:
-        """Know of a kind, in place of an earlier one of the same name."""
+    def add(self, kind: Kind, *, dated: bool = False) -> None:
+        """Know of a kind, in place of an earlier one of the same name.
+
+        dated: releases validate its objects in different ways, by their formats.
+        """
+        if dated:
+            self._dated.add(kind)
         for version in kind.versions:
             self._kinds[kind.group, version.name, kind.kind] = kind, version
 
@@ -49,6 +55,10 @@ class Catalog:
     def find(self, group: str, version: str, kind: str) -> tuple[Kind, Version] | None:
         """The kind and version of an object, None where nobody knows it."""
         return self._kinds.get((group, version, kind))
+
+    def is_dated(self, kind: Kind) -> bool:
+        """Return whether releases validate objects of a kind in different ways, by their formats."""
+        return kind in self._dated
 
     def versions(self, group: str, kind: str) -> list[str]:
         """The versions of a kind, the most preferred first."""

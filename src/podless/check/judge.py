@@ -28,6 +28,7 @@ from podless.meta.field import At, Path
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import NEWEST, Notes, Release
+from podless.schema import formats
 from podless.structs.dated import find_dates
 from podless.structs.structs import Struct
 
@@ -139,7 +140,12 @@ class Judge:
     def _find(self, outcome: Outcome, group: str, version: str, kind: str) -> tuple[Kind, Version] | None:
         """Look up a kind, and note what was found."""
         found = outcome.looked[group, version, kind] = self._look(group, version, kind)
-        return found if isinstance(found, tuple) else None
+        if not isinstance(found, tuple):
+            return None
+        if self.catalog.is_dated(found[0]):  # a schema that is compiled already asks no more
+            for change in formats.CHANGES:
+                outcome.notes.release.has(change)
+        return found
 
     def _judged(self, document: Document, outcome: Outcome, definitions: bool, again: bool) -> Outcome:
         places = Places(document)

@@ -27,8 +27,10 @@ from podless.check.places import Places
 from podless.check.references import Reference
 from podless.check.sources import SourceFile
 from podless.codec.documents import Document, split_documents
+from podless.kinds.kind import Kind
 from podless.meta.field import format_path
 from podless.runtime.jsonobject import Object
+from podless.schema import formats
 
 Progress = Callable[[int, int], None]
 
@@ -237,9 +239,13 @@ class _Prepared(NamedTuple):
         releases = {name: features.choose_release(name) for name in state.releases}
         catalogs = {name: Catalog(described, (), release) for name, release in releases.items()}
         for definition, names in state.definitions:
-            kind = make_kind(definition)
+            dated = formats.depends_on_release(definition)
+            kinds: dict[tuple[bool, ...], Kind] = {}
             for name in names:
-                catalogs[name].add(kind)
+                answers = tuple(map(releases[name].has, formats.CHANGES)) if dated else ()
+                if answers not in kinds:
+                    kinds[answers] = make_kind(definition)
+                catalogs[name].add(kinds[answers], dated=dated)
         for group, named, names in state.unsound:
             for name in names:
                 catalogs[name].unsound(group, named)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any, Final
 
 from podless.codec import gotime
 from podless.runtime.meter import each
@@ -143,7 +144,24 @@ def is_known(name: str, types: tuple[str, ...]) -> bool:
     return name in _NUMERIC.get(kind, ())
 
 
+# what a release decides of formats; a compiled schema that names one of them is of that release
+CHANGES: Final = ("NumericFormats", "NameFormats")
+
+
+def depends_on_release(definition: Any) -> bool:
+    """Return whether releases validate by some format of a definition or a schema in different ways."""
+    if isinstance(definition, list):
+        return any(map(depends_on_release, definition))
+    if not isinstance(definition, dict):
+        return False
+    name = definition.get("format")
+    plain = name == "" or (definition.get("type") == "string" and not str(name).startswith("k8s-"))
+    return (isinstance(name, str) and not plain) or any(map(depends_on_release, definition.values()))
+
+
 def narrow_format(name: str, types: tuple[str, ...]) -> str:
     """The format as validation uses it: "" when it is not supported for these types."""
+    if not name:
+        return ""
     known = is_known(name, types) if has("NumericFormats") else find_check(name) is not None
-    return name if name and known else ""
+    return name if known else ""
