@@ -25,7 +25,12 @@ def drop_disabled(spec: Object, old: Object | None = None) -> None:
         if not any(source.get(name) is not None for source in _sources(known)):
             for source in _sources(spec):
                 source.pop(name, None)
-    if has("ContainerRestartPolicies") and not has("ContainerRestartRules") and not _restarts(known):
+    if (
+        _restarts(spec)
+        and has("ContainerRestartPolicies")
+        and not has("ContainerRestartRules")
+        and not _restarts(known)
+    ):
         for container, regular in _restartable(spec):
             container.pop("restartPolicyRules", None)
             if regular:
