@@ -65,7 +65,7 @@ def make_remote(options: argparse.Namespace) -> Remote:
 
 def _list() -> int:
     packed = [f"corpus/{name}" for name in recorded.corpora()]
-    packed += [f"releases/{name}" for name in NAMES if name != DEFAULT]
+    packed += [f"releases/{name}" for name in NAMES[: NAMES.index(DEFAULT)]]
     for area in [*recorded.areas(), *packed, "kubectl"]:
         print(f"{len(recorded.everything(area)):5}  {area}")
     return 0

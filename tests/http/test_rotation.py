@@ -175,7 +175,7 @@ def shown(context: ssl.SSLContext) -> str:
 def test_a_server_with_files_of_somebody_else(tmp_path: Path, given: tuple[Path, Path]) -> None:
     with Server(tmp_path / "data", tls_cert=given[0], tls_key=given[1]) as server:
         assert "first.example.com" in alternatives(served(server.url))
-    with pytest.raises(StartError, match="belong together"):
+    with pytest.raises(StartError, match="require each other"):
         Server(tls_cert=given[0])
     given[1].write_bytes(b"not a key")
     with (
