@@ -29,6 +29,7 @@ LAYERS = [
     "http",
     "console",
     "cluster",
+    "settings",
     "controllers",
     "virtual",
     "verbs",

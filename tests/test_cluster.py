@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from podless.apis.core.group import NAMESPACES
-from podless.cluster import Cluster, ClusterSettings
+from podless.cluster import Cluster
 from podless.runtime.option import parse_duration
+from podless.settings import ClusterSettings
 
 
 async def test_it_is_built_and_used_without_a_listener_and_beside_others(tmp_path: Path) -> None:

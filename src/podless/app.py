@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from podless.admission import Admission
 from podless.auth.kubeconfig import by_token, make_kubeconfig
-from podless.cluster import Cluster, ClusterSettings, admin_token, make_store
+from podless.cluster import Cluster, admin_token, make_store
 from podless.controllers.health import check_controller
 from podless.http import status
 from podless.http.api import APIHandler
@@ -36,6 +36,7 @@ from podless.http.tls import Certificates, own_names, parse_names
 from podless.runtime.files import describe_fault, make_private, write_file
 from podless.runtime.heartbeat import Heartbeat
 from podless.runtime.option import StartError, option, parse_seed, section
+from podless.settings import ClusterSettings
 from podless.store import NoRoom, StoreError, share
 
 if TYPE_CHECKING:

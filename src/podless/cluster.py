@@ -6,16 +6,14 @@ Nothing here knows of HTTP: a cluster can be built and used without, and a proce
 from __future__ import annotations
 
 import asyncio
-import os
 import secrets
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from podless.admission import Admission
 from podless.admission.localhooks import check_declaration
-from podless.apis import catalog, features, runtimeconfig, schemes
+from podless.apis import catalog, runtimeconfig, schemes
 from podless.apis.admission import make_plugins
 from podless.apis.admissionregistration.group import VALIDATING_POLICIES
 from podless.apis.apiextensions.group import DEFINITIONS
@@ -25,13 +23,12 @@ from podless.apis.core.metering import Meter
 from podless.apis.extensions.group import THIRD_PARTY_RESOURCES
 from podless.apis.release import facts_of
 from podless.auth import accounts
-from podless.auth.access import MODES, BadAccess
 from podless.auth.accounts import Accounts
-from podless.auth.authenticate import AUDIENCE, Authenticator, Authenticators
+from podless.auth.authenticate import AUDIENCE, Authenticator
 from podless.auth.authorizer import AllowAll
 from podless.auth.rbac import RBAC
 from podless.auth.tokens import Tokens, read_file
-from podless.auth.user import ADMIN, User
+from podless.auth.user import ADMIN
 from podless.cache.cache import Cache
 from podless.controllers import contents, health, workloads
 from podless.controllers.accounttokens import AccountTokens
@@ -52,7 +49,7 @@ from podless.controllers.roles import Roles
 from podless.controllers.services import ServiceDependents
 from podless.controllers.thirdparty import ThirdParties
 from podless.history.definition import make_history_kind
-from podless.hooks.loaded import LoadedHooks, Sources
+from podless.hooks.loaded import LoadedHooks
 from podless.hooks.pool import LoadFailed
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
@@ -61,226 +58,13 @@ from podless.offload.offloop import OffLoop
 from podless.offload.process import SECONDS, Offload
 from podless.remote import WebhookClient
 from podless.runtime.files import write_file
-from podless.runtime.option import StartError, option, parse_duration, section
-from podless.runtime.release import CURRENT, Release
-from podless.store import Keys, Store, backup
-from podless.store.etcd.settings import Etcd
-from podless.store.history import LONG, Keep, parse_keep, parse_log, parse_log_of
-from podless.store.past import Bounds
+from podless.runtime.option import StartError
+from podless.runtime.release import CURRENT
+from podless.settings import ClusterSettings
+from podless.store import Store, backup
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import storage
 from podless.verbs.call import API
-
-STORES = ("sqlite", "etcd")
-
-
-def parse_service(text: str) -> tuple[str, str]:
-    """A Service and where it is. Raises ValueError."""
-    name, sign, place = text.partition("=")
-    host, colon, port = place.rpartition(":")
-    namespace, slash, rest = name.partition("/")
-    plain, with_port, number = rest.partition(":")
-    sound = sign and colon and host and port.isdigit() and slash and namespace and plain and ":" not in namespace
-    if not sound or "/" in rest or (with_port and not number.isdigit()):
-        raise ValueError("a service is NAMESPACE/NAME=HOST:PORT")
-    return name, place
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterSettings(Authenticators):
-    """All that a cluster is told; each field says what it is about.
-
-    token_file: in kube-apiserver's CSV format. tokens: more tokens, by token. services: namespace/name or
-    namespace/name:port -> host:port. runtime_config: apiextensions.k8s.io/v1beta1 -> True. garbage_delay: None: nothing
-    is collected, as without controllers. controllers: names of those in podless.controllers.workloads. Raises
-    StartError for what cannot work.
-    """
-
-    garbage_delay: float | None = option(
-        "--garbage-collector",
-        "delete objects whose owners (metadata.ownerReferences) are gone, and serve propagation policies",
-        value=1.0,
-        values=(1.0, None),
-    )
-    event_ttl: float = option(
-        "--event-ttl",
-        "how long to keep an Event after its last write",
-        value=3600.0,
-        metavar="DURATION",
-        parse=parse_duration,
-        default="1h",
-    )
-    default_accounts: bool = option(
-        "--default-accounts",
-        'create the ServiceAccount "default" in each namespace, and fill Secrets for service account tokens',
-        value=True,
-        values=(True, False),
-    )
-    root_configmaps: bool = option(
-        "--root-configmaps",
-        "create the ConfigMap kube-root-ca.crt in each namespace",
-        value=False,
-        values=(True, False),
-    )
-    controllers: Sequence[str] = option(
-        "--controllers",
-        "controllers and kubelets to simulate: " + ", ".join(workloads.NAMES) + ", or * for all",
-        value=(),
-        metavar="NAME,...",
-        parse=workloads.parse_names,
-        default="",
-    )
-    services: Mapping[str, str] = option(
-        "--service",
-        "address of webhooks behind a Service (repeatable). Default: the Service's ExternalName, else "
-        "NAME.NAMESPACE.svc in DNS",
-        factory=dict,
-        metavar="NAMESPACE/NAME[:PORT]=HOST:PORT",
-        parse=parse_service,
-        many=dict,
-    )
-    runtime_config: Mapping[str, bool] = option(
-        "--runtime-config",
-        "older APIs to serve: apiextensions.k8s.io/v1beta1=true, extensions/v1beta1/thirdpartyresources=true",
-        factory=dict,
-        metavar="API=true,...",
-        parse=runtimeconfig.parse_runtime_config,
-        default="",
-    )
-    kubernetes_version: str = option(
-        "--kubernetes-version",
-        f"Kubernetes release to serve: its APIs, rules, messages and defaults ({features.UNRECORDED})",
-        value=features.DEFAULT,
-        metavar="1.N",
-        choices=features.NAMES,
-    )
-    feature_gates: Mapping[str, bool] = option(
-        "--feature-gates",
-        "feature gates to turn on or off, as in kube-apiserver",
-        factory=dict,
-        metavar="NAME=true,...",
-        parse=features.parse_gates,
-        default="",
-    )
-    profile: str = option(
-        "--profile",
-        "built-in kinds to serve: full includes workloads, networking and storage; crds has what custom resources need",
-        value=runtimeconfig.PROFILES[0],
-        choices=runtimeconfig.PROFILES,
-    )
-    disable_builtin: Sequence[str] = option(
-        "--disable-builtin",
-        "built-in APIs not to serve, such as apps/v1 or v1/pods",
-        value=(),
-        metavar="API,...",
-        parse=runtimeconfig.parse_disabled,
-        default="",
-    )
-    token_file: str | os.PathLike[str] | None = option(
-        "--token-auth-file",
-        'CSV file of bearer tokens: token,user,uid,"group1,group2"',
-        value=None,
-        metavar="FILE",
-        parse=Path,
-    )
-    history: Keep = option(
-        "--history",
-        "how much history to keep for reads and watches at old resource versions: age, size and number of"
-        " changes; the first limit reached applies. Not with `--store etcd`",
-        factory=Keep,
-        metavar="AGE,SIZE,NUMBER",
-        parse=parse_keep,
-        default="1h,256Mi,10000",
-    )
-    history_log: Keep | None = option(
-        "--history-log",
-        "how long to keep the log of changes and their states beyond `--history`: age, size and number of"
-        " changes; the first limit reached applies (no value: 720h,1Gi,1000000). Also serves "
-        "history.podless.dev in discovery",
-        value=None,
-        metavar="AGE,SIZE,NUMBER",
-        parse=parse_log,
-        alone=LONG,
-    )
-    history_for: Mapping[str, Keep | None] = option(
-        "--history-for",
-        "bounds of the history log for one resource, such as gadgets.example.com=2160h,1Gi,100000 or events=off "
-        "(repeatable)",
-        factory=dict,
-        metavar="RESOURCE=AGE,SIZE,NUMBER",
-        parse=parse_log_of,
-        many=dict,
-    )
-    history_authors: bool = option(
-        "--history-authors",
-        "record with each change who made it: user, field manager, user agent, audit ID",
-        value=True,
-        values=(True, False),
-    )
-    store: str = option(
-        "--store",
-        "storage engine: a SQLite database of this server, or an etcd cluster that servers can share",
-        value=STORES[0],
-        choices=STORES,
-    )
-    hooks: Sources = option(
-        "--hooks",
-        "Python file or module with hooks: functions that validate, change and convert objects (repeatable)",
-        value=(),
-        metavar="FILE",
-        many=tuple,
-    )
-    reload_hooks: bool = option(
-        "--reload", "load the files of --hooks again when they change", value=False, values=(True, False)
-    )
-    tokens: Mapping[str, User] = option("", "additional bearer tokens, each with its user", factory=dict)
-    anonymous: bool = option(
-        "--anonymous-auth",
-        "accept requests without credentials, as the user system:anonymous",
-        value=True,
-        values=(True, False),
-    )
-    authorization: str = option(
-        "--authorization-mode", "authorizer of requests; AlwaysAllow permits everything", value=MODES[0], choices=MODES
-    )
-    etcd: Etcd | None = section(Etcd, "etcd", "for `--store etcd`; the names are kube-apiserver's", given=("servers",))
-
-    def __post_init__(self) -> None:
-        if self.reload_hooks and not self.hooks:
-            raise StartError("--reload requires --hooks")
-        if self.store not in STORES:
-            raise StartError(f"unknown store {self.store!r}: it is one of {', '.join(STORES)}")
-        if (self.store == "etcd") != (self.etcd is not None and bool(self.etcd.servers)):
-            raise StartError("--store etcd and --etcd-servers require each other")
-        if self.store == "etcd" and self.history != Keep():
-            raise StartError("--history has no effect with --store etcd: use --etcd-compaction-interval")
-        if self.store == "etcd" and (self.history_log is not None or self.history_for):
-            raise StartError("--history-log and --history-for have no effect with --store etcd")
-        if self.authorization not in MODES:
-            raise BadAccess(f"unknown authorization mode {self.authorization!r}: it is one of {', '.join(MODES)}")
-        if self.profile not in runtimeconfig.PROFILES:
-            raise StartError(f"unknown profile {self.profile!r}: it is one of {', '.join(runtimeconfig.PROFILES)}")
-        features.choose_release(self.kubernetes_version, self.feature_gates)
-        runtimeconfig.validate_runtime_config(self.runtime_config)
-        runtimeconfig.check_disabled(self.disable_builtin)
-        try:
-            workloads.check_names(self.controllers)
-        except ValueError as error:
-            raise StartError(str(error)) from None
-
-    @property
-    def bounds(self) -> Bounds:
-        """How long changes are kept beyond the window of watches."""
-        own = {}
-        for resource, keep in self.history_for.items():
-            plural, _, group = resource.partition(".")
-            own[Keys.of(group, plural, namespaced=True).prefix] = keep
-        return Bounds(self.history_log, own)
-
-    @property
-    def release(self) -> Release:
-        """What is served, with the gates that were set."""
-        return features.choose_release(self.kubernetes_version, self.feature_gates)
 
 
 class Cluster:

@@ -11,8 +11,9 @@ import pytest
 
 from podless.apis.coordination.group import LEASES
 from podless.apis.core.group import NAMESPACES, SERVICE_ACCOUNTS
-from podless.cluster import Cluster, ClusterSettings
+from podless.cluster import Cluster
 from podless.controllers import leader
+from podless.settings import ClusterSettings
 from podless.store import Operation, Stored
 from podless.store.etcd.settings import Etcd
 from podless.verbs import storage

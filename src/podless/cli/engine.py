@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 
 from podless.cli import options as declared
-from podless.cluster import STORES, ClusterSettings, make_store
+from podless.cluster import make_store
 from podless.runtime.option import StartError
+from podless.settings import STORES, ClusterSettings
 from podless.store import Store
 from podless.store.etcd.settings import Etcd
 

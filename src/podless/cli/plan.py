@@ -14,7 +14,6 @@ from podless.apis import features
 from podless.check.sources import STDIN, CannotCheck, find_sources
 from podless.cli import access
 from podless.cli.progress import Progress
-from podless.cluster import parse_service
 from podless.plan.fetch import RunningAPI
 from podless.plan.manifests import read_set
 from podless.plan.options import MODES, ORDERS, CannotPlan, PlanOptions
@@ -28,6 +27,7 @@ from podless.remote.kubeconfig import BadKubeconfig
 from podless.runtime.files import describe_fault
 from podless.runtime.gcpause import pause_gc
 from podless.runtime.option import StartError
+from podless.settings import parse_service
 
 _LOOK = 0.5  # seconds between two looks at the files
 _DESCRIPTION = (
