@@ -223,7 +223,7 @@ def test_none():
 
 @pytest.mark.parametrize(
     ("given", "setting", "passed"),
-    [((), "", 6), (("--podless-kubernetes-version=1.30-",), "", 24), ((), "1.33", 6), (("-n", "2"), "1.31,1.35-", 12)],
+    [((), "", 6), (("--podless-kubernetes-version=1.30-",), "", 27), ((), "1.33", 6), (("-n", "2"), "1.31,1.35-", 15)],
     ids=["newest", "all", "one", "xdist"],
 )
 def test_tests_run_on_each_release(suite: pytest.Pytester, given: tuple[str, ...], setting: str, passed: int) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,7 +56,9 @@ def test_what_cannot_be_planned_is_one_line(folder: Path, capsys: pytest.Capture
 @pytest.mark.slow
 def test_watch_plans_again_when_a_file_changes(folder: Path) -> None:
     command = [sys.executable, "-m", "podless", "plan", "a.yaml", "--from-nothing", "--watch"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    # a shell that starts the tests in the background has them ignore SIGINT, and programs inherit that
+    with subprocess.Popen(command, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **pipes) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         assert 'data.color: "blue"' in _read_until(process.stdout, "Plan:")

@@ -167,7 +167,7 @@ def test_somebody_elses_open_folder_is_refused(tmp_path: Path) -> None:
     folder.chmod(0o755)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Path, "chmod", _forbidden)
-        with pytest.raises(StartError, match=r"others may use it \(mode 755\), and another user owns it"):
+        with pytest.raises(StartError, match=r"other users have access \(mode 755\), and another user owns it"):
             make_private(folder)
 
 

@@ -10,7 +10,7 @@ from tests.conformance.servers import replay_here, running
 
 pytestmark = pytest.mark.slow
 
-EVERY = 8  # one of so many recordings is replayed; `replay releases/1.33` replays all
+EVERY = 16  # one of so many recordings is replayed; `replay releases/1.33` replays all
 # percent of the steps that have to be exact, and equal in meaning. What differs before 1.34 is mostly one thing: diffs
 # of Go structs in rejected updates, whose layout is random there.
 FLOORS = {
@@ -37,6 +37,6 @@ def test_an_older_release_answers_as_recorded(name: str) -> None:
     )
     told = "\n".join(one.report() for one in results if one.same < one.steps)
     print(f"{name}: {steps} steps, {exact:.2f}% exact, {same:.2f}% in meaning\n{told}")
-    assert steps > 500
+    assert steps > 200
     assert exact >= FLOORS[name][0], told[-8000:]
     assert same >= FLOORS[name][1], told[-8000:]

@@ -22,7 +22,7 @@ def _explore(capsys: pytest.CaptureFixture[str], controller: str, *options: str)
     return code, capsys.readouterr().out
 
 
-@pytest.mark.parametrize("controller", ["leaked_child", "lost_finalizer", "missed_delete"])
+@pytest.mark.parametrize("controller", ["leaked_child", "missed_delete"])
 def test_a_defect_is_found_and_its_mended_form_passes(
     controller: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -233,8 +233,6 @@ def test_an_etcd_that_was_restored_under_a_server_that_is_alone_is_read_anew(
 
 
 def save(member: Member, snapshot: Path) -> None:
-    if shutil.which("etcdctl") is None:
-        pytest.skip("etcdctl is not installed (Debian: apt-get install etcd-client)")
     control(member, "snapshot", "save", str(snapshot))
 
 
@@ -251,6 +249,8 @@ def restore(member: Member, snapshot: Path) -> None:
 
 
 def control(member: Member, *arguments: str) -> None:
+    if shutil.which("etcdctl") is None:
+        pytest.skip("etcdctl is not installed (Debian: apt-get install etcd-client)")
     environment = {"ETCDCTL_API": "3", "PATH": os.environ["PATH"]}
     endpoints = ["--endpoints", member.url] if "save" in arguments else []
     subprocess.run(["etcdctl", *endpoints, *arguments], check=True, capture_output=True, timeout=60, env=environment)

@@ -17,7 +17,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "hooks.md"
 
 
 def test_the_example_runs(tmp_path: Path) -> None:
-    text = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
+    text = re.findall(r"```python[^\n]*\n(.*?)```", PAGE.read_text(), re.DOTALL)[0]
     (tmp_path / "app.py").write_text(text)
     widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}}
     with Server(hooks=tmp_path / "app.py") as server:

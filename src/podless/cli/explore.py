@@ -65,7 +65,9 @@ def run(given: argparse.Namespace) -> int:
     from podless.explore.report import WRITERS, read_replay, write_replay
     from podless.remote.cluster import Refused
 
-    logging.getLogger("podless").setLevel(logging.ERROR)  # controllers and servers compete for the processors
+    log = logging.getLogger("podless")
+    level = log.level
+    log.setLevel(logging.ERROR)  # controllers and servers compete for the processors, so slow steps say nothing
     try:
         if given.replay:
             given.replay = read_replay(Path(given.replay).read_bytes())
@@ -73,6 +75,8 @@ def run(given: argparse.Namespace) -> int:
     except (StartError, BadScenario, BadSchedule, Refused, LookupError, OSError, ValueError) as error:
         print(f"podless explore: {error}", file=sys.stderr)
         return 2
+    finally:
+        log.setLevel(level)
     sys.stdout.write(WRITERS[given.output](report))
     if given.save and report.findings:
         Path(given.save).write_bytes(write_replay(report.findings[0]))

@@ -7,7 +7,7 @@ Source: k8s.io/apimachinery pkg/util/jsonmergepatch and pkg/util/strategicpatch 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from podless.codec import serializer
@@ -218,17 +218,19 @@ def _merge_patches(gone: Object, delta: Object, struct: Struct | None) -> Object
         if isinstance(before, dict) and isinstance(value, dict):
             patch[key] = _merge_patches(before, value, rule.struct)
         elif isinstance(before, list) and isinstance(value, list) and rule.merge:
-            patch[key] = _merge_items(before, value, rule)
+            patch[key] = _merge_items(before, value, rule, delta.get(_ORDER + key) or ())
         else:
             patch[key] = value
     return patch
 
 
-def _merge_items(gone: list[Any], delta: list[Any], rule: _Rule) -> list[Any]:
+def _merge_items(gone: list[Any], delta: list[Any], rule: _Rule, order: Sequence[Any]) -> list[Any]:
+    """Merge the patches of a list's items. A server refuses items in another order than the wanted one."""
     merge = rule.merge or ""
     left = {_hashed(item[merge]): item for item in gone}
     merged = []
     for item in delta:
         before = left.pop(_hashed(item[merge]), None)
         merged.append(item if before is None else _merge_patches(before, item, rule.struct))
-    return [*merged, *left.values()]
+    places = {_hashed(item[merge]): place for place, item in enumerate(order)}
+    return sorted([*merged, *left.values()], key=lambda item: places.get(_hashed(item[merge]), len(places)))

@@ -322,7 +322,7 @@ def test_what_cannot_be_done_is_told_in_a_line(
     assert main(["export", "--all", "--server", "http://127.0.0.1:1"]) == 1
     assert capsys.readouterr().err.startswith("podless: http://127.0.0.1:1: ")
     assert main(["export", "--all", "--token", "x"]) == 1
-    assert capsys.readouterr().err.endswith("belong to --server\n")
+    assert capsys.readouterr().err.endswith("require --server\n")
     (tmp_path / "bad.json").write_text('{"apiVersion":"example.com/v1","kind":"None","metadata":{"name":"n"}}\n')
     line = told(load(target, str(tmp_path / "bad.json")), 1)
     assert line == "podless: None n: the server has no None in example.com/v1"
