@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from urllib.parse import urlencode
 
 import orjson
 
 from podless.auth.attributes import Attributes
-from podless.codec import serializer
 from podless.explore.points import Entry, Log, resource_of
 from podless.explore.schedule import Crash, HoldEvents, LoseAnswer, Perturbation, RejectWrite, Schedule
 from podless.explore.views import Hold, ResourceView
+from podless.http.faults.carry import ask_for_past
 from podless.http.info import request_info
 from podless.http.message import Answer, Handler, Lost, Pending, Request, Response, Stream, settle_answer
-from podless.meta.errors import MODIFIED, AlreadyExists, APIError, Conflict
+from podless.http.status import render_error
+from podless.meta.errors import MODIFIED, AlreadyExists, Conflict
 from podless.runtime.jsonobject import Object
 
 _READS = ("get", "list")
@@ -123,7 +123,7 @@ class Control:
         resource = resource_of(asked)
         hold = self._view(client, resource).hold
         if asked.verb == "list" and hold is not None and hold.revision:
-            _show_past(request, hold.revision)
+            ask_for_past(request, hold.revision)
         answer = await settle_answer(handler(request))
         text = self.log.mask(f"{client} {asked.verb} {resource} {asked.namespace}/{asked.name}".rstrip("/ "))
         self._note(Entry("read", client, text, status=answer.status, resource=resource))
@@ -144,13 +144,13 @@ class Control:
                     self._hold(one, revision, [client])
             rejected = any(isinstance(one, RejectWrite) for one in happens)
             if rejected and asked.verb != "create":
-                answer: Answer = _refuse(Conflict(asked.resource, asked.group, asked.name, MODIFIED))
+                answer: Answer = render_error(Conflict(asked.resource, asked.group, asked.name, MODIFIED))
             else:
                 answer = await settle_answer(handler(request))
             created = self._note_created(asked, answer)
             after = await self._hooks.find(asked, created or asked.name)
             if rejected and created:
-                answer = _refuse(AlreadyExists(asked.resource, asked.group, created))
+                answer = render_error(AlreadyExists(asked.resource, asked.group, created))
             entry = Entry(
                 "write", client, point, point, answer.status, revision, resource_of(asked), before=before, after=after
             )
@@ -246,18 +246,6 @@ def _prefer_json(request: Request) -> None:
     if "protobuf" in accept:
         kept = [part for part in accept.split(",") if "protobuf" not in part]
         request.headers["accept"] = ",".join(kept) or "application/json"
-
-
-def _show_past(request: Request, revision: int) -> None:
-    """Have a list show an old state, unless it goes on with an older list."""
-    given = {name: values[0] for name, values in request.query.items()}
-    if "continue" not in given:
-        given |= {"resourceVersion": str(revision), "resourceVersionMatch": "Exact"}
-        request.query_text = urlencode(given)
-
-
-def _refuse(error: APIError) -> Response:
-    return Response(error.code, (serializer.encode_json(error.status()),))
 
 
 def _read_body(answer: Answer) -> Object:

@@ -88,10 +88,6 @@ class Schedule:
 
     perturbations: tuple[Perturbation, ...] = ()
 
-    def at(self, point: str) -> list[Perturbation]:
-        """Return what happens at a point."""
-        return [one for one in self.perturbations if one.at == point]
-
     def without(self, perturbation: Perturbation) -> Schedule:
         """Return the schedule with one perturbation less."""
         return Schedule(tuple(one for one in self.perturbations if one != perturbation))

@@ -54,8 +54,8 @@ async def _carry_out(fault: InjectedFault, request: Request, handler: Handler, r
         return Lost()
     if fault.status:
         raise fault_error(fault)
-    if fault.older:
-        _age(request, max(revision() - fault.older, 1))
+    if fault.older and "resourceVersionMatch" not in request.query:
+        ask_for_past(request, max(revision() - fault.older, 1))
     answer = await settle_answer(handler(request))
     if fault.drop == "after":
         return Lost()
@@ -70,9 +70,9 @@ def fault_error(fault: InjectedFault) -> APIError:
     return error
 
 
-def _age(request: Request, revision: int) -> None:
-    """Ask for an older state, where a client asks for none in particular."""
+def ask_for_past(request: Request, revision: int) -> None:
+    """Have a list show an older state, unless it goes on with a list that was begun before."""
     given = {name: values[0] for name, values in request.query.items()}
-    if "continue" not in given and "resourceVersionMatch" not in given:
+    if "continue" not in given:
         given |= {"resourceVersion": str(revision), "resourceVersionMatch": "Exact"}
         request.query_text = urlencode(given)
