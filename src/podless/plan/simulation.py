@@ -8,18 +8,15 @@ from typing import Any, NamedTuple, Self
 
 from podless.apis.apiextensions.group import DEFINITIONS
 from podless.app import App, Settings
-from podless.codec import serializer
-from podless.http.message import Response, settle_answer
 from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.meta import gvk
 from podless.plan.recording import Recorder, record_admission
 from podless.plan.requests import JSON, Answered, Endpoint, read_warnings
-from podless.remote.cluster import make_refusal
 from podless.runtime.jsonobject import Object
 from podless.store import Operation, Record, Stored
 from podless.store.keys import OWN, name_of, namespace_of, resource_of
-from podless.testing.ask import make_request
+from podless.testing.ask import make_request, send_request
 from podless.verbs import storage
 from podless.verbs.call import API
 
@@ -81,22 +78,14 @@ class Simulation:
     async def ask(self, method: str, path: str, body: Any = None, media: str = JSON, **query: str) -> Answered:
         """Return what a request is answered. Raises Refused."""
         app = self._app
-        assert app.handler is not None
         request = make_request(app, method, path, body, media, query)
         if self._user:
             request.headers["impersonate-user"] = self._user
             if self._groups:
                 request.headers["impersonate-group"] = "\n".join(self._groups)
-        answer = await settle_answer(app.handler(request))
-        assert isinstance(answer, Response)
-        if request.settle is not None:
-            request.settle(answer)
-        raw = b"".join(answer.chunks)
-        document = serializer.decode_json(raw) if raw[:1] == b"{" else {"message": raw.decode("utf-8", "replace")}
-        if answer.status >= 300:
-            raise make_refusal(answer.status, document)
+        document, answer = await send_request(app, request)
         warned = [value for name, value in answer.headers if name == "Warning"]
-        return Answered(dict(document), read_warnings(warned))
+        return Answered(document, read_warnings(warned))
 
     def find_endpoint(self, api_version: str, kind: str) -> Endpoint | None:
         """Return where the objects of a kind are; None where it is not served."""

@@ -44,8 +44,12 @@ async def ask_app(
     app: App, method: str, path: str, body: Any = None, *, media: str = "application/json", **query: str
 ) -> Object:
     """The document that answers a request. Raises Refused."""
+    return (await send_request(app, make_request(app, method, path, body, media, query)))[0]
+
+
+async def send_request(app: App, request: Request) -> tuple[Object, Response]:
+    """Return the document that answers a request, and the answer itself. Raises Refused."""
     assert app.handler is not None
-    request = make_request(app, method, path, body, media, query)
     answer = await settle_answer(app.handler(request))
     assert isinstance(answer, Response)
     if request.settle is not None:
@@ -54,7 +58,7 @@ async def ask_app(
     document = serializer.decode_json(raw) if raw[:1] == b"{" else {"message": raw.decode("utf-8", "replace")}
     if answer.status >= 300:
         raise make_refusal(answer.status, document)
-    return dict(document)
+    return dict(document), answer
 
 
 class Lines:
