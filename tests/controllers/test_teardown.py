@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import time
 import uuid
-from collections.abc import Callable
 
 import pytest
 
 from podless.apis.catalog import ALL
 from tests.conftest import CRDS, Client, definition, gadget
-
-
-def until(fact: Callable[[], bool]) -> None:
-    """Wait for a fact that comes about by itself; the rests leave the processor to what it comes about by."""
-    end = time.monotonic() + 60
-    while not fact():
-        assert time.monotonic() < end
-        time.sleep(0.005)
+from tests.eventually import until
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ import shutil
 import signal
 import subprocess
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,6 +18,7 @@ import pytest
 from podless import Server
 from podless.store.etcd.settings import Etcd
 from tests.conftest import Client
+from tests.eventually import until
 from tests.faults.proxy import Proxies
 from tests.store.etcd.cluster import Member
 
@@ -29,14 +29,6 @@ MAPS = "/api/v1/namespaces/default/configmaps"
 
 def thing(name: str) -> dict[str, Any]:
     return {"metadata": {"name": name}, "data": {"a": "b"}}
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for something."""
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.005)
 
 
 @pytest.fixture

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from tests.conftest import Client
+from tests.eventually import until
 from tests.faults.fleet import Fleet, Traffic, fleet, torment
 from tests.faults.linearizable import wrong
 
@@ -32,19 +32,6 @@ def clients(over: Fleet) -> Iterator[list[Client]]:
     yield found
     for one in found:
         one.close()
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Wait for something; who does not answer does not fulfil it."""
-    end = time.monotonic() + 60
-    while True:
-        try:
-            if condition():
-                return
-        except OSError:
-            pass
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def test_clients_see_one_state_whatever_fails(over: Fleet) -> None:

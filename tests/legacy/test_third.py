@@ -7,6 +7,7 @@ from typing import Any
 
 from podless import Server
 from tests.conftest import Client
+from tests.eventually import until
 from tests.legacy.conftest import RUNTIME, THIRD, watch
 
 
@@ -202,7 +203,7 @@ def test_its_end_takes_all_objects_along(client: Client, server: Server) -> None
     since = client.get(THIRD).body["metadata"]["resourceVersion"]
     client.merge(f"{path(group)}/held", {"metadata": {"finalizers": None}})
     assert list(watch(server, THIRD, since, "DELETED")) == [("DELETED", f"cron-tab.{group}")]
-    assert client.get(path(group)).status == 404
+    until(lambda: client.get(path(group)).status == 404)
     # made again it starts out empty
     client.post(THIRD, third(group))
     assert client.get(path(group)).body["items"] == []
