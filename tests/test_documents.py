@@ -16,19 +16,18 @@ from pathlib import Path
 
 import pytest
 
-from podless.cache import fanout, index, watchcache
+from podless.cache import fanout, watchcache
 from podless.cel import patterns
 from podless.cli import backup, restore
 from podless.codec import jsontext
-from podless.http import connection, fairness, rows, secure, selections, status, tls, websocket
+from podless.http import connection, fairness, selections, status, tls, websocket
 from podless.http.audit import auditor, backend
 from podless.http.audit.settings import Audit
 from podless.http.limits import Limits
 from podless.meta import errors
 from podless.offload import fairqueue, offloop
 from podless.offload.process import SECONDS as OFFLOAD_SECONDS
-from podless.runtime import allowance, watchdog
-from podless.store import format as file_format
+from podless.runtime import allowance, slices, watchdog
 from podless.store import reserve, sqlite
 from podless.store.etcd import settings as etcd
 from podless.verbs import storage
@@ -122,18 +121,10 @@ FIGURES: Mapping[str, Figures] = {
         "with # this server never compacts": (etcd.parse_interval("0"),),
     },
     "explanation/architecture.md": {
-        "batches of about # KiB": (fanout._TOGETHER,),
-        "spends # ms on deliveries": (fanout._TURN,),
-        "up to # ms while much is waiting": (fanout._TURN_MOST,),
-        "beyond # MiB, watchers that lag end": (fanout._BEHIND,),
-        "rest # ms for each of them, # ms at most": (fanout._REST_EACH, fanout._REST_MOST),
         "the last # events (# MiB at most)": (watchcache.WINDOW, watchcache.WINDOW_BYTES),
-        "a client that is # MiB behind is cut off": (LIMITS.buffer,),
-        "indexed after first use, # for each resource": (index._MOST,),
-        "within # MiB (`http/rows.py`)": (rows._MOST,),
-        "are read # KiB at a time": (secure._READ,),
+        "a client that is # MiB behind": (LIMITS.buffer,),
         "up to # times after a conflict": (storage._TRIES,),
-        "checks the file for # s": (file_format._CHECK_TIME,),
+        "after # ms other requests run": (slices.SLICE,),
         "Work on long objects, from # KiB on": (offloop.LONG,),
         "take turns by user, # MiB at once": (fairqueue._MOST,),
         "every step that holds the loop for # ms": (watchdog.LONG,),
