@@ -122,26 +122,28 @@ These tables list the clients that podless is tested with; `make clients ARGS=--
 
 ## Libraries
 
-Each is a program under `tests/clients`, in the style of its language. In `watch-cut` and `watch-expired`, watches end
-after two events, by a cut or with a 410, and no event may be missed; `apply` is a server-side apply with a forced
-conflict; `leader-election` is between two candidates; `controller` reconciles objects, recreates deleted dependents,
-and removes a finalizer.
+Each row is a program under `tests/clients`, written in the style of its language. Some columns need an explanation:
+
+- `apply`: a server-side apply with a forced conflict.
+- `watch-cut`, `watch-expired`: watches end after two events, by a closed connection or with a 410. The client must not
+  miss an event.
+- `leader-election`: two candidates compete.
+- `controller`: the program reconciles objects, recreates deleted dependents and removes a finalizer.
 
 {programs}
 
-fabric8's client asks for its watches over WebSocket. kube-rs has no leader election of its own: its program writes the
-lease itself. @kubernetes/client-node 2 needs Node 22; the program is for Node 20, too.
+fabric8's client watches over WebSocket. kube-rs has no leader election, so its program writes the Lease.
+@kubernetes/client-node 2 needs Node 22; the program stays with version 1 to support Node 20.
 
 ## kubectl
 
-On a server with stand-in controllers (`--controllers '*'`), because rollouts need them.
+The server runs with stand-in controllers (`--controllers '*'`), because rollouts need them.
 
 {kubectls}
 
 ## helm
 
-On the same server: a chart with a definition, an object of it, a deployment and a hook, with
-`--wait`.
+The same server gets a chart with a definition, an object of it, a Deployment and a hook, with `--wait`.
 
 {helms}
 """
