@@ -112,14 +112,14 @@ async def run(steps: list[tuple[str, int, int]], bounds: Bounds, folder: Path, *
     await store.close()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(steps=STEPS)
 def test_nothing_is_forgotten_where_all_is_kept(steps: list[tuple[str, int, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(run(steps, Bounds(FOREVER), Path(folder), complete=True))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(steps=STEPS, most=st.integers(0, 12), own=st.none() | st.integers(0, 12))
 def test_what_is_kept_is_right_whatever_the_bounds(
     steps: list[tuple[str, int, int]], most: int, own: int | None
