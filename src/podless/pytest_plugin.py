@@ -1,4 +1,4 @@
-"""The plugin for pytest: servers for tests, and what was asked of them where a test fails.
+"""The pytest plugin: fixtures with servers, and reports of the requests of failed tests.
 
 Nothing but pytest is imported until a test wants a server.
 """
@@ -30,7 +30,7 @@ _numbers = itertools.count(1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The settings in pytest.ini and pyproject.toml, and one for a run."""
+    """Declare the settings of pytest.ini and pyproject.toml, and the command-line options."""
     parser.getgroup("podless").addoption(
         "--podless-chaos",
         metavar="SEED",
@@ -58,7 +58,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Draw the seed of chaos once for all that pytest-xdist starts, and read which releases are wanted."""
+    """Draw the seed of chaos once for all workers of pytest-xdist, and parse the releases."""
     config.stash[_RELEASES] = _chosen(config)
     given = config.option.podless_chaos or config.getini("podless_chaos")
     given = getattr(config, "workerinput", {}).get("podless_chaos", given) or ""
@@ -98,12 +98,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell a worker of pytest-xdist the seed."""
+    """Pass the seed to a worker of pytest-xdist."""
     node.workerinput["podless_chaos"] = node.config.option.podless_chaos
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """The seed of chaos."""
+    """Print the seed of chaos in the header of the report."""
     return [_format_chaos_header(config)] if config.option.podless_chaos else []
 
 
@@ -113,7 +113,7 @@ def _format_chaos_header(config: pytest.Config) -> str:
 
 
 def _server(config: pytest.Config, release: str) -> Server:
-    """A server as the settings want it; not started."""
+    """Return a server with the settings, not started."""
     from podless.server import Server
 
     seed = config.option.podless_chaos
@@ -130,7 +130,7 @@ def _started(config: pytest.Config, server: Server) -> Server:
 
 @pytest.fixture(scope="session")
 def podless_release(request: pytest.FixtureRequest) -> str:
-    """The Kubernetes release of the test's servers, "" for the newest; parametrise it to choose releases."""
+    """The Kubernetes release of the test's servers, "" for the newest; parametrize it to choose releases."""
     chosen = request.config.stash[_RELEASES]
     name: str = getattr(request, "param", chosen[-1] if chosen else "")
     return name
@@ -138,7 +138,7 @@ def podless_release(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def podless(pytestconfig: pytest.Config, podless_release: str) -> Iterator[Server]:
-    """A server in memory for all tests of the session; under pytest-xdist one for each worker."""
+    """A server in memory, shared by all tests of the session (of the worker, under pytest-xdist)."""
     with _server(pytestconfig, podless_release) as server:
         pytestconfig.stash[_SERVER] = server
         yield _started(pytestconfig, server)
@@ -147,14 +147,14 @@ def podless(pytestconfig: pytest.Config, podless_release: str) -> Iterator[Serve
 
 @pytest.fixture
 def podless_fresh(request: pytest.FixtureRequest, podless_release: str) -> Iterator[Server]:
-    """A server in memory for this test alone."""
+    """A server in memory for this test only."""
     with _server(request.config, podless_release) as server:
         yield _started(request.config, server)
 
 
 @pytest.fixture
 def podless_namespace(podless: Server, request: pytest.FixtureRequest) -> Iterator[str]:
-    """The name of a namespace of the session's server for this test alone; it is deleted behind it."""
+    """The name of a namespace of the session's server for this test only; it is deleted after the test."""
     name = f"test-{os.getpid()}-{next(_numbers)}"
     podless.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     yield name
@@ -163,7 +163,7 @@ def podless_namespace(podless: Server, request: pytest.FixtureRequest) -> Iterat
 
 @pytest.fixture
 def podless_plan(podless: Server) -> Callable[..., Plan]:
-    """What applying a set to the session's server would do: `podless_plan("config/")`, as `podless.plan`."""
+    """`podless.plan` for the session's server: `podless_plan("config/")` returns what an apply would do."""
     from podless.plan import plan_set
 
     return partial(plan_set, server=podless)
@@ -171,7 +171,7 @@ def podless_plan(podless: Server) -> Callable[..., Plan]:
 
 @pytest.fixture
 def podless_kubeconfig(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """KUBECONFIG is set to that of the test's own server, or of the session's where it has none."""
+    """Sets KUBECONFIG to that of the test's own server (`podless_fresh`), else of the session's server."""
     own = "podless_fresh" in request.fixturenames
     path = str(request.getfixturevalue("podless_fresh" if own else "podless").kubeconfig)
     monkeypatch.setenv("KUBECONFIG", path)
@@ -180,7 +180,7 @@ def podless_kubeconfig(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
 
 @pytest.fixture(autouse=True)
 def _podless_environment(request: pytest.FixtureRequest) -> Iterator[None]:
-    """KUBECONFIG where it is wanted; and what a test has go wrong on the session's server ends with the test.
+    """Set KUBECONFIG if the settings say so, and remove the faults that a test adds to the session's server.
 
     Fixtures of wider scopes come before this one: what they have go wrong stays.
     """
@@ -203,7 +203,7 @@ _SERVERS = {"podless", "podless_fresh", "podless_namespace"}
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Take note of when the test begins."""
+    """Note the start of the test."""
     item.stash[_BEGUN] = time.monotonic()
 
 
@@ -211,7 +211,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Tell of a failure what was asked of the test's servers, and which events they have."""
+    """Add the requests and events of the test's servers to the report of a failure."""
     report = yield
     if report.failed and call.when in ("setup", "call"):
         values = getattr(item, "funcargs", {}).items()
@@ -225,7 +225,7 @@ def pytest_runtest_makereport(
 
 
 def _sections(name: str, server: Server, begun: float) -> list[tuple[str, str]]:
-    """What a report shows of a server."""
+    """Yield the sections of a report for a server."""
     asked = server.requests.after(begun)
     lines = [f"{time.strftime('%H:%M:%S', time.localtime(one.at))} {one}" for one in asked[-_LINES:]]
     if len(asked) > _LINES:
@@ -239,7 +239,7 @@ def _sections(name: str, server: Server, begun: float) -> list[tuple[str, str]]:
 
 
 def _stories(name: str, server: Server, begun: float, text: str) -> list[tuple[str, str]]:
-    """What happened to the objects that a failure names: each change, by which client, with its difference."""
+    """Return the changes of the objects that a failure names, each with its author and difference."""
     from podless.runtime import clock
 
     try:

@@ -95,6 +95,9 @@ def _begin(title: str, introduction: str) -> str:
     return f"{_NOTE}# {title}\n\n{introduction}"
 
 
+_NAMES = ("bash", "podless", "kubectl")  # are not capitalized
+
+
 def _cell(text: str) -> str:
     return " ".join(text.replace("|", "\\|").split())
 
@@ -108,8 +111,10 @@ def _table(*head: str) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Begin a text with a capital and end it with a period."""
-    return text[:1].upper() + text[1:] + ("" if not text or text.endswith((".", "!", "?")) else ".")
+    """Begin a text with a capital, unless it begins with a name, and end it with a period."""
+    first = text.split(" ", 1)[0].rstrip(",:;")
+    start = text[:1] if first in _NAMES or "." in first.rstrip(".") else text[:1].upper()
+    return start + text[1:] + ("" if not text or text.endswith((".", "!", "?")) else ".")
 
 
 # commands
@@ -137,7 +142,7 @@ def write_commands() -> str:
             actions = [each for each in group._group_actions if "--help" not in each.option_strings]
             if actions:
                 page += f"\n{_title(group)}" + _table("option", "meaning", "default")
-                page += "".join(_row(_left(each), _sentence(each.help or ""), _default(each)) for each in actions)
+                page += "".join(_row(_left(each), _sentence(_help(each)), _default(each)) for each in actions)
     return page + _exit_codes()
 
 
@@ -174,6 +179,12 @@ def _metavar(action: argparse.Action) -> str:
     more = " ..." if action.nargs in ("*", "+", argparse.REMAINDER, "...") else ""
     name = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
     return name.removesuffix(" ...") + more
+
+
+def _help(action: argparse.Action) -> str:
+    """Return the help of an option without its default, which has a column of its own."""
+    text = (action.help or "") % {"default": action.default, "prog": "podless"}
+    return text.removesuffix(f"(default: {action.default})").rstrip()
 
 
 def _left(action: argparse.Action) -> str:
@@ -338,7 +349,7 @@ def write_configuration() -> str:
         kind = "list of strings" if "Sequence" in str(field.type) else config._KINDS.get(field.name, str).__name__
         kind = {"str": "string", "bool": "boolean", "int": "integer"}.get(kind, kind)
         default = "" if field.default in ((), None, "") else f"`{str(field.default).lower()}`"
-        page += _row(f"`{key}`", kind, _sentence(options[field.name].help or ""), default)
+        page += _row(f"`{key}`", kind, _sentence(_help(options[field.name])), default)
     return page
 
 

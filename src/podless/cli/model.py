@@ -23,7 +23,7 @@ def add(commands: Any) -> None:
         ),
     )
     parser.add_argument("paths", metavar="PATH", nargs="+", help="file, folder or pattern; - for the standard input")
-    parser.add_argument("--style", choices=STYLES, default=STYLES[0], help="what the classes are (default: pydantic)")
+    parser.add_argument("--style", choices=STYLES, default=STYLES[0], help="kind of classes (default: pydantic)")
     parser.add_argument("--output", "-o", metavar="FOLDER", type=Path, help="where the modules go")
     parser.set_defaults(run=run)
 

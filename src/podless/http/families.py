@@ -15,7 +15,7 @@ GAUGE, COUNTER, HISTOGRAM = "gauge", "counter", "histogram"
 
 
 class Family(NamedTuple):
-    """Samples of one name. labels: their names, in the order in which values are given."""
+    """A metric family. labels: names of the labels, in the order of the values of a sample."""
 
     type: str
     help: str
@@ -28,64 +28,64 @@ _FLOW = ("priority_level", "flow_schema")
 _REQUEST = ("verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component")
 FAMILIES = {
     "process_start_time_seconds": Family(GAUGE, "Unix time of the start."),
-    "process_cpu_seconds_total": Family(COUNTER, "CPU time used."),
-    "process_resident_memory_bytes": Family(GAUGE, "Memory in use."),
-    "process_virtual_memory_bytes": Family(GAUGE, "Address space in use."),
+    "process_cpu_seconds_total": Family(COUNTER, "CPU time in seconds."),
+    "process_resident_memory_bytes": Family(GAUGE, "Resident memory in bytes."),
+    "process_virtual_memory_bytes": Family(GAUGE, "Virtual memory in bytes."),
     "process_open_fds": Family(GAUGE, "Open file descriptors."),
-    "process_max_fds": Family(GAUGE, "File descriptors that may be open."),
+    "process_max_fds": Family(GAUGE, "Limit of open file descriptors."),
     "python_info": Family(
-        GAUGE, "The Python that runs this.", ("implementation", "major", "minor", "patchlevel", "version")
+        GAUGE, "Version of Python.", ("implementation", "major", "minor", "patchlevel", "version")
     ),
     "python_gc_collections_total": Family(COUNTER, "Runs of the garbage collector.", ("generation",)),
     "python_gc_objects_collected_total": Family(COUNTER, "Objects that the collector freed.", ("generation",)),
-    "python_gc_objects_uncollectable_total": Family(COUNTER, "Objects that it could not free.", ("generation",)),
-    "apiserver_request_total": Family(COUNTER, "Requests that were answered.", (*_REQUEST, "code")),
+    "python_gc_objects_uncollectable_total": Family(COUNTER, "Objects that the collector could not free.", ("generation",)),
+    "apiserver_request_total": Family(COUNTER, "Answered requests.", (*_REQUEST, "code")),
     "apiserver_request_duration_seconds": Family(
-        HISTOGRAM, "Time from a request's head to its answer; of a watch until it begins.", _REQUEST
+        HISTOGRAM, "Time from the head of a request to its answer; for watches, until they start.", _REQUEST
     ),
-    "apiserver_current_inflight_requests": Family(GAUGE, "Requests whose answers take their time.", ("request_kind",)),
-    "apiserver_longrunning_requests": Family(GAUGE, "Watches of clients that are open.", _WATCH),
+    "apiserver_current_inflight_requests": Family(GAUGE, "Requests in flight.", ("request_kind",)),
+    "apiserver_longrunning_requests": Family(GAUGE, "Open watches.", _WATCH),
     "apiserver_flowcontrol_dispatched_requests_total": Family(
-        COUNTER, "Requests that were carried out, by what they match; podless takes turns by user.", _FLOW
+        COUNTER, "Requests that were carried out, by the FlowSchema that they match. podless itself queues by user.", _FLOW
     ),
     "apiserver_flowcontrol_rejected_requests_total": Family(
-        COUNTER, "Requests that were refused because there was too much to do.", (*_FLOW, "reason")
+        COUNTER, "Requests that were rejected with 429.", (*_FLOW, "reason")
     ),
-    "apiserver_flowcontrol_current_inqueue_requests": Family(GAUGE, "Requests that wait for their turn.", _FLOW),
+    "apiserver_flowcontrol_current_inqueue_requests": Family(GAUGE, "Queued requests.", _FLOW),
     "apiserver_flowcontrol_request_wait_duration_seconds": Family(
-        HISTOGRAM, "Time that requests waited for their turn, of those that did.", (*_FLOW, "execute")
+        HISTOGRAM, "Time that queued requests waited.", (*_FLOW, "execute")
     ),
     "apiserver_flowcontrol_nominal_limit_seats": Family(
-        GAUGE, "Requests at once that the shares of a priority level come to; podless takes turns by user.", _FLOW[:1]
+        GAUGE, "Nominal number of concurrent requests of a priority level. podless itself queues by user.", _FLOW[:1]
     ),
-    "apiserver_flowcontrol_lower_limit_seats": Family(GAUGE, "The same without what the level lends.", _FLOW[:1]),
-    "apiserver_flowcontrol_upper_limit_seats": Family(GAUGE, "The same with all that it may borrow.", _FLOW[:1]),
+    "apiserver_flowcontrol_lower_limit_seats": Family(GAUGE, "Nominal limit less the seats that the level can lend.", _FLOW[:1]),
+    "apiserver_flowcontrol_upper_limit_seats": Family(GAUGE, "Nominal limit plus the seats that the level can borrow.", _FLOW[:1]),
     "apiserver_watch_events_total": Family(
-        COUNTER, "Events that watchers were told of, by the version that is stored.", ("group", "version", "resource")
+        COUNTER, "Events sent to watchers, by stored version.", ("group", "version", "resource")
     ),
-    "apiserver_resource_objects": Family(GAUGE, "Objects of each resource that is in memory.", _RESOURCE),
-    "apiserver_audit_event_total": Family(COUNTER, "Events for the audit log."),
-    "apiserver_audit_error_total": Family(COUNTER, "Events that the audit log did not get.", ("plugin",)),
-    "apiserver_storage_size_bytes": Family(GAUGE, "Size of the database.", ("storage_cluster_id",)),
+    "apiserver_resource_objects": Family(GAUGE, "Objects of each resource in memory.", _RESOURCE),
+    "apiserver_audit_event_total": Family(COUNTER, "Audit events."),
+    "apiserver_audit_error_total": Family(COUNTER, "Audit events that were lost.", ("plugin",)),
+    "apiserver_storage_size_bytes": Family(GAUGE, "Size of the database in bytes.", ("storage_cluster_id",)),
     "etcd_request_duration_seconds": Family(
-        HISTOGRAM, "Time of what etcd was asked; requests of many resources share one.", ("operation", *_RESOURCE)
+        HISTOGRAM, "Time of calls to etcd; requests for several resources can share a call.", ("operation", *_RESOURCE)
     ),
-    "podless_store_duration_seconds": Family(HISTOGRAM, "Time of what another store was asked.", ("operation",)),
-    "podless_revision": Family(COUNTER, "Writes since the store was made."),
-    "podless_held_bytes": Family(GAUGE, "Bytes that are held for clients.", ("sort",)),
-    "podless_held_cuts_total": Family(COUNTER, "Clients cut off to make room."),
-    "podless_long_requests_waiting": Family(GAUGE, "Long requests that wait."),
-    "podless_long_requests_refused_total": Family(COUNTER, "Long requests that were refused."),
-    "podless_loop_held_total": Family(COUNTER, "Work that held the event loop for long.", ("sort", "verb")),
-    "podless_loop_held_seconds_total": Family(COUNTER, "Time of that work.", ("sort", "verb")),
-    "podless_loop_held_worst_seconds": Family(GAUGE, "The longest of these times."),
+    "podless_store_duration_seconds": Family(HISTOGRAM, "Time of calls to a store other than etcd.", ("operation",)),
+    "podless_revision": Family(COUNTER, "Revision of the store: number of writes."),
+    "podless_held_bytes": Family(GAUGE, "Memory held for clients in bytes.", ("sort",)),
+    "podless_held_cuts_total": Family(COUNTER, "Connections closed to free memory."),
+    "podless_long_requests_waiting": Family(GAUGE, "Queued long requests."),
+    "podless_long_requests_refused_total": Family(COUNTER, "Rejected long requests."),
+    "podless_loop_held_total": Family(COUNTER, "Times that work held the event loop for 100 ms or longer.", ("sort", "verb")),
+    "podless_loop_held_seconds_total": Family(COUNTER, "Total time of such work in seconds.", ("sort", "verb")),
+    "podless_loop_held_worst_seconds": Family(GAUGE, "Longest such time in seconds."),
 }
 _ESCAPED = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 Sample = tuple[tuple[str, ...], float | Histogram]
 
 
 def render_family(name: str, samples: Iterable[Sample]) -> Iterator[str]:
-    """The lines of a family. samples: values of its labels, and a number, or the histogram of that name."""
+    """Yield the lines of a family. samples: label values, each with a number or a histogram."""
     family = FAMILIES[name]
     yield f"# HELP {name} {family.help}\n# TYPE {name} {family.type}\n"
     for values, sample in samples:

@@ -109,12 +109,12 @@ def test_the_numbers_come_on_a_watch(bench: Server, client: Client) -> None:
 @pytest.mark.parametrize(
     ("spec", "why"),
     [
-        ({}, "is wanted"),
-        ({"status": 500, "drop": "after"}, "nothing else happens"),
+        ({}, "set one of"),
+        ({"status": 500, "drop": "after"}, "can be combined with a delay"),
         ({"status": 200}, "greater than or equal to 400"),
         ({"delay": 1e300}, "less than or equal to 3600"),
         ({"status": 500, "times": 1 << 63}, "times"),
-        ({"webhook": "x", "verb": "get"}, "goes with"),
+        ({"webhook": "x", "verb": "get"}, "can be combined with"),
         ({"status": 500, "name": "(a+)+$" * 1000}, "may not be more than"),
     ],
 )

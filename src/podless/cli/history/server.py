@@ -41,7 +41,7 @@ def add_object(parser: argparse.ArgumentParser) -> None:
     """Add what names one object."""
     parser.add_argument("kind", metavar="KIND", help="kind, plural or short name, or PLURAL.GROUP")
     parser.add_argument("name", metavar="NAME", help="name of the object")
-    parser.add_argument("-n", "--namespace", default="default", help="(default: default)")
+    parser.add_argument("-n", "--namespace", default="default", help="namespace of the object (default: default)")
 
 
 def run_command(options: argparse.Namespace, work: Callable[[HistoryServer], Awaitable[int]]) -> int:

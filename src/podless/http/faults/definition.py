@@ -1,6 +1,6 @@
-"""What the API knows of faults as objects: a kind like one that a definition makes, from the fields of Fault.
+"""The kind Fault, compiled from the fields of InjectedFault as from a CustomResourceDefinition.
 
-There is no definition in the store: a server that takes no such objects does not know them.
+The store has no such definition, and servers without --enable-faults do not serve the kind.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ VERSION = "v1"
 _NAMES = {"plural": "faults", "singular": "fault", "kind": "Fault", "listKind": "FaultList"}
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 _STATUS = {
-    "observedGeneration": ("integer", "the spec that the numbers are about"),
-    "matched": ("integer", "requests that fitted"),
-    "injected": ("integer", "those to which it happened"),
-    "seed": ("integer", "of the probability: the one that is given, or that was drawn"),
+    "observedGeneration": ("integer", "generation of the spec that the counts belong to"),
+    "matched": ("integer", "number of requests that matched"),
+    "injected": ("integer", "number of requests that failed"),
+    "seed": ("integer", "seed of the probability: the given or the random one"),
 }
 _COLUMNS = (
     ("Verb", "string", ".spec.verb", 0),
@@ -35,7 +35,7 @@ _COLUMNS = (
 
 
 def fault_definition() -> Object:
-    """The CustomResourceDefinition that would make the kind."""
+    """Return the CustomResourceDefinition of the kind."""
     version = {
         "name": VERSION,
         "served": True,

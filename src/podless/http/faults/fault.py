@@ -1,4 +1,4 @@
-"""What is to go wrong, where and how often: one rule language for Python and for objects (definition.py)."""
+"""Faults: which requests fail, how, and how often. Python and objects (definition.py) share these fields."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ Kinds = Callable[[str, str], str]
 
 
 class BadFault(ValueError):
-    """There can be no such fault; the text is one line for a person."""
+    """The fields of a fault are invalid; the text is one line."""
 
 
 class Term(NamedTuple):
-    """What is told of a field, and what it may be. least, most: of a number, or of the characters of a text."""
+    """The help text and the bounds of a field. least, most: of a number, or of the length of a string."""
 
     about: str
     least: float = 0
@@ -40,7 +40,7 @@ class Term(NamedTuple):
 
 
 def _term(about: str, value: Any = "", **more: Any) -> Any:
-    """A field of a fault; its default says its type, unless that is given."""
+    """Declare a field of a fault; its type is that of the default, unless given."""
     more.setdefault("type", type(value))
     more.setdefault("most", _LONG - 1 if more["type"] is not str else 1024)
     return field(default=value, metadata={"term": Term(about, **more)})
@@ -48,47 +48,47 @@ def _term(about: str, value: Any = "", **more: Any) -> Any:
 
 @dataclass(slots=True, kw_only=True)
 class InjectedFault:
-    """One thing that goes wrong; each field says what it is about. Raises BadFault for what cannot be.
+    """One fault. Raises BadFault for invalid fields.
 
-    label: a name, which error texts tell. spared: groups to which it does not happen, nor where the User-Agent begins
-    with spared_agent. matched: requests that fitted. injected: those to which it happened. tell: called when something
-    is counted.
+    label: a name for error texts. spared: API groups whose requests never fail. spared_agent: requests whose User-Agent
+    starts with this never fail. matched: number of requests that matched. injected: number of requests that failed.
+    tell: called whenever a count changes.
     """
 
     label: str = ""
     spared: tuple[str, ...] = ()
     spared_agent: str = ""
 
-    verb: str = _term("of the request", choices=VERBS)
-    resource: str = _term('"widgets", "widgets.example.com", "widgets/status"; "*" for any; as in RBAC')
-    kind: str = _term('the same by kind: "Widget", "Widget.example.com", "Widget/status"')
-    namespace: str = _term("in which; here and below, a * at the end stands for any rest")
-    name: str = _term("of the object, as far as the request tells it")
-    user: str = _term("who asks, after impersonation")
-    agent: str = _term("how the User-Agent begins")
-    path: str = _term("how the path begins, for what is no resource: /apis, /openapi, /readyz; nothing else fits then")
-    webhook: str = _term("how the address of a webhook begins: the server's calls to it run out of time at once")
+    verb: str = _term("verb of the request", choices=VERBS)
+    resource: str = _term('resource, as in RBAC: "widgets", "widgets.example.com", "widgets/status"; "*" for any')
+    kind: str = _term('kind, instead of resource: "Widget", "Widget.example.com", "Widget/status"')
+    namespace: str = _term("namespace; in this field and in name and user, a * at the end matches any suffix")
+    name: str = _term("name of the object, if the request has one")
+    user: str = _term("user, after impersonation")
+    agent: str = _term("prefix of the User-Agent")
+    path: str = _term("prefix of a path that is no resource: /apis, /openapi, /readyz; without it, only resources match")
+    webhook: str = _term("prefix of a webhook's URL: the server's calls to it time out at once")
 
-    nth: int = _term("only the nth request that fits, from 1 on; 0: each", 0)
-    times: int = _term("so many at the most, from the first on; 0: no bound", 0)
-    probability: float = _term("of each", 1.0, most=1)
+    nth: int = _term("only the nth matching request, counted from 1; 0 for every one", 0)
+    times: int = _term("only the first so many matching requests; 0 for no limit", 0)
+    probability: float = _term("probability that a matching request fails", 1.0, most=1)
     seed: int = field(
         default_factory=lambda: random.randrange(1 << 31),
-        metadata={"term": Term("of the probability; else drawn", -_LONG, type=int)},
+        metadata={"term": Term("seed of the probability (default: random)", -_LONG, type=int)},
     )
 
-    delay: float = _term("seconds before all else", 0.0, most=3600)
-    status: int = _term("code of the answer: 409, 410, 429, 500, 503, 504 ...", 0, least=400, most=599)
-    message: str = _term("of the answer", most=4096)
-    retry_after: int = _term("seconds that the answer tells", 0, most=_DAY)
-    drop: str = _term("the connection ends before or after the request was carried out", choices=DROPS)
-    older: int = _term("a list is of the state so many revisions before", 0)
-    cut_after: int | None = _term("a watch ends after so many events", None, type=int)
-    expire_after: int | None = _term("a watch ends with a 410 after so many events", None, type=int)
-    bookmarks: bool = _term("of a watch's events only bookmarks come", False)
-    duplicate: int = _term("each event of a watch comes so many times", 1, least=1, most=100)
-    burst: float = _term("events of a watch of so many seconds come together", 0.0, most=60)
-    compress: bool = _term("of those that come together only the last of each object", False)
+    delay: float = _term("delay before everything else, in seconds", 0.0, most=3600)
+    status: int = _term("status code of the answer: 409, 410, 429, 500, 503, 504 ...", 0, least=400, most=599)
+    message: str = _term("message of the answer", most=4096)
+    retry_after: int = _term("Retry-After of the answer, in seconds", 0, most=_DAY)
+    drop: str = _term("close the connection before or after the request is carried out", choices=DROPS)
+    older: int = _term("answer a list from the state this many revisions ago", 0)
+    cut_after: int | None = _term("end a watch after this many events", None, type=int)
+    expire_after: int | None = _term("end a watch with 410 after this many events", None, type=int)
+    bookmarks: bool = _term("send only the bookmarks of a watch", False)
+    duplicate: int = _term("send each event of a watch this many times", 1, least=1, most=100)
+    burst: float = _term("collect the events of a watch for this many seconds and send them together", 0.0, most=60)
+    compress: bool = _term("of collected events, send only the last one of each object", False)
 
     matched: int = field(default=0, init=False)
     injected: int = field(default=0, init=False)
@@ -107,7 +107,7 @@ class InjectedFault:
 
     @classmethod
     def of(cls, label: str, given: Mapping[str, Any], seed: int | None = None) -> InjectedFault:
-        """The fault of a spec in camel case. seed: where it has none. Raises BadFault."""
+        """Return the fault of a spec in camel case. seed: used if the spec has none. Raises BadFault."""
         unknown = [name for name in given if name not in _NAMES]
         if unknown:
             raise BadFault(f"unknown field {unknown[0]!r}")
@@ -118,12 +118,12 @@ class InjectedFault:
 
     @property
     def of_watches(self) -> bool:
-        """Whether it happens to watches alone."""
+        """Whether the fault affects watches only."""
         ends = self.cut_after is not None or self.expire_after is not None
         return ends or self.bookmarks or self.duplicate > 1 or self.burst > 0
 
     def fits(self, request: Request, kinds: Kinds) -> bool:
-        """Whether it is about such a request."""
+        """Whether the request matches."""
         asked = request.info.asked
         if self.webhook or bool(asked.resource) is bool(self.path):
             return False
@@ -145,10 +145,10 @@ class InjectedFault:
         return agent.startswith(self.agent) and not (self.spared_agent and agent.startswith(self.spared_agent))
 
     def happens(self, what: str) -> bool:
-        """Whether it happens to one more request that fits; it is counted. what: the sort of the request.
+        """Count a matching request, and return whether it fails. what: a key of the request, such as verb and object.
 
-        With a probability, this depends on the seed, and on how many of its sort were there before: requests of other
-        sorts, which a program may send at the same time, change nothing for it.
+        With a probability, the result depends on the seed and on the number of earlier requests with the same key.
+        Concurrent requests with other keys do not change it.
         """
         self.matched += 1
         if self.tell is not None:
@@ -168,7 +168,7 @@ class InjectedFault:
 
 
 class FaultRule(NamedTuple):
-    """What must hold of the fields together. expression: the same in CEL, on a spec."""
+    """A rule about several fields. expression: the same rule in CEL, on a spec."""
 
     expression: str
     message: str
@@ -181,7 +181,7 @@ _ENDS = ("cutAfter", "expireAfter")
 
 
 def _set(name: str) -> str:
-    """Whether a spec has something other than the default."""
+    """Return the CEL expression that a field of a spec differs from its default."""
     one = _KNOWN[name]
     if one.default is None or isinstance(one.default, bool):
         return f"has(self.{name})" if one.default is None else f"(has(self.{name}) && self.{name})"
@@ -198,7 +198,7 @@ def _has(fault: InjectedFault, *names: str) -> bool:
 
 
 def _no_two(name: str, others: tuple[str, ...], message: str) -> FaultRule:
-    """Where one field is set, none of some others is."""
+    """Return the rule that a field excludes others."""
     return FaultRule(
         f"!{_set(name)} || !({_any(*others)})",
         message,
@@ -207,15 +207,15 @@ def _no_two(name: str, others: tuple[str, ...], message: str) -> FaultRule:
 
 
 def _needs(others: tuple[str, ...], name: str, message: str) -> FaultRule:
-    """Where one of some fields is set, so is another."""
+    """Return the rule that some fields need another one."""
     return FaultRule(
         f"!({_any(*others)}) || {_set(name)}", message, lambda fault: not _has(fault, *others) or _has(fault, name)
     )
 
 
 def _only(others: tuple[str, ...], verb: str) -> FaultRule:
-    """Some fields are about requests of one verb."""
-    message = f"{', '.join(others)}: of {verb} requests only"
+    """Return the rule that some fields apply to one verb only."""
+    message = f"{', '.join(others)}: for {verb} requests only"
     return FaultRule(
         f"!({_any(*others)}) || !has(self.verb) || self.verb in ['', '{verb}']",
         message,
@@ -237,46 +237,46 @@ _WATCHES = (*_ENDS, "bookmarks", "duplicate", "burst")
 _REST = tuple(name for name in _NAMES if name not in _ALONE)
 
 RULES = (
-    FaultRule(_any(*_HAPPENS), f"one of {', '.join(_HAPPENS)} is wanted", lambda fault: _has(fault, *_HAPPENS)),
-    _no_two("webhook", _REST, f"webhook: goes with {', '.join(_ALONE[1:])} only"),
+    FaultRule(_any(*_HAPPENS), f"set one of {', '.join(_HAPPENS)}", lambda fault: _has(fault, *_HAPPENS)),
+    _no_two("webhook", _REST, f"webhook: can be combined with {', '.join(_ALONE[1:])} only"),
     _no_two(
         "path",
         ("resource", "kind", "namespace", "name", "older", *_WATCHES),
-        "path: is about what is no resource",
+        "path: cannot be combined with fields about resources",
     ),
-    _no_two("status", ("drop", "older", *_WATCHES), "status: nothing else happens then, but for a delay"),
-    _no_two("drop", ("older", *_WATCHES), "drop: nothing else happens then, but for a delay"),
-    _no_two("older", _WATCHES, "older: of list requests only"),
-    _no_two(_ENDS[0], _ENDS[1:], "cutAfter, expireAfter: one of them"),
-    _needs(("message", "retryAfter"), "status", "message, retryAfter: need a status"),
-    _needs(("compress",), "burst", "compress: needs a burst"),
+    _no_two("status", ("drop", "older", *_WATCHES), "status: can be combined with a delay only"),
+    _no_two("drop", ("older", *_WATCHES), "drop: can be combined with a delay only"),
+    _no_two("older", _WATCHES, "older: for list requests only"),
+    _no_two(_ENDS[0], _ENDS[1:], "cutAfter, expireAfter: set only one of them"),
+    _needs(("message", "retryAfter"), "status", "message, retryAfter: require status"),
+    _needs(("compress",), "burst", "compress: requires burst"),
     _only(("older",), "list"),
     _only(_WATCHES, "watch"),
 )
 
 
 def _check(name: str, given: Any, term: Term) -> None:
-    """Raises BadFault for what a field cannot be."""
+    """Raise BadFault for an invalid value of a field."""
     taken = (int, float) if term.type is float else (term.type,)
     if type(given) not in taken:
-        raise BadFault(f"{name}: {_TYPES[term.type]} is wanted")
+        raise BadFault(f"{name}: must be {_TYPES[term.type]}")
     if term.choices and given not in term.choices:
-        raise BadFault(f"{name}: one of {', '.join(term.choices)}")
+        raise BadFault(f"{name}: must be one of {', '.join(term.choices)}")
     size = len(given) if isinstance(given, str) else given
     if not term.least <= size <= term.most:  # NaN is nowhere
-        raise BadFault(f"{name}: from {term.least:g} to {term.most:g}")
+        raise BadFault(f"{name}: must be from {term.least:g} to {term.most:g}")
 
 
-_TYPES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+_TYPES = {str: "a string", int: "an integer", float: "a number", bool: "true or false"}
 
 
 def _is(wanted: str, its: str, asked: Attributes) -> bool:
-    """Whether a resource is the one that is wanted; without a group that of any, without a subresource the object."""
+    """Whether a resource matches; without a group in any group, without a subresource the object itself."""
     name, _, part = wanted.partition("/")
     plain, _, group = name.partition(".")
     return plain in ("*", its) and (not group or group == asked.group) and (part == asked.subresource or wanted == "*")
 
 
 def _like(wanted: str, text: str) -> bool:
-    """Whether a text is what is wanted, or begins so."""
+    """Whether a text equals the pattern, or starts with it if that ends in *."""
     return not wanted or wanted == text or (wanted[-1] == "*" and text.startswith(wanted[:-1]))
