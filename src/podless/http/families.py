@@ -33,12 +33,12 @@ FAMILIES = {
     "process_virtual_memory_bytes": Family(GAUGE, "Virtual memory in bytes."),
     "process_open_fds": Family(GAUGE, "Open file descriptors."),
     "process_max_fds": Family(GAUGE, "Limit of open file descriptors."),
-    "python_info": Family(
-        GAUGE, "Version of Python.", ("implementation", "major", "minor", "patchlevel", "version")
-    ),
+    "python_info": Family(GAUGE, "Version of Python.", ("implementation", "major", "minor", "patchlevel", "version")),
     "python_gc_collections_total": Family(COUNTER, "Runs of the garbage collector.", ("generation",)),
     "python_gc_objects_collected_total": Family(COUNTER, "Objects that the collector freed.", ("generation",)),
-    "python_gc_objects_uncollectable_total": Family(COUNTER, "Objects that the collector could not free.", ("generation",)),
+    "python_gc_objects_uncollectable_total": Family(
+        COUNTER, "Objects that the collector could not free.", ("generation",)
+    ),
     "apiserver_request_total": Family(COUNTER, "Answered requests.", (*_REQUEST, "code")),
     "apiserver_request_duration_seconds": Family(
         HISTOGRAM, "Time from the head of a request to its answer; for watches, until they start.", _REQUEST
@@ -46,7 +46,9 @@ FAMILIES = {
     "apiserver_current_inflight_requests": Family(GAUGE, "Requests in flight.", ("request_kind",)),
     "apiserver_longrunning_requests": Family(GAUGE, "Open watches.", _WATCH),
     "apiserver_flowcontrol_dispatched_requests_total": Family(
-        COUNTER, "Requests that were carried out, by the FlowSchema that they match. podless itself queues by user.", _FLOW
+        COUNTER,
+        "Requests that were carried out, by the FlowSchema that they match. podless itself queues by user.",
+        _FLOW,
     ),
     "apiserver_flowcontrol_rejected_requests_total": Family(
         COUNTER, "Requests that were rejected with 429.", (*_FLOW, "reason")
@@ -58,8 +60,12 @@ FAMILIES = {
     "apiserver_flowcontrol_nominal_limit_seats": Family(
         GAUGE, "Nominal number of concurrent requests of a priority level. podless itself queues by user.", _FLOW[:1]
     ),
-    "apiserver_flowcontrol_lower_limit_seats": Family(GAUGE, "Nominal limit less the seats that the level can lend.", _FLOW[:1]),
-    "apiserver_flowcontrol_upper_limit_seats": Family(GAUGE, "Nominal limit plus the seats that the level can borrow.", _FLOW[:1]),
+    "apiserver_flowcontrol_lower_limit_seats": Family(
+        GAUGE, "Nominal limit less the seats that the level can lend.", _FLOW[:1]
+    ),
+    "apiserver_flowcontrol_upper_limit_seats": Family(
+        GAUGE, "Nominal limit plus the seats that the level can borrow.", _FLOW[:1]
+    ),
     "apiserver_watch_events_total": Family(
         COUNTER, "Events sent to watchers, by stored version.", ("group", "version", "resource")
     ),
@@ -76,7 +82,9 @@ FAMILIES = {
     "podless_held_cuts_total": Family(COUNTER, "Connections closed to free memory."),
     "podless_long_requests_waiting": Family(GAUGE, "Queued long requests."),
     "podless_long_requests_refused_total": Family(COUNTER, "Rejected long requests."),
-    "podless_loop_held_total": Family(COUNTER, "Times that work held the event loop for 100 ms or longer.", ("sort", "verb")),
+    "podless_loop_held_total": Family(
+        COUNTER, "Times that work held the event loop for 100 ms or longer.", ("sort", "verb")
+    ),
     "podless_loop_held_seconds_total": Family(COUNTER, "Total time of such work in seconds.", ("sort", "verb")),
     "podless_loop_held_worst_seconds": Family(GAUGE, "Longest such time in seconds."),
 }

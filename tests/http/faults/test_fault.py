@@ -73,7 +73,7 @@ def test_watches_and_lists_alone_fit_what_happens_to_them() -> None:
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ({}, "one of delay, status, "),
+        ({}, "set one of delay, status, "),
         ({"status": 200}, "status: must be from 400 to 599"),
         ({"status": "500"}, "status: must be an integer"),
         ({"status": 500.0}, "status: must be an integer"),
@@ -96,7 +96,10 @@ def test_watches_and_lists_alone_fit_what_happens_to_them() -> None:
         ({"older": 1, "verb": "get"}, "older: for list requests only"),
         ({"cut_after": 1, "expire_after": 1}, "cutAfter, expireAfter: set only one of them"),
         ({"webhook": "https://x", "verb": "get"}, "webhook: can be combined with nth, times, probability, seed only"),
-        ({"path": "/apis", "resource": "widgets", "status": 500}, "path: cannot be combined with fields about resources"),
+        (
+            {"path": "/apis", "resource": "widgets", "status": 500},
+            "path: cannot be combined with fields about resources",
+        ),
         ({"compress": True, "duplicate": 2}, "compress: requires burst"),
         ({"message": "x", "delay": 1}, "message, retryAfter: require status"),
     ],

@@ -36,7 +36,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("kind", metavar="KIND", nargs="?", default="", help="kind, plural or short name")
     parser.add_argument("name", metavar="NAME", nargs="?", default="", help="name of an object")
-    parser.add_argument("-n", "--namespace", default="", help="namespace of the object, or of the log (default: default with KIND, else all)")
+    parser.add_argument("-n", "--namespace", default="", help="namespace (default: default with KIND, else all)")
     parser.add_argument("-A", "--all-namespaces", action="store_true", help="all namespaces")
     parser.add_argument("--since", metavar="TIME", help="only later changes: a duration (1h) or RFC 3339")
     parser.add_argument("--by", metavar="USER", default="", help="only changes of this user")

@@ -50,7 +50,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("kind", metavar="KIND", nargs="?", default="", help="kind, plural or short name")
     parser.add_argument("name", metavar="NAME", nargs="?", default="", help="name of an object")
-    parser.add_argument("-n", "--namespace", default="", help="namespace of the object, or the namespace to undo (default: default with KIND)")
+    parser.add_argument("-n", "--namespace", default="", help="namespace (default: default with KIND)")
     parser.add_argument("--to", metavar="REVISION|TIME", help="the wanted state (default: before the last change)")
     parser.add_argument("--since", metavar="TIME", help="undo all changes of the namespace since then")
     parser.add_argument("--dry-run", action="store_true", help="have the server check the writes, and write nothing")

@@ -66,7 +66,9 @@ class InjectedFault:
     name: str = _term("name of the object, if the request has one")
     user: str = _term("user, after impersonation")
     agent: str = _term("prefix of the User-Agent")
-    path: str = _term("prefix of a path that is no resource: /apis, /openapi, /readyz; without it, only resources match")
+    path: str = _term(
+        "prefix of a path that is no resource: /apis, /openapi, /readyz; without it, only resources match"
+    )
     webhook: str = _term("prefix of a webhook's URL: the server's calls to it time out at once")
 
     nth: int = _term("only the nth matching request, counted from 1; 0 for every one", 0)
