@@ -62,15 +62,13 @@ class MutatingAdmissionPolicy(Plugin):
         self._hooks: Hooks[MutatingPolicy] = Hooks(state, MUTATING_POLICIES, MUTATING_BINDINGS, MutatingPolicy)
 
     async def start(self) -> None:
-        """Read the policies."""
         await self._hooks.load()
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        """Whether a policy may be about such writes."""
         return operation != DELETE and bool(self._hooks.concerning(operation, kind, subresource))
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Change the object. Raises Forbidden where a policy fails, unless that is to be ignored."""
+        """Raise Forbidden if a policy fails and its failurePolicy is Fail."""
         hooks = self._hooks.concerning(attr.operation, attr.kind, attr.subresource)
         subject = Subject(attr, self._state, self._authorizer)
         rounds = Reinvocation.of(attr, "MutatingAdmissionPolicy")

@@ -38,7 +38,6 @@ class Told(APIError):
         self.reason = given.get("reason") or ""
 
     def status(self) -> dict[str, Any]:
-        """The Status as it was given, with our message."""
         head = {"kind": "Status", "apiVersion": "v1", "metadata": self._given.get("metadata") or {}}
         body = {"status": "Failure", "message": self.message}
         if self.reason:

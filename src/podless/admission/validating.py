@@ -85,15 +85,13 @@ class ValidatingAdmissionPolicy(Plugin):
         self._hooks: Hooks[ValidatingPolicy] = Hooks(state, VALIDATING_POLICIES, VALIDATING_BINDINGS, ValidatingPolicy)
 
     async def start(self) -> None:
-        """Read the policies."""
         await self._hooks.load()
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """Whether a policy may be about such writes."""
         return bool(self._hooks.concerning(operation, kind, subresource))
 
     async def validate(self, attr: AdmissionAttributes) -> None:
-        """Raises Forbidden, with the code and reason that the policy wants."""
+        """Raise Forbidden with the code and reason of the policy."""
         hooks = self._hooks.concerning(attr.operation, attr.kind, attr.subresource)
         await _Run(attr, Subject(attr, self._state, self._authorizer)).go(self._hooks, hooks)
 

@@ -96,7 +96,6 @@ class _Webhooks(Plugin):
         self._webhooks: Concerned[Webhook] = Concerned(_covers, is_exempt)
 
     async def start(self) -> None:
-        """Read the configurations."""
         await self._source.load()
 
     def _concerning(self, operation: str, kind: Kind, subresource: str) -> Sequence[Webhook]:
@@ -181,11 +180,10 @@ class ValidatingAdmissionWebhook(_Webhooks):
         return hooks.validating
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """Whether a webhook may be about such writes."""
         return bool(self._concerning(operation, kind, subresource))
 
     async def validate(self, attr: AdmissionAttributes) -> None:
-        """Raises what the first webhook says that refuses, or that fails where that counts."""
+        """Raise the error of the first webhook that denies the write, or fails with failurePolicy Fail."""
         subject = self._subject(attr)
         asked = []
         for webhook in self._concerning(attr.operation, attr.kind, attr.subresource):
@@ -223,11 +221,10 @@ class MutatingAdmissionWebhook(_Webhooks):
         return hooks.mutating
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        """Whether a webhook may be about such writes."""
         return bool(self._concerning(operation, kind, subresource))
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Change the object. Raises what a webhook says that refuses, or that fails where that counts."""
+        """Raise the error of a webhook that denies the write, or fails with failurePolicy Fail."""
         rounds = Reinvocation.of(attr, "MutatingAdmissionWebhook")
         subject = self._subject(attr)
         for place, webhook in enumerate(self._concerning(attr.operation, attr.kind, attr.subresource)):

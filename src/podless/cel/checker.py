@@ -108,7 +108,6 @@ class _Checker(Pass[Type]):
         self.nodes: list[Expr] = []
 
     def visit(self, node: Expr) -> Type:
-        """The type of a node, which it keeps."""
         node.type = super().visit(node)
         self.nodes.append(node)
         return node.type

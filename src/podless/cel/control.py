@@ -68,7 +68,6 @@ class Control(Maker):
         return Value(result, node.type)
 
     def comprehension(self, node: Comprehension) -> Value:
-        """A macro over a list or map, as a loop."""
         if node.macro == "bind":
             return self.bound(node)
         over = self.emit(node.over)

@@ -283,7 +283,7 @@ class ParsedJSON(_Parsed[tuple[Any, list[str], Floats]]):
     pairs: Any = None
 
     def take(self) -> tuple[Any, list[str], Floats] | None:
-        """As for all; the copies are made in Python, which lets other threads go on."""
+        """Copy in Python, so that other threads can run meanwhile."""
         found = super().take()
         if found is None or not self.kept:
             return found

@@ -43,7 +43,6 @@ class AccountTokens(Controller):
         self._of: dict[str, set[str]] = {}  # the key of an account -> those of its Secrets
 
     async def begin(self) -> None:
-        """Fill in what lacks a token."""
         for collection, handler in ((self._secrets, self._changed), (self._accounts, self._moved)):
             await collection.load()
             self.leave.append(collection.add_event_handler(handler))
@@ -52,7 +51,7 @@ class AccountTokens(Controller):
 
     @property
     def awaited(self) -> Sequence[Kind]:
-        """Secrets and their accounts: the token is there, or gone, before the write is answered."""
+        """Reconcile Secrets and ServiceAccounts before their write is answered, so that tokens are valid or gone."""
         return (SECRETS, SERVICE_ACCOUNTS)
 
     def _look(self, entry: Entry) -> None:
@@ -79,11 +78,9 @@ class AccountTokens(Controller):
                     self.queue.add(key)
 
     def due(self, key: str) -> Iterable[str]:
-        """Return the keys of an account's Secrets, or that of the Secret."""
         return tuple(self._of.get(key, ())) if key.startswith(SERVICE_ACCOUNTS.prefix) else (key,)
 
     async def reconcile(self, key: str) -> None:
-        """Fill the Secret, or delete it where its account is gone."""
         entry = self._secrets.get(key)
         if entry is None or entry.terminating or (place := _account(entry)) is None:
             return

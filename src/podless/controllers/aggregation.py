@@ -46,11 +46,9 @@ class Registration(Controller):
 
     @property
     def awaited(self) -> Sequence[Kind]:
-        """APIServices: discovery shows each before its write is answered."""
         return (self._kind,)
 
     def due(self, key: str) -> Iterable[str]:
-        """Return the one key that there is."""
         return (_ALL,)
 
     async def reconcile(self, key: str) -> None:
@@ -77,7 +75,6 @@ class Availability(Controller):
         self._following = False
 
     async def begin(self) -> None:
-        """Look at all that there are."""
         await self._collection.load()
         self.leave.append(self._collection.add_event_handler(self._note))
         for entry in self._collection.under(self._kind.prefix)[0]:

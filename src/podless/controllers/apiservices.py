@@ -51,7 +51,6 @@ class APIServices(Controller):
             self.queue.add(_ALL, _DELAY)
 
     async def reconcile(self, key: str) -> None:
-        """Make, mend and delete what the registry asks for."""
         registered = dict.fromkeys(
             (kind.group, version.name, kind.custom)
             for kind in self.api.registry

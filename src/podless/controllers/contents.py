@@ -68,7 +68,6 @@ class Contents(Controller):
 
     @property
     def awaited(self) -> Sequence[Kind]:
-        """Namespaces: each has its contents before its write is answered."""
         return (self._namespaces,)
 
     def _born(self, events: Sequence[Event]) -> None:
@@ -84,11 +83,10 @@ class Contents(Controller):
                 self.queue.add(event.before.namespace)
 
     def due(self, key: str) -> Iterable[str]:
-        """Return the name of the namespace."""
         return (keys.name_of(key),)
 
     async def reconcile(self, key: str) -> None:
-        """Make what the namespace lacks, unless it is gone or going."""
+        """Create what the namespace lacks, unless it is being deleted."""
         home = self.api.collection(self._namespaces).get(self._namespaces.key("", key))
         if home is not None and not home.terminating:
             await asyncio.gather(*(self._fill(key, content) for content in self._contents))

@@ -71,11 +71,10 @@ class Definitions(Controller):
 
     @property
     def awaited(self) -> Sequence[Kind]:
-        """Definitions: each is in force before its write is answered."""
         return (self._kind,)
 
     def follow_up_commits(self, key: str, made: Object) -> FollowUpCommits | None:
-        """Return the commits that name and establish a new definition; None where its names are not free."""
+        """Return the commits that accept names and establish a new definition; None if its names are taken."""
         return self._naming.follow_up_commits(key, made)
 
     def _note(self, events: Sequence[Event]) -> None:
@@ -86,7 +85,7 @@ class Definitions(Controller):
             self.queue.add(event.key)
 
     async def after_commit(self, key: str, made: Object | None = None) -> None:
-        """As every controller's; where a definition is gone, those have their names by then that it kept from them."""
+        """Also give names that a deleted definition frees to the definitions that wait for them."""
         if made is not None:
             self._made[key] = made
         await super().after_commit(key)
@@ -98,7 +97,6 @@ class Definitions(Controller):
         return self._locks.setdefault(keys.name_of(key).partition(".")[2], asyncio.Lock())
 
     async def reconcile(self, key: str) -> None:
-        """Bring one definition into force, or take it out of it."""
         async with self._lock(key):
             made = self._made.pop(key, None)
             entry = self._collection.get(key)

@@ -38,7 +38,7 @@ class Expiry(Controller):
         self._times: deque[float] = deque()
 
     async def begin(self) -> None:
-        """Begin; what is stored is read in the background."""
+        """Start; stored objects are read in the background."""
         self.leave.append(clock.CURRENT.get().listen(self._advanced))
         self.run("load", self._load)
 
@@ -66,7 +66,6 @@ class Expiry(Controller):
             self.queue.add(entry.key)
 
     async def reconcile(self, key: str) -> None:
-        """Delete the object where its time is over."""
         entry = self._collection.get(key)
         if entry is None:
             return

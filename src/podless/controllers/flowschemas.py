@@ -21,7 +21,6 @@ class FlowSchemas(Controller):
     name = "api-priority-and-fairness-config-consumer-v1"
 
     async def begin(self) -> None:
-        """Look at all schemas, where they are served."""
         if self.api.registry.get(FLOW_SCHEMAS.group, FLOW_SCHEMAS.plural) is None:
             return
         levels = await self.api.loaded(PRIORITY_LEVELS)
@@ -34,7 +33,6 @@ class FlowSchemas(Controller):
                 self.queue.add(entry.key)
 
     async def reconcile(self, key: str) -> None:
-        """Say in the status of a schema whether its level is there, where that is not said yet."""
         entry = self.api.collection(FLOW_SCHEMAS).get(key)
         if entry is None:
             return

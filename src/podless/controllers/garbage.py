@@ -50,7 +50,7 @@ class Garbage(Controller):
         self._generation = -1
 
     async def begin(self) -> None:
-        """Begin to follow; what is stored already is read in the background."""
+        """Start; stored objects are read in the background."""
         self.leave.append(self.api.cache.add_change_handler(self._take))
         self.run(_SCAN, self._scan)
 
@@ -134,7 +134,7 @@ class Garbage(Controller):
         self._scanning = None
 
     async def reconcile(self, key: str) -> None:
-        """Decide on one object; again where it changes meanwhile."""
+        """Decide on one object; retry if it changes meanwhile."""
         kind = self._kind_of(key)
         if kind is None or not kind.strategy.deletion.collected:
             return

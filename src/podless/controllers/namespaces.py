@@ -54,7 +54,6 @@ class Namespaces(Controller):
         self._collection: WatchCache = api.collection(kind)
 
     async def begin(self) -> None:
-        """Make what is missing, and go on with what was begun."""
         await self._collection.load()
         missing = [name for name in SYSTEM if self._collection.get(self._kind.key("", name)) is None]
         await asyncio.gather(*map(self._make, missing))

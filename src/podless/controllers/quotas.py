@@ -37,13 +37,12 @@ class Quotas(Controller):
         self._meter = meter
 
     async def begin(self) -> None:
-        """Load the quotas, so that no creation passes them, and count."""
+        """Load the quotas first, so that no create exceeds them; then count."""
         await self._collection.load()
         self.leave += [self._collection.add_event_handler(self._changed), self.api.registry.listen(self._recount)]
         self._recount()
 
     async def stop(self) -> None:
-        """End; what has changed is counted at the next start."""
         self.leave += self._followed.values()
         await super().stop()
 
@@ -65,7 +64,6 @@ class Quotas(Controller):
             self.queue.add(namespace)
 
     async def reconcile(self, key: str) -> None:
-        """Count for all quotas of a namespace."""
         await asyncio.gather(*map(self._count, self._collection.under(self._kind.keys.scope(key))[0]))
 
     async def _count(self, entry: Entry) -> None:

@@ -42,7 +42,7 @@ class Roles(Controller):
         self._gathered = -1  # the change of a role up to which aggregated ones have their rules
 
     async def begin(self) -> None:
-        """Make or mend the default roles and bindings, in one batch, and gather the rules of aggregated ones."""
+        """Create or repair default roles and bindings in one batch, then aggregate."""
         wanted = [(CLUSTER_ROLES, obj) for obj in roles.cluster_roles()]
         wanted += [(CLUSTER_ROLE_BINDINGS, obj) for obj in roles.cluster_role_bindings()]
         for kind in (CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS):
@@ -54,7 +54,7 @@ class Roles(Controller):
 
     @property
     def awaited(self) -> Sequence[Kind]:
-        """Cluster roles: aggregated rules are in force before the write is answered."""
+        """Reconcile ClusterRoles before their write is answered, so that aggregated rules are in force."""
         return (CLUSTER_ROLES,)
 
     async def _ensure(self, kind: Kind, wanted: Object) -> None:
@@ -65,11 +65,9 @@ class Roles(Controller):
         await make_object(self.api, kind, wanted, constant=clock.now())
 
     def due(self, key: str) -> Iterable[str]:
-        """Return the one key that there is."""
         return (_ALL,)
 
     async def reconcile(self, key: str) -> None:
-        """Give every aggregated role the rules of the roles that it selects."""
         if self._gathered == self._roles.changed and key == _ALL:
             return
         for first in (True, *repeat(False, _MOST)):

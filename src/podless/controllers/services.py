@@ -53,7 +53,6 @@ class ServiceDependents(Controller):
 
     @property
     def awaited(self) -> Sequence[Kind]:
-        """Services: what goes with them is there, or gone, before a write is answered."""
         return (SERVICES,)
 
     def _note(self, events: Sequence[Event]) -> None:
@@ -80,7 +79,7 @@ class ServiceDependents(Controller):
         return [ip for ip in sorted(wanted) if found is not None and found.get(IP_ADDRESSES.key("", ip)) is None]
 
     async def reconcile(self, key: str) -> None:
-        """Delete what goes with a service that is gone; make and delete IPAddresses."""
+        """Delete the Endpoints of a deleted Service; create and delete IPAddresses."""
         entry = self.api.collection(SERVICES).get(key)
         wanted = _addresses(entry) if entry is not None else set()
         if entry is None:

@@ -46,11 +46,10 @@ class ThirdParties(Controller):
 
     @property
     def awaited(self) -> Sequence[Kind]:
-        """ThirdPartyResources: each is served before its write is answered."""
         return (self._kind,)
 
     async def stop(self) -> None:
-        """End the work in the background; objects that are on their way arrive."""
+        """End background work; objects that are being moved still arrive."""
         await asyncio.gather(*self._late, return_exceptions=True)
         await super().stop()
 
@@ -59,7 +58,6 @@ class ThirdParties(Controller):
             self.queue.add(event.key)
 
     async def reconcile(self, key: str) -> None:
-        """Bring one into force, or take it out of it."""
         entry = self._collection.get(key)
         if entry is None:
             self._forget(key)

@@ -40,7 +40,6 @@ class TypeChecking(Controller):
         self._collection = api.collection(kind)
 
     async def begin(self) -> None:
-        """Load the policies and look at those that have not been looked at since they changed."""
         await self._collection.load()
         self.leave.append(self._collection.add_event_handler(self._changed))
         for entry in self._collection.under(self._kind.prefix)[0]:
@@ -52,7 +51,6 @@ class TypeChecking(Controller):
                 self.queue.add(event.key)
 
     async def reconcile(self, key: str) -> None:
-        """Check a policy that has changed, and say so in its status."""
         entry = self._collection.get(key)
         if entry is None:
             return

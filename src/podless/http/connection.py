@@ -153,7 +153,6 @@ class Connection(Answering, asyncio.BufferedProtocol):
                 self._transport.pause_reading()
 
     def _listen(self) -> None:
-        """Read on, after what was read already."""
         if self._paused:
             self._paused = False
             self._loop.call_soon(self._resume)

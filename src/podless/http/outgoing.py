@@ -212,7 +212,7 @@ class StreamSink(Sink):
         self._due = False
 
     def send(self, data: Piece) -> bool:
-        """Send one piece, behind all that came before. False: the client is gone or too slow, and was cut off."""
+        """Queue one piece. Return False if the client is gone, or was too slow and is now disconnected."""
         out = self._out
         if self._over or out.transport is _NOWHERE:
             return False
@@ -230,7 +230,7 @@ class StreamSink(Sink):
         return True
 
     def pull(self, pieces: Iterator[Piece]) -> None:
-        """Send these pieces first, each made when the client has read those before."""
+        """Send these pieces first; each is produced when the client has read the ones before."""
         self._source = self._out.pull(pieces)
         self._out.reading()
         self._flow()
@@ -281,7 +281,6 @@ class StreamSink(Sink):
         return piece
 
     def end(self) -> None:
-        """End the answer in order, once all is sent."""
         if self._over or self._out.transport is _NOWHERE:
             return
         if self._source is not None or self._waiting:

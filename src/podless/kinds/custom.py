@@ -60,7 +60,6 @@ class CustomStrategy(Strategy[Kind]):
         return known
 
     def compile(self, kind: Kind) -> None:
-        """Schemas and rules of all versions."""
         for version in kind.by_version.values():
             compiled = self.schema(version)
             compiled.complete()
@@ -78,7 +77,7 @@ class CustomStrategy(Strategy[Kind]):
         *,
         fill: bool = True,
     ) -> Object:
-        """Metadata as ObjectMeta, the rest pruned and filled in by the version's schema."""
+        """Decode metadata as ObjectMeta; prune and default the rest by the version's schema."""
         metadata = obj.get("metadata")
         if metadata is None:
             obj["metadata"] = {}
@@ -100,7 +99,7 @@ class CustomStrategy(Strategy[Kind]):
         return obj
 
     def admitted(self, kind: Kind, version: Version, obj: Object, unknown: list[str]) -> Object:
-        """Malformed metadata is dropped; nulls that the schema does not allow stay, to be refused."""
+        """Drop malformed metadata, and keep nulls that the schema does not allow, so that validation rejects them."""
         metadata = obj.get("metadata")
         obj["metadata"] = objectmeta.salvage_metadata(metadata, unknown) if isinstance(metadata, dict) else {}
         compiled = self.schema(version)
@@ -109,13 +108,11 @@ class CustomStrategy(Strategy[Kind]):
         return obj
 
     def default(self, version: Version, obj: Object) -> None:
-        """Defaults and the rules for null."""
         self.schema(version).default(obj)
 
     def read(self, kind: Kind, version: Version, obj: Object) -> Object:
-        """What was stored under an older schema is pruned and defaulted by the schema of the version it is stored in.
-
-        Another version shows what its own schema knows of that, and adds no defaults.
+        """Prune and default an object by the schema of its stored version. Another version shows the fields of its own
+        schema and adds no defaults.
         """
         stored = kind.by_version.get(obj["apiVersion"].rpartition("/")[2])
         if stored is not None:
@@ -127,7 +124,7 @@ class CustomStrategy(Strategy[Kind]):
         return obj
 
     def store(self, kind: Kind, obj: Object) -> Object:
-        """Only what the storage version's schema knows is stored; its defaults are filled in on reading."""
+        """Keep the fields of the storage version's schema; defaults are added on reading."""
         wanted = kind.api_version(kind.storage_version)
         storage = kind.by_version[kind.storage_version]
         if obj["apiVersion"] != wanted:
@@ -137,7 +134,7 @@ class CustomStrategy(Strategy[Kind]):
         return obj
 
     def settled(self, kind: Kind) -> bool:
-        """Not where another version may be written, whose schema knows other defaults, nor where the status has one."""
+        """Return False if there are several versions and the stored one has defaults, or if the status has defaults."""
         storage = kind.by_version[kind.storage_version]
         if self._preserve or (len(kind.by_version) == 1 and not storage.status):
             return True
@@ -150,17 +147,17 @@ class CustomStrategy(Strategy[Kind]):
         return not (storage.status and "default" in ((openapi.get("properties") or {}).get("status") or {}))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """With a status subresource only that writes the status."""
+        """Drop the status if it has its own subresource."""
         if version.status:
             obj.pop("status", None)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """With a status subresource only that writes the status."""
+        """Keep the status if it has its own subresource."""
         if version.status:
             _keep_status(obj, old)
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """Only the status may change; of metadata nothing but who owns the fields."""
+        """Change the status, and of metadata managedFields only."""
         status, metadata = obj.get("status"), obj["metadata"]
         obj.clear()
         obj.update(old)
@@ -174,26 +171,22 @@ class CustomStrategy(Strategy[Kind]):
             obj["status"] = status
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """What the schema says of a new object."""
         return self.schema(version).validate(obj, None, scaling.validate_scale(obj, version.scale))
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """What the schema says of a changed object; what was wrong before and is unchanged may stay."""
+        """Accept errors in values that did not change (ratcheting)."""
         return self.schema(version).validate(obj, old, scaling.validate_scale(obj, version.scale))
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """What the schema says of the status."""
         return self.schema(version).status(obj, old, scaling.validate_scale(obj, version.scale, wanted=False))
 
     def trim(self, version: Version, obj: Object) -> None:
-        """Fields that the schema does not know, nulls that it does not allow, malformed metadata inside."""
         compiled = self.schema(version)
         compiled.prune(obj, drop=True)
         if not compiled.preserve and serializer.has_nulls(obj):
             compiled.drop_nulls(obj)
 
     def validate_other(self, version: Version, obj: Object, old: Object | None) -> Faults:
-        """What is said of an object that is not of this kind, beside that: all but what the schema asks of values."""
         return self.schema(version).beside(obj, old)
 
     def validate_rules(
@@ -207,7 +200,7 @@ class CustomStrategy(Strategy[Kind]):
         floats: bool = False,
         ratchet: bool = True,
     ) -> Faults:
-        """What the schema's rules say of the whole object, which they judge only where it is of the right form."""
+        """Evaluate CEL rules on the parts of the object that have the right types."""
         if not self.schema(version).has_rules:
             return ()
         if any(error.reason in schemas.BLOCKING for error in each(found)):
@@ -217,7 +210,7 @@ class CustomStrategy(Strategy[Kind]):
         )
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
-        """Anything but metadata counts, and but the status where it has its own endpoint."""
+        """Count everything except metadata, and except a status with its own subresource."""
         apart = ("metadata", "status") if version.status else ("metadata",)
         for name, value in each(obj).items():
             if name not in apart and (name not in old or old[name] != value):
@@ -225,15 +218,12 @@ class CustomStrategy(Strategy[Kind]):
         return _without(obj, apart) != _without(old, apart)
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
-        """The selectable fields that the definition names."""
         return {path.lstrip("."): _text(_get(obj, path)) for path in version.selectable}
 
     def selectable(self, version: Version) -> frozenset[str]:
-        """The names of the selectable fields."""
         return frozenset(path.lstrip(".") for path in version.selectable)
 
     def unselectable(self, name: str) -> str:
-        """What is said of a field that may not be selected by."""
         return f"field label not supported: {name}"
 
 

@@ -83,7 +83,6 @@ class LateKind(Kind):
         return False
 
     def struct_of(self, version: Version) -> Struct | None:
-        """The fields in one version."""
         return self.structs[version.name]
 
 

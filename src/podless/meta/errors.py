@@ -157,7 +157,7 @@ class Expired(APIError):
         self.token = token
 
     def status(self) -> dict[str, Any]:
-        """The Status, with the token among its metadata."""
+        """Include a fresh continue token in the metadata."""
         body = super().status()
         return body | {"metadata": {"continue": self.token}} if self.token else body
 

@@ -147,7 +147,7 @@ class PlannedMutatingWebhooks(_Asking, MutatingAdmissionWebhook):
         return await super()._ask(webhook, subject, version)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Change the object as with a dry run. Raises what a webhook says that refuses."""
+        """Call the webhooks as in a dry run."""
         dry_run, attr.dry_run = attr.dry_run, True
         try:
             await super().mutate(attr)
@@ -167,7 +167,7 @@ class PlannedValidatingWebhooks(_Asking, ValidatingAdmissionWebhook):
         return await super()._ask(webhook, subject, version)
 
     async def validate(self, attr: AdmissionAttributes) -> None:
-        """Look at the object as with a dry run. Raises what a webhook says that refuses."""
+        """Call the webhooks as in a dry run."""
         dry_run, attr.dry_run = attr.dry_run, True
         try:
             await super().validate(attr)
@@ -181,7 +181,7 @@ class NoCalls(WebhookClient):
     async def post(
         self, target: Target, body: bytes, *, seconds: int, most: int = 0, until: float | None = None
     ) -> bytes:
-        """Raises RemoteError."""
+        """Raise RemoteError."""
         raise RemoteError(f"Post {target.url}: {_NOT_ASKED}")
 
 

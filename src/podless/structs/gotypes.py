@@ -121,7 +121,7 @@ class Int(GoType):
         self.limit = 1 << (bits - 1)
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The integer itself; floats and integers out of range do not fit."""
+        """Reject floats and integers out of range."""
         if type(value) is int and -self.limit <= value < self.limit:
             return value
         if _is_number(value):
@@ -138,7 +138,7 @@ class Float(GoType):
     go = "float64"
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The number as a double holds it."""
+        """Round to a double."""
         if not _is_number(value):
             self.refuse(value)
         return _double(value)
@@ -156,7 +156,7 @@ class Time(GoType):
         self.digits = digits
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The time in UTC; None for the zero time."""
+        """Return the time in UTC, None for the zero time."""
         if type(value) is not str:
             self.refuse(value, fatal=True)
         try:
@@ -165,7 +165,7 @@ class Time(GoType):
             raise Mismatch("", "", str(error), fatal=True) from None
 
     def scan(self, value: Any) -> None:
-        """Every mismatch of a time is fatal."""
+        """Treat every mismatch as fatal."""
         self.read(value, [])
 
 
@@ -184,7 +184,7 @@ class Quantity(GoType):
         return "0"
 
     def scan(self, value: Any) -> None:
-        """Every mismatch of a quantity is fatal."""
+        """Treat every mismatch as fatal."""
         self.read(value, [])
 
 
@@ -194,7 +194,7 @@ class Bytes(GoType):
     go = "[]uint8"
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The canonical base64 text; a list of numbers is bytes, too."""
+        """Return canonical base64; a list of numbers is accepted as bytes."""
         if type(value) is list:
             return base64.b64encode(bytes(map(_byte, each(value)))).decode()
         if type(value) is not str:
@@ -264,7 +264,7 @@ class Dropped(GoType):
             self.joint = kind.joint
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """What is wrong with the value is told, the rest forgotten."""
+        """Report errors in the value, and drop it."""
         self.kind.read(value, unknown)
         return None
 
@@ -318,7 +318,7 @@ class Union(GoType):
         return self.choose()
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The value read as its form says; None where no form fits and none is refused."""
+        """Read the value by its form; None if no form matches and none rejects it."""
         if type(value) not in self.forms:
             if self.refusal:
                 raise Mismatch("", "", self.refusal, fatal=True)
@@ -348,7 +348,7 @@ class IntOrString(Union):
         )
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The text or the number; zero is a number like others."""
+        """Read a string or a number; zero counts as a number."""
         return super().read(value, unknown) or (value if type(value) is str else 0)
 
     def blank(self) -> Any:

@@ -169,7 +169,6 @@ class Struct(GoType):
         )
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The struct's fields in Go's order."""
         if type(value) is not dict:
             self.refuse(value)
         plan, found = self.plan, {}

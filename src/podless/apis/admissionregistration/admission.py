@@ -37,13 +37,11 @@ class ParameterAccessCheck(Plugin):
         self._authorizer = authorizer
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """Writes of policies and of their bindings."""
         if kind.group != VALIDATING_POLICIES.group or subresource or operation not in (CREATE, UPDATE):
             return False
         return kind.plural in _POLICIES or kind.plural in _BOUND
 
     async def validate(self, attr: AdmissionAttributes) -> None:
-        """Raises Invalid."""
         obj, user = attr.obj, attr.user
         if obj is None or user.master:
             return

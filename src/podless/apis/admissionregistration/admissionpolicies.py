@@ -22,7 +22,6 @@ class _SpecStrategy(TypedStrategy):
         self._mutating = mutating
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
-        """Only the spec counts."""
         return serializer.encode_sorted(obj.get("spec")) != serializer.encode_sorted(old.get("spec"))
 
 
@@ -35,30 +34,24 @@ class PolicyStrategy(_SpecStrategy):
         return verb == "apply"  # a real server forgot to refuse it
 
     def load(self) -> None:
-        """Import what expressions are compiled with."""
         validation.load_expressions()
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """The status is the server's."""
         if version.status:
             obj["status"] = {}
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The status has its own endpoint."""
         if version.status:
             obj["status"] = old["status"]
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """Only the status changes."""
         super().prepare_status(version, obj, old)
         keep_parts(obj["metadata"], old["metadata"], *TOLD)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """All rules."""
         return validation.check_mutating(obj) if self._mutating else validation.check_validating(obj)
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """What a status must obey."""
         return validation.check_status(obj)
 
 
@@ -66,7 +59,6 @@ class BindingStrategy(_SpecStrategy):
     """A binding names a policy, and says where it is in force."""
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """All rules."""
         return validation.check_binding(obj, mutating=self._mutating)
 
 

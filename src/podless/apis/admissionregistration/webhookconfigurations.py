@@ -21,23 +21,18 @@ class WebhookStrategy(LiteralStrategy):
     checking = Checking(preload=True)
 
     def load(self) -> None:
-        """Import what expressions are compiled with."""
         validation.load_expressions()
 
     def default(self, version: Version, obj: Object) -> None:
-        """The ports of services."""
         validation.fill_webhooks(obj)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """All rules of a new configuration."""
         return validation.check_webhooks(obj)
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """All rules of a changed one."""
         return validation.check_webhooks(obj, old)
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
-        """The webhooks count as a generation."""
         return self.differs(obj, old)
 
 

@@ -27,7 +27,6 @@ class DefinitionConflictCheck(Plugin):
         self._state = state
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """New and changed definitions of both generations."""
         if subresource or operation not in (CREATE, UPDATE):
             return False
         return kind.prefix == DEFINITIONS.prefix or (
@@ -35,7 +34,6 @@ class DefinitionConflictCheck(Plugin):
         )
 
     async def validate(self, attr: AdmissionAttributes) -> None:
-        """Raises Invalid."""
         assert attr.obj is not None
         if attr.kind.prefix == DEFINITIONS.prefix:
             errors = await self._check_definition(attr, attr.obj["spec"])

@@ -34,74 +34,65 @@ class DefinitionStrategy(TypedStrategy):
         return CUSTOM_RESOURCE_DEFINITION_BETA if api_version == f"apiextensions.k8s.io/{beta.VERSION}" else None
 
     def load(self) -> None:
-        """Make a small kind with a rule: schemas and rules are imported with it, a third of a second."""
+        """Compile a small kind with a rule: this imports schemas and rules, which takes a third of a second."""
         from podless.apis import offline
 
         offline.define_kind(_SMALL)
 
     def complete(self, obj: Object, given: Object) -> None:
-        """At the root of a schema beside a status, what is empty counts as well."""
+        """Count empty values at the root of a schema beside a status subresource, as Go does."""
         for made, version in zip(_versions(obj), _versions(given), strict=False):
             root = (made.get("schema") or {}).get("openAPIV3Schema")
             if root is not None and (made.get("subresources") or {}).get("status") is not None:
                 keep_empty(root, version["schema"]["openAPIV3Schema"], root=True)
 
     def default(self, version: Version, obj: Object) -> None:
-        """Names and conversion that are derived from others."""
         if version.name == beta.VERSION:
             beta.set_defaults(obj)
         else:
             rules.set_defaults(obj)
 
     def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
-        """The definition in the words of another version; nothing is lost on the way."""
         wanted, given = kind.api_version(version.name), obj.get("apiVersion")
         if given == wanted:
             return obj
         return {**(beta.from_v1(obj) if version.name == beta.VERSION else beta.to_v1(obj)), "apiVersion": wanted}
 
     def read(self, kind: Kind, version: Version, obj: Object) -> Object:
-        """What is stored is of v1."""
         return self.convert(kind, version, obj)
 
     def store(self, kind: Kind, obj: Object) -> Object:
-        """What is stored is of v1."""
         return self.convert(kind, kind.by_version[kind.storage_version], obj)
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """The status is the server's."""
         rules.prepare_create(obj)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The status has its own endpoint; a new storage version is noted there."""
+        """Keep the status, and add a new storage version to status.storedVersions."""
         rules.prepare_update(obj, old)
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """Status and metadata may change, the spec may not."""
         status = obj.pop("status", None)
         obj["spec"] = old["spec"]
         if status is not None:
             obj["status"] = status
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """All rules of a new definition."""
         from podless.cel.rules import DefinitionRules  # takes its time, and is needed with the first definition only
 
         return rules.validate_create(obj, DefinitionRules(), legacy=version.name == beta.VERSION)
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """All rules of a changed one."""
         from podless.cel.rules import DefinitionRules
 
         legacy = version.name == beta.VERSION
         return rules.validate_update(obj, old, DefinitionRules(list_schemas(old["spec"])), legacy=legacy)
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """What a status must obey."""
         return rules.validate_status_update(obj, old)
 
     def prepare_delete(self, obj: Object) -> None:
-        """From now on the definition waits for its objects to be gone."""
+        """Set the condition Terminating; the definition then waits for its objects to be deleted."""
         metadata = obj["metadata"]
         if "deletionTimestamp" in metadata:
             return
@@ -111,11 +102,9 @@ class DefinitionStrategy(TypedStrategy):
         rules.set_condition(obj, "Terminating", "True", "InstanceDeletionPending", _PENDING, clock.now())
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
-        """Only the spec counts as a generation."""
         return serializer.encode_sorted(obj.get("spec")) != serializer.encode_sorted(old.get("spec"))
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """What is odd about a definition that is accepted."""
         return rules.warn_of_formats(obj, old)
 
 

@@ -19,7 +19,6 @@ class Alternatives(ListOf):
     """Schemas; two that are for an integer and for a text are given as such, or are none of that pair."""
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The schemas."""
         read = super().read(value, unknown)
         if len(read) == len(_PAIR) and [part.get("type") for part in read] == _PAIR:
             for part, given in zip(read, value, strict=True):

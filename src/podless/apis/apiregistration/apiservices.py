@@ -47,18 +47,16 @@ class APIServiceStrategy(StatusStrategy):
     naming = names.PATH_SEGMENTS
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """Without a service it is this server's own."""
+        """Set the condition Available for an APIService without a service."""
         super().prepare_create(version, obj)
         if obj["spec"].get("service") is None:
             set_local(obj)
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """The spec stays, and what others are told by."""
         super().prepare_status(version, obj, old)
         keep_parts(obj["metadata"], old["metadata"], *TOLD)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """The name, then the spec."""
         spec, metadata = obj["spec"], obj["metadata"]
         wanted = f"{spec.get('version', '')}.{spec.get('group', '')}"
         why = f'must be `spec.version+"."+spec.group`: {gotext.quote(wanted)}'
@@ -70,7 +68,6 @@ class APIServiceStrategy(StatusStrategy):
         return [*errors, *_group_version(spec), *_backend(spec)]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The states of conditions."""
         return [
             field.not_supported(f"status.conditions[{place}].status", one["status"], _STATES)
             for place, one in enumerate(each(obj["status"].get("conditions") or []))

@@ -27,13 +27,12 @@ class ControllerRevisionStrategy(TypedStrategy):
     """
 
     def written(self, obj: Object, raw: bytes) -> None:
-        """Whether the state is written as it would be stored."""
+        """Note whether the data is written in the form in which it would be stored."""
         data = obj.get("data")
         if isinstance(data, dict) and not _as_stored(jsontext.decode_utf8(raw)):
             obj["data"] = _Spaced(data)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """A number, and a state, which is an object."""
         errors, data = checks.validate_nonnegative("revision", obj.get("revision")), obj.get("data")
         if data is None:
             errors.append(field.required("data", "data is mandatory"))
@@ -42,7 +41,6 @@ class ControllerRevisionStrategy(TypedStrategy):
         return errors
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The number; the state stays, as it was written."""
         errors = checks.validate_nonnegative("revision", obj.get("revision"))
         data = obj.get("data")
         if isinstance(data, _Spaced) or not _same(data, old.get("data")):

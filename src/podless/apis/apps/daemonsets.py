@@ -33,13 +33,13 @@ class DaemonSetStrategy(ReplicasStrategy):
     named = False
 
     def show_partial(self, obj: Object) -> Object:
-        """A real server keeps the generation of the template in a field, which tables and bare metadata lack."""
+        """Show no generation of the template: kube-apiserver keeps it in a field that tables and bare metadata lack."""
         known = obj["metadata"].get("annotations") or {}
         kept = {name: text for name, text in known.items() if name != _GENERATION}
         return {**obj, "metadata": {**obj["metadata"], "annotations": kept}}
 
     def default(self, version: Version, obj: Object) -> None:
-        """Replaced one by one. Raises DecodeError for a count of templates that is no number."""
+        """Raise DecodeError if the annotation with the generation of the template is no number."""
         spec, metadata = obj["spec"], obj["metadata"]
         template.default_template(spec["template"])
         strategy = spec["updateStrategy"]
@@ -57,23 +57,19 @@ class DaemonSetStrategy(ReplicasStrategy):
         _count(metadata, count)
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """Nothing is known of it yet; this is its first template."""
         super().prepare_create(version, obj)
         _count(obj["metadata"], max(_counted(obj), 1))
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The status stays; templates are counted."""
         super().prepare_update(version, obj, old)
         changed = obj["spec"]["template"] != old["spec"]["template"]
         _count(obj["metadata"], _counted(old) + changed)
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """The spec stays, and with it the count of templates."""
         super().prepare_status(version, obj, old)
         _count(obj["metadata"], _counted(old))
 
     def check(self, spec: Object, old: Object | None) -> list[FieldError]:
-        """Selector, template and strategy."""
         selector, given = spec.get("selector"), spec["template"]
         errors = labelselector.validate_selector(selector or {}, "spec.selector")
         found = template.parse_selector(selector)
@@ -91,12 +87,10 @@ class DaemonSetStrategy(ReplicasStrategy):
         ]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The same; that the selector stays is looked at first."""
         spec, before = obj["spec"], old["spec"]
         return [*self.kept(spec, before), *self.check(spec, before)]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Counts."""
         status = obj["status"]
         return [
             *checks.all_nonnegative(status, "status", _COUNTS),

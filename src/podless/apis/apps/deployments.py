@@ -26,7 +26,6 @@ class DeploymentStrategy(ReplicasStrategy):
     metadata = MetadataPolicy(on_update=(0, 1), status_keeps_labels=True)
 
     def default(self, version: Version, obj: Object) -> None:
-        """Replaced a quarter at a time."""
         spec = obj["spec"]
         template.default_template(spec["template"])
         strategy = spec["strategy"]
@@ -37,19 +36,17 @@ class DeploymentStrategy(ReplicasStrategy):
                     rolling[name] = _SHARE
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """The spec stays, and so do the labels."""
         super().prepare_status(version, obj, old)
         obj["metadata"].pop("labels", None)
         if "labels" in old["metadata"]:
             obj["metadata"]["labels"] = old["metadata"]["labels"]
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
-        """Annotations count too: they go on to the replica sets."""
+        """Count changes of annotations too, because replica sets get them."""
         given, before = (one["metadata"].get("annotations") or {} for one in (obj, old))
         return super().changed(version, obj, old) or given != before
 
     def check(self, spec: Object, old: Object | None) -> list[FieldError]:
-        """Counts, selector, template and strategy."""
         errors = checks.validate_nonnegative("spec.replicas", spec["replicas"])
         found, selector = template.validate_selector(
             spec, "invalid label selector", "empty selector is invalid for deployment"
@@ -67,7 +64,6 @@ class DeploymentStrategy(ReplicasStrategy):
         return errors
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Counts that fit each other."""
         status = obj["status"]
         errors = statuses.validate_counts(status, _COUNTS, _PARTS, "readyReplicas")
         return [*errors, *statuses.validate_collision_count(status, old["status"])]

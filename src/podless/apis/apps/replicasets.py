@@ -25,11 +25,9 @@ class ReplicaSetStrategy(ReplicasStrategy):
     blank: ClassVar[Object] = {"replicas": 0}
 
     def default(self, version: Version, obj: Object) -> None:
-        """The template."""
         template.default_template(obj["spec"]["template"])
 
     def check(self, spec: Object, old: Object | None) -> list[FieldError]:
-        """Counts, selector and template."""
         errors = checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
         # a real server speaks of deployments here
         found, selector = template.validate_selector(
@@ -41,7 +39,6 @@ class ReplicaSetStrategy(ReplicasStrategy):
         return errors
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Counts that fit each other."""
         return statuses.validate_counts(obj["status"], COUNTS, PARTS, "readyReplicas")
 
 

@@ -39,7 +39,6 @@ class StatefulSetStrategy(ReplicasStrategy):
     naming = names.LABELS
 
     def default(self, version: Version, obj: Object) -> None:
-        """Volumes stay."""
         spec = obj["spec"]
         template.default_template(spec["template"])
         for claim in each(spec.get("volumeClaimTemplates") or ()):
@@ -56,18 +55,16 @@ class StatefulSetStrategy(ReplicasStrategy):
         spec["persistentVolumeClaimRetentionPolicy"] = fates
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """Nothing is known of it yet; how many pods may be away is not asked (MaxUnavailableStatefulSet is off)."""
+        """Drop maxUnavailable, because the gate MaxUnavailableStatefulSet is off."""
         super().prepare_create(version, obj)
         (obj["spec"]["updateStrategy"].get("rollingUpdate") or {}).pop("maxUnavailable", None)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The status stays; as for a new one, unless it was said before."""
         super().prepare_update(version, obj, old)
         if (old["spec"]["updateStrategy"].get("rollingUpdate") or {}).get("maxUnavailable") is None:
             (obj["spec"]["updateStrategy"].get("rollingUpdate") or {}).pop("maxUnavailable", None)
 
     def check(self, spec: Object, old: Object | None) -> list[FieldError]:
-        """Policies, claims, counts, the name of a service, selector and template."""
         given = spec["template"]
         errors = [*_policies(spec), *(_claims(spec) if old is None else ())]
         errors += checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
@@ -92,7 +89,6 @@ class StatefulSetStrategy(ReplicasStrategy):
         return [*errors, *template.validate_always_running(given, "spec.template", "StatefulSet")]
 
     def kept(self, spec: Object, old: Object) -> list[FieldError]:
-        """Most of it stays."""
         free = [name for name in _FREE if name != "revisionHistoryLimit" or has("ChangeableHistoryLimit")]
         fixed = [{name: one[name] for name in each(one) if name not in free} for one in (spec, old)]
         if fixed[0] == fixed[1]:
@@ -101,13 +97,11 @@ class StatefulSetStrategy(ReplicasStrategy):
         return [field.forbidden("spec", f"updates to statefulset spec for fields other than {listed} are forbidden")]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Counts that fit each other."""
         status = obj["status"]
         errors = statuses.validate_counts(status, _COUNTS, _PARTS, "status.readyReplicas")
         return [*errors, *statuses.validate_collision_count(status, old["status"])]
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """What is odd about the template; revisions that are kept for ever."""
         found = super().warnings(version, obj, old)
         return [*found, _ENDLESS] if obj["spec"]["revisionHistoryLimit"] < 0 else found
 

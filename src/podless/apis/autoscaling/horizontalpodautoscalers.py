@@ -42,7 +42,6 @@ class AutoscalerStrategy(SpecStrategy):
     metadata = MetadataPolicy(on_update=(0, 1))
 
     def default(self, version: Version, obj: Object) -> None:
-        """At least one replica, by the use of the CPU; in v1 what v2 would fill in."""
         spec = obj["spec"]
         if version.name == "v1":
             metadata, shown = obj["metadata"], versions.to_v1(versions.to_v2(obj))
@@ -60,41 +59,33 @@ class AutoscalerStrategy(SpecStrategy):
                 behavior[name] = {**rules, **(behavior.get(name) or {})}
 
     def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
-        """The object in the words of another version."""
         if obj.get("apiVersion") == kind.api_version(version.name):
             return obj
         return versions.to_v1(obj) if version.name == "v1" else versions.to_v2(obj)
 
     def read(self, kind: Kind, version: Version, obj: Object) -> Object:
-        """What is stored is of v2."""
         return self.convert(kind, version, obj)
 
     def store(self, kind: Kind, obj: Object) -> Object:
-        """What is stored is of v2."""
         return self.convert(kind, kind.by_version[kind.storage_version], obj)
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """Nothing is known of it yet."""
         obj["status"] = dict(_BLANK[version.name])
         if version.name == "v1":
             versions.restore_status_annotations(obj["metadata"])
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The status stays, in v1 that in annotations too."""
         super().prepare_update(version, obj, old)
         if version.name == "v1":
             versions.restore_status_annotations(obj["metadata"], old["metadata"])
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Numbers of replicas, what is scaled, metrics and behavior, in the words of v2 always."""
         return list(_check(self.store(kind, obj)["spec"], None))
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The same; there may be no replica where there was none."""
         return list(_check(self.store(kind, obj)["spec"], old["spec"]))
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Counts."""
         return checks.all_nonnegative(obj["status"], "status", ("currentReplicas", "desiredReplicas"))
 
 

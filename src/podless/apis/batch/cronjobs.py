@@ -26,31 +26,25 @@ class CronJobStrategy(TemplateStrategy):
     metadata = MetadataPolicy(on_update=(0, 1), on_status=(0, 0))
 
     def template(self, obj: Object) -> Object | None:
-        """The template of the pods of jobs."""
         found: Object | None = obj["spec"]["jobTemplate"]["spec"]["template"]
         return found
 
     def default(self, version: Version, obj: Object) -> None:
-        """The template of pods."""
         template.default_template(obj["spec"]["jobTemplate"]["spec"]["template"])
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """A name for jobs, schedule, policies and the template of jobs."""
         errors, name = _check(obj["spec"], None), obj["metadata"].get("name") or ""
         if len(name.encode()) > _MOST_NAME:
             errors.append(field.invalid("metadata.name", name, f"must be no more than {_MOST_NAME} characters"))
         return errors
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The same but for the name, which it has."""
         return _check(obj["spec"], old["spec"])
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Nothing."""
         return ()
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """What is odd about the name and the spec of jobs."""
         spec = obj["spec"]["jobTemplate"]["spec"]
         if old is None:
             return [*template.name_warnings(obj), *jobspecs.warn_of_job_spec(spec, _JOB)]

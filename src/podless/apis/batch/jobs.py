@@ -42,11 +42,10 @@ class JobStrategy(TemplateStrategy):
     selects = frozenset({"status.successful"})
 
     def default(self, version: Version, obj: Object) -> None:
-        """One pod, at most six more."""
         jobspecs.default_job_spec(obj)
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """Nothing is known of it yet; pods are found by its uid, unless the client says by what."""
+        """Select pods by the uid of the Job, unless the client sets a selector."""
         super().prepare_create(version, obj)
         _drop_disabled(obj["spec"], {})
         if not has("JobManagedBy"):
@@ -55,27 +54,24 @@ class JobStrategy(TemplateStrategy):
             _select(obj)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The status stays, and so does what is not served."""
         super().prepare_update(version, obj, old)
         _drop_disabled(obj["spec"], old["spec"])
 
     def store(self, kind: Kind, obj: Object) -> Object:
-        """What is read again has the labels that its pods have got meanwhile."""
+        """Add the labels that pods of the Job have, as reading a stored Job does."""
         return super().store(kind, self.unstored(obj))
 
     def unstored(self, obj: Object) -> Object:
-        """As `store`."""
         labels = template.template_labels(obj["spec"]["template"])
         if labels and not obj["metadata"].get("labels"):
             obj["metadata"]["labels"] = dict(labels)
         return obj
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Selector, counts, policies and template."""
         return [*_selected(obj), *_check(obj["spec"], None), *_hostnames(obj)]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The same, and again, as a real server does it; most of it stays."""
+        """Validate as kube-apiserver does, which validates the spec twice."""
         spec, before = obj["spec"], old["spec"]
         again = _check(spec, before)
         errors = [*_selected(obj, old), *again, *_hostnames(obj), *again, *_completions(spec, before)]
@@ -87,11 +83,9 @@ class JobStrategy(TemplateStrategy):
         return errors
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Much."""
         return jobstatus.validate_job_status(obj, old)
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """What is odd about the name and the spec."""
         if old is None:
             return [*template.name_warnings(obj), *jobspecs.warn_of_job_spec(obj["spec"], "spec")]
         if obj["metadata"].get("generation") == old["metadata"].get("generation"):
@@ -99,11 +93,9 @@ class JobStrategy(TemplateStrategy):
         return jobspecs.warn_of_job_spec(obj["spec"], "spec")
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
-        """How many pods came to a good end."""
         return {"status.successful": str((obj.get("status") or {}).get("succeeded") or 0)}
 
     def unselectable(self, name: str) -> str:
-        """What is said of a field that may not be selected by."""
         return f'field label "{name}" not supported for Job'
 
 

@@ -26,11 +26,9 @@ class CertificateRequester(Plugin):
     builtin = True
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        """New requests."""
         return operation == CREATE and kind.plural == _PLURAL and kind.group == _GROUP
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Note who asks."""
         assert attr.obj is not None
         spec, user = attr.obj["spec"], attr.user
         said = {
@@ -50,11 +48,9 @@ class CertificateSubjectRestriction(Plugin):
     builtin = True
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """New requests."""
         return operation == CREATE and kind.plural == _PLURAL and kind.group == _GROUP
 
     async def validate(self, attr: AdmissionAttributes) -> None:
-        """Raises Forbidden."""
         assert attr.obj is not None
         if attr.obj["spec"]["signerName"] == _CLIENT and MASTERS in _read_organizations(attr.obj["spec"]):
             raise Forbidden(_PLURAL, _GROUP, attr.name, _MASTERS)
@@ -71,13 +67,11 @@ class _SignerPermission(Plugin):
         self._authorizer = authorizer
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """Updates of the subresource."""
         return (
             operation == UPDATE and subresource == self.subresource and kind.plural == _PLURAL and kind.group == _GROUP
         )
 
     async def validate(self, attr: AdmissionAttributes) -> None:
-        """Raises Forbidden."""
         assert attr.old is not None
         signer = attr.old["spec"]["signerName"]
         domain = f"{signer.partition('/')[0]}/*"
@@ -103,7 +97,6 @@ class CertificateSigning(_SignerPermission):
     verb = "sign"
 
     async def validate(self, attr: AdmissionAttributes) -> None:
-        """Raises Forbidden."""
         assert attr.obj is not None
         assert attr.old is not None
         if _get_outcome(attr.obj) != _get_outcome(attr.old):

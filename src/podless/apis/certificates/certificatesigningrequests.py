@@ -43,37 +43,29 @@ class SigningRequestStrategy(StatusStrategy):
     selects = frozenset({"spec.signerName"})
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """Requests may have any name."""
         return []
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """Nothing but metadata changes."""
         super().prepare_update(version, obj, old)
         obj["spec"] = old["spec"]
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """What is asked for stays."""
         super().prepare_status(version, obj, old)
         _date(obj, old)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """The request, its use, and what is said of it."""
         return [*_spec(obj["spec"]), *_conditions(obj, None), *_certificate(obj, None)]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """As a new one; what was decided stays."""
         return [*_spec(obj["spec"]), *_conditions(obj, old), *_certificate(obj, old), *self._decided(obj, old)]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The same, with a certificate."""
         return _STATUS.validate_update(kind, version, obj, old, warnings)
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
-        """Who is to sign it."""
         return {"spec.signerName": obj["spec"]["signerName"]}
 
     def below(self, subresource: str) -> Strategy[Kind]:
-        """Who approves says nothing else."""
         return _APPROVAL if subresource == "approval" else self
 
     def _decided(self, obj: Object, old: Object) -> Iterator[FieldError]:
@@ -108,7 +100,6 @@ class _Approval(SigningRequestStrategy):
     reset_fields = (("spec",), ("status", "certificate"))
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """What is asked for stays, and so does the certificate."""
         obj["spec"] = old["spec"]
         _date(obj, old)
         obj["status"].pop("certificate", None)

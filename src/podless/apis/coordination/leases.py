@@ -21,16 +21,13 @@ class LeaseStrategy(TypedStrategy):
     metadata = MetadataPolicy(on_update=(0, 1), qualified_finalizers=False)
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """Drop what only coordinated election has."""
         for name in ("strategy", "preferredHolder"):
             obj["spec"].pop(name, None)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The same."""
         self.prepare_create(version, obj)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Numbers that make sense."""
         spec = obj["spec"]
         duration, errors = spec.get("leaseDurationSeconds"), []
         if duration is not None and duration <= 0:

@@ -19,7 +19,6 @@ class ConfigMapStrategy(TypedStrategy):
     """Keys are file names, in one of the two maps; an immutable map stays as it is."""
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Keys and size."""
         errors: list[FieldError] = []
         data, binary = obj.get("data") or {}, obj.get("binaryData") or {}
         size = 0
@@ -36,7 +35,6 @@ class ConfigMapStrategy(TypedStrategy):
         return errors
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """What is immutable, then the rest."""
         errors: list[FieldError] = []
         if old.get("immutable"):
             if not obj.get("immutable"):

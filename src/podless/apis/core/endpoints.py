@@ -23,7 +23,6 @@ class EndpointsStrategy(TypedStrategy):
     allow_create_on_update = True
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Addresses and ports."""
         errors: list[FieldError] = []
         for place, subset in enumerate(each(obj.get("subsets") or [])):
             path = f"subsets[{place}]"
@@ -38,7 +37,6 @@ class EndpointsStrategy(TypedStrategy):
         return errors
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """As new ones, where they differ."""
         if obj.get("subsets") == old.get("subsets"):
             return ()
         return self.validate_create(kind, version, obj)

@@ -64,11 +64,9 @@ class EventStrategy(TypedStrategy):
     naming = names.PATH_SEGMENTS
 
     def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
-        """In the words of the core group."""
         return obj if obj["apiVersion"] == "v1" else rename_fields(obj, _BACK, _EVENT, "v1")
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """That namespaces agree, and the rules of new events where it is one."""
         if obj.get("eventTime"):
             return _check_new(obj, self.controller)
         about = obj["involvedObject"].get("namespace", "")
@@ -77,7 +75,6 @@ class EventStrategy(TypedStrategy):
         return [] if fits else [field.invalid("involvedObject.namespace", about, _UNRELATED)]
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
-        """What the event is about, and a few of its own."""
         about = obj.get("involvedObject") or {}
         source = (obj.get("source") or {}).get("component", "")
         return {
@@ -89,7 +86,6 @@ class EventStrategy(TypedStrategy):
         }
 
     def selectable(self, version: Version) -> frozenset[str]:
-        """What `fields` gives."""
         return frozenset(self.fields(version, {}))
 
     def unselectable(self, name: str) -> str:
@@ -105,19 +101,16 @@ class NewEventStrategy(EventStrategy):
     naming = names.SUBDOMAINS
 
     def read(self, kind: Kind, version: Version, obj: Object) -> Object:
-        """A stored event in the words of this group."""
         return self.convert(kind, version, obj)
 
     def store(self, kind: Kind, obj: Object) -> Object:
-        """In the words of the core group."""
         return rename_fields(obj, _BACK, _EVENT, "v1")
 
     def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
-        """In the words of this group."""
         return rename_fields(obj, _WORDS, _NEW_EVENT, "events.k8s.io/v1") if obj["apiVersion"] == "v1" else obj
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """The rules of the core group and those for events that are complete; errors are in core words."""
+        """Apply the rules of both groups; errors name the fields of the core group."""
         stored = self.store(kind, obj)
         errors = [*super().validate_create(kind, version, stored), *_check_series(stored)]
         if not stored.get("eventTime"):
@@ -128,7 +121,6 @@ class NewEventStrategy(EventStrategy):
         return [*errors, *(field.invalid(name, "", "needs to be unset") for name in each(old_only) if stored.get(name))]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The rules of the core group; nothing but the series and metadata changes."""
         stored, before = self.store(kind, obj), self.store(kind, old)
         errors = [*super().validate_create(kind, version, stored)]
         if stored.get("series") != before.get("series"):
@@ -139,7 +131,6 @@ class NewEventStrategy(EventStrategy):
         return errors
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
-        """The same in the words of this group."""
         found = super().fields(version, {_BACK.get(name, name): item for name, item in each(obj).items()})
         del found["source"]
         return {

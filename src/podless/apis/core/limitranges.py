@@ -34,7 +34,6 @@ class LimitRangeStrategy(TypedStrategy):
     metadata = MetadataPolicy(on_update=(1, 0))
 
     def default(self, version: Version, obj: Object) -> None:
-        """Containers get what they may have at the most, and ask for what they get."""
         for item in each(obj["spec"].get("limits") or []):
             if item["type"] == _CONTAINER:
                 limits = {**(item.get("max") or {}), **(item.get("default") or {})}
@@ -45,7 +44,6 @@ class LimitRangeStrategy(TypedStrategy):
                 quantity.round_quantities(item.get(name))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """A range without a name gets one."""
         metadata = obj["metadata"]
         if not metadata.get("name"):
             given = {name: value for name, value in each(metadata).items() if name != "name"}
@@ -53,7 +51,6 @@ class LimitRangeStrategy(TypedStrategy):
             metadata.update({"name": uids.make_uid(), **given})
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """One set of amounts for each type."""
         seen: set[str] = set()
         errors: list[FieldError] = []
         for place, item in enumerate(each(obj["spec"].get("limits") or [])):

@@ -23,7 +23,7 @@ class NamespaceStrategy(TypedStrategy):
     selects = frozenset({"status.phase"})
 
     def default(self, version: Version, obj: Object) -> None:
-        """The label with the name; it always equals the name."""
+        """Set the label kubernetes.io/metadata.name, which always equals the name."""
         metadata = obj["metadata"]
         if metadata.get("name"):
             metadata["labels"] = {**(metadata.get("labels") or {}), _LABEL: metadata["name"]}
@@ -32,7 +32,7 @@ class NamespaceStrategy(TypedStrategy):
             obj["status"] = {"phase": "Active", **{name: item for name, item in status.items() if name != "phase"}}
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """Active, and held by the server until it is empty; a name may have been made since the defaults were set."""
+        """Set phase and finalizer, and the label for a generated name."""
         self.default(version, obj)
         spec = obj.pop("spec", None) or {}
         obj.pop("status", None)
@@ -43,38 +43,31 @@ class NamespaceStrategy(TypedStrategy):
         obj["status"] = {"phase": "Active"}
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """Finalizers and status have endpoints of their own."""
         _keep(obj, old, "spec", "status")
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """Only the status changes; metadata may."""
         status = obj.pop("status", None)
         _keep(obj, old, "spec")
         if status is not None:
             obj["status"] = status
 
     def prepare_finalize(self, version: Version, obj: Object, old: Object) -> None:
-        """All but the status may change."""
         spec = obj.pop("spec", None) or {}
         _keep(obj, old, "spec", "status")
         obj["spec"] = {"finalizers": spec["finalizers"]} if spec.get("finalizers") else {}
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Finalizers are qualified names or the standard one."""
         held = (obj.get("spec") or {}).get("finalizers") or []
         return [error for name in each(held) for error in _check_finalizer(name, "spec.finalizers")]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Finalizers stay."""
         return ()
 
     def validate_finalize(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The same."""
         held = enumerate(each(obj["spec"].get("finalizers") or []))
         return [error for place, name in held for error in _check_finalizer(name, f"spec.finalizers[{place}]")]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The phase says whether it is to go."""
         going = "deletionTimestamp" in obj["metadata"]
         phase, other = (obj.get("status") or {}).get("phase", ""), "Active" if not going else "Terminating"
         if phase == other:
@@ -83,15 +76,12 @@ class NamespaceStrategy(TypedStrategy):
         return [field.invalid("status.Phase", phase, detail)]
 
     def prepare_delete(self, obj: Object) -> None:
-        """The first stage: nothing new may come in."""
         obj["status"] = {**(obj.get("status") or {}), "phase": "Terminating"}
 
     def waits(self, obj: Object) -> bool:
-        """As long as anybody holds it, in metadata or spec."""
         return bool(obj["metadata"].get("finalizers") or (obj.get("spec") or {}).get("finalizers"))
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
-        """The phase."""
         return {"status.phase": (obj.get("status") or {}).get("phase", "")}
 
 

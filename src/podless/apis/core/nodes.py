@@ -50,7 +50,6 @@ class NodeStrategy(DescribedStrategy):
     selects = frozenset({"spec.unschedulable"})
 
     def default(self, version: Version, obj: Object) -> None:
-        """What can be allocated is what there is; podCIDR and podCIDRs say the same."""
         spec, status = obj["spec"], obj["status"]
         one, several = spec.get("podCIDR"), spec.get("podCIDRs")
         if one and (not several or several[0] != one):
@@ -63,36 +62,29 @@ class NodeStrategy(DescribedStrategy):
             quantity.round_quantities(status.get(name))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """What is no longer served goes."""
         obj["spec"].pop("configSource", None)
         obj["status"].pop("config", None)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The status has its own endpoint."""
         obj["status"] = old["status"]
         if "configSource" not in old["spec"]:
             obj["spec"].pop("configSource", None)
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """The spec stays."""
         obj["spec"] = old["spec"]
         if "config" not in old["status"]:
             obj["status"].pop("config", None)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Taints, amounts and ranges."""
         return list(_node(obj))
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The same, and what may change."""
         return [*_node(obj), *_change(obj, old)]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """What may change."""
         return list(_change(obj, old))
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """Of what is no longer in use, and of odd ranges."""
         spec = obj["spec"]
         found = [_NO_CONFIG] if spec.get("configSource") is not None else []
         found += [_NO_ID] if spec.get("externalID") else []
@@ -101,7 +93,6 @@ class NodeStrategy(DescribedStrategy):
         return found
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
-        """Whether it takes pods."""
         return {"spec.unschedulable": "true" if obj["spec"].get("unschedulable") else "false"}
 
 

@@ -44,32 +44,26 @@ class ClaimStrategy(StatusStrategy):
     checking = Checking(once="UpdatesOnce")
 
     def default(self, version: Version, obj: Object) -> None:
-        """Amounts are not finer than thousandths."""
         wanted, status = obj["spec"].get("resources") or {}, obj.get("status") or {}
         for amounts in (wanted.get("limits"), wanted.get("requests"), status.get("capacity")):
             quantity.round_quantities(amounts)
         quantity.round_quantities(status.get("allocatedResources"))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """Not bound yet; where the contents come from is said in two ways."""
         super().prepare_create(version, obj)
         _tell_source(obj["spec"], {})
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The status stays."""
         super().prepare_update(version, obj, old)
         _tell_source(obj["spec"], old["spec"])
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """The spec."""
         return [*claims.validate_claim_spec(obj["spec"], "spec")]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """As a new one; nothing but the amount and the class of attributes changes."""
         return [*claims.validate_claim_spec(obj["spec"], "spec", old["spec"]), *_changes(obj, old)]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Names and amounts."""
         status = obj.get("status") or {}
         errors = [*_amounts(status.get("capacity") or {}, "status.capacity")]
         for name, state in each(status.get("allocatedResourceStatuses") or {}).items():
@@ -82,7 +76,6 @@ class ClaimStrategy(StatusStrategy):
         return errors
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """What is out of use, or makes no sense."""
         found = []
         if CLASS_ANNOTATION in (obj["metadata"].get("annotations") or {}):
             text = 'deprecated since v1.8; use "storageClassName" attribute instead'

@@ -47,7 +47,6 @@ class PersistentVolumeStrategy(StatusStrategy):
     metadata = MetadataPolicy(on_update=(2, 0))
 
     def default(self, version: Version, obj: Object) -> None:
-        """It stays when its claim goes, and is a file system; of one inside of something else nothing is said."""
         wanted = obj["spec"]
         if not wanted.get("persistentVolumeReclaimPolicy"):
             wanted["persistentVolumeReclaimPolicy"] = "Retain"
@@ -56,18 +55,16 @@ class PersistentVolumeStrategy(StatusStrategy):
         quantity.round_quantities(wanted.get("capacity"))
 
     def complete(self, obj: Object, given: Object) -> None:
-        """A capacity of nothing is shown as such where it is refused, as it always is."""
+        """Keep an empty capacity, because the error shows it."""
         super().complete(obj, given)
         wanted = given.get("spec")
         if isinstance(wanted, dict) and wanted.get("capacity") == {}:
             obj["spec"]["capacity"] = {}
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """Nobody has it yet."""
         obj["status"] = {"phase": _PENDING, "lastPhaseTransitionTime": clock.now()}
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """The spec stays; a new phase begins now."""
         super().prepare_status(version, obj, old)
         status, before = obj["status"], old.get("status") or {}
         since = before.get("lastPhaseTransitionTime")
@@ -78,20 +75,17 @@ class PersistentVolumeStrategy(StatusStrategy):
             status["lastPhaseTransitionTime"] = since
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """The spec."""
         return [*spec.validate_volume_spec(obj["spec"], obj["metadata"].get("name", ""))]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The spec, which a real server looks at twice; where and how the volume is stays."""
+        """Validate the spec twice, as kube-apiserver does."""
         errors = [*spec.validate_volume_spec(obj["spec"], obj["metadata"].get("name", ""))]
         return [*errors, *errors, *_changes(obj["spec"], old["spec"])]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Anything goes."""
         return ()
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """What is of no use any longer."""
         annotations, wanted = obj["metadata"].get("annotations") or {}, obj["spec"]
         found = []
         if CLASS_ANNOTATION in annotations:

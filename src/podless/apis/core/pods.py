@@ -57,15 +57,12 @@ class PodStrategy(DescribedStrategy):
         return has("PodObservedGenerationTracking")
 
     def default(self, version: Version, obj: Object) -> None:
-        """The defaults of PodSpec, and those of pods."""
         default_pod(obj)
 
     def early_warnings(self, obj: Object) -> list[str]:
-        """Annotations that become fields."""
         return [f"metadata.annotations[{key}]: {APP_ARMOR}" for key in selecting.confined_by(obj)]
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """It is pending, of the quality of service that it asks for."""
         spec = obj["spec"]
         obj["status"] = {"phase": "Pending", "qosClass": qos_class(spec)}
         drop_disabled(spec)
@@ -78,12 +75,11 @@ class PodStrategy(DescribedStrategy):
             selecting.set_apparmor_annotations(obj)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The status has its own endpoint."""
         obj["status"] = old["status"]
         drop_disabled(obj["spec"], old["spec"])
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """The spec stays, and so do owners; generations that were seen are not forgotten."""
+        """Keep spec and owners, and each observedGeneration that the client leaves out."""
         super().prepare_status(version, obj, old)
         keep_parts(obj["metadata"], old["metadata"], "deletionTimestamp", "ownerReferences")
         status, known = obj.setdefault("status", {}), old["status"]
@@ -100,30 +96,24 @@ class PodStrategy(DescribedStrategy):
                 condition["observedGeneration"] = last
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """The whole PodSpec."""
         return validate_new_pod(obj)
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The same, and what may change."""
         return validate_pod_update(obj, old)
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """What containers may become, and addresses."""
         for part in ("podIPs", "hostIPs"):
             for place, one in enumerate(each(obj["status"].get(part) or ())):
                 warnings += addresses.address_warnings(f"status.{part}[{place}].ip", one.get("ip", ""))
         return check_status(obj, old)
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
-        """Whether the spec differs."""
         return not is_same(obj["spec"], old["spec"])
 
     def below(self, subresource: str) -> Strategy[Kind]:
-        """Containers are added, and resources changed, at endpoints of their own."""
         return _BELOW.get(subresource, self)
 
     def grace_period(self, obj: Object, asked: int | None) -> int | None:
-        """What runs is given time to end."""
         spec = obj["spec"]
         if not spec.get("nodeName") or (obj.get("status") or {}).get("phase") in _ENDED:
             return 0
@@ -131,14 +121,12 @@ class PodStrategy(DescribedStrategy):
         return 1 if period < 0 else int(period)
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """About new pods."""
         if old is not None:
             return []
         found = names.check_label_name(obj["metadata"].get("name") or "")
         return [*([f"{_HOSTNAME}[{' '.join(found)}]"] if found else []), *pod_warnings(obj)]
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
-        """Where it is, and how it does."""
         spec, status = obj["spec"], obj.get("status") or {}
         texts = ("nodeName", "restartPolicy", "schedulerName", "serviceAccountName")
         found = {f"spec.{name}": spec.get(name) or "" for name in texts}
@@ -160,7 +148,6 @@ class _Part(PodStrategy):
         raise NotImplementedError
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """All else stays, metadata as well."""
         obj["spec"] = self.take(obj["spec"], old["spec"])
         obj["status"] = old["status"]
         keep_parts(obj["metadata"], old["metadata"], *TOLD)

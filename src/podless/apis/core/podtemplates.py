@@ -19,27 +19,21 @@ class PodTemplateStrategy(DescribedStrategy):
     metadata = MetadataPolicy(on_update=(0, 1))
 
     def default(self, version: Version, obj: Object) -> None:
-        """The defaults of PodSpec."""
         default_pod_template(obj["template"])
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """Without what is not served."""
         drop_disabled(obj["template"]["spec"])
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The same."""
         drop_disabled(obj["template"]["spec"], old["template"]["spec"])
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """The template."""
         return validate_pod_template(obj["template"], "template")
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The same."""
         return validate_pod_template(obj["template"], "template", old["template"])
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """About the template."""
         if old is not None and old["template"] == obj["template"]:
             return []
         return pod_template_warnings(obj["template"], "template")

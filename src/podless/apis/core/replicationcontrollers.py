@@ -24,11 +24,10 @@ class ReplicationControllerStrategy(ReplicasStrategy):
     selects = frozenset({"status.replicas"})
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """Subdomains; a generateName beside a name is not looked at."""
+        """Check subdomains; as in kube-apiserver, a generateName beside a name is not checked."""
         return [] if prefix else names.check_subdomain(name)
 
     def default(self, version: Version, obj: Object) -> None:
-        """The labels of the template are its own, and those that it selects."""
         spec = obj["spec"]
         given = spec.get("template")
         if given is not None:
@@ -40,11 +39,10 @@ class ReplicationControllerStrategy(ReplicasStrategy):
                 obj["metadata"]["labels"] = dict(labels)
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """As for the others; but of a changed one a real server looks at the template that was there before."""
+        """Warn about the old template of a changed object, as kube-apiserver does."""
         return super().warnings(version, obj if old is None else {**old, "metadata": obj["metadata"]}, old)
 
     def check(self, spec: Object, old: Object | None) -> list[FieldError]:
-        """Counts, selector and template."""
         errors = checks.validate_nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
         selector, given = spec.get("selector") or {}, spec.get("template")
         if not selector:
@@ -56,15 +54,12 @@ class ReplicationControllerStrategy(ReplicasStrategy):
         return [*errors, *template.validate_replica_template(wanted, given, old, "ReplicationController")]
 
     def kept(self, spec: Object, old: Object) -> list[FieldError]:
-        """Even the selector may change."""
         return []
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Counts that fit each other."""
         return statuses.validate_counts(obj["status"], COUNTS, PARTS, "readyReplicas")
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
-        """How many there are."""
         return {"status.replicas": str(obj["status"].get("replicas") or 0)}
 
 

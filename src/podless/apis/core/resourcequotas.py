@@ -81,28 +81,23 @@ class QuotaStrategy(TypedStrategy):
     metadata = MetadataPolicy(on_update=(0, 1))
 
     def default(self, version: Version, obj: Object) -> None:
-        """Amounts are not finer than thousandths."""
         for part, names in (("spec", ("hard",)), ("status", ("hard", "used"))):
             for name in names:
                 quantity.round_quantities((obj.get(part) or {}).get(name))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """Nothing is used yet."""
         obj["status"] = {}
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The status has its own endpoint."""
         obj["status"] = old.get("status") or {}
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Names, amounts and scopes."""
         spec, status = obj["spec"], obj["status"]
         errors = [*_check_amounts(spec.get("hard"), "spec.hard"), *_check_scopes(spec)]
         errors += _check_amounts(status.get("hard"), "status.hard")
         return [*errors, *_check_amounts(status.get("used"), "status.used")]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The same; scopes stay as they are."""
         spec = obj["spec"]
         errors = [*_check_amounts(spec.get("hard"), "spec.hard"), *_check_scopes(spec)]
         if set(spec.get("scopes") or ()) != set(old["spec"].get("scopes") or ()):
@@ -110,7 +105,6 @@ class QuotaStrategy(TypedStrategy):
         return errors
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Names and amounts."""
         status = obj.get("status") or {}
         return [*_check_amounts(status.get("hard"), "status.hard"), *_check_amounts(status.get("used"), "status.used")]
 

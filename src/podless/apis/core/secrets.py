@@ -41,7 +41,7 @@ class SecretStrategy(TypedStrategy):
     selects = frozenset({"type"})
 
     def complete(self, obj: Object, given: Object) -> None:
-        """What is given as text joins the data, and is not seen again."""
+        """Move stringData to data."""
         texts = obj.pop("stringData", None)
         if texts:
             more = {key: base64.b64encode(text.encode()).decode() for key, text in each(texts).items()}
@@ -50,7 +50,6 @@ class SecretStrategy(TypedStrategy):
             obj |= {"data": data} | ({"type": type_} if type_ is not None else {})
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Keys and size, and what the type asks for."""
         errors: list[FieldError] = []
         data = obj.get("data") or {}
         for key in each(in_order(data)):
@@ -60,7 +59,6 @@ class SecretStrategy(TypedStrategy):
         return [*errors, *_check_type(obj, data)]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """What may not change, then the rest."""
         errors = [*validate_immutable_fields(obj, old, "type")]
         if old.get("immutable"):
             if not obj.get("immutable"):
@@ -70,7 +68,6 @@ class SecretStrategy(TypedStrategy):
         return [*errors, *self.validate_create(kind, version, obj)]
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """A certificate and a key that are no pair."""
         if obj.get("type") != _TLS:
             return []
         data = obj.get("data") or {}
@@ -78,7 +75,6 @@ class SecretStrategy(TypedStrategy):
         return [found] if found else []
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
-        """The type can be selected by."""
         return {"type": obj.get("type", "")}
 
 

@@ -17,16 +17,13 @@ class ServiceAccountStrategy(TypedStrategy):
     """Secrets are referred to by their names alone; a delete shows the account once more."""
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """Keep the names of secrets only."""
         if obj.get("secrets"):
             obj["secrets"] = [{"name": one["name"]} if one.get("name") else {} for one in obj["secrets"]]
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The same."""
         self.prepare_create(version, obj)
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """An annotation that is going out of use."""
         given = (obj["metadata"].get("annotations") or {}).get(_ENFORCE)
         before = (old["metadata"].get("annotations") or {}).get(_ENFORCE) if old is not None else None
         return [_ENFORCED] if given == "true" and before != "true" else []

@@ -36,11 +36,10 @@ class ServiceStrategy(TypedStrategy):
         return names.LABELS[prefix](name) if errors and has("RelaxedServiceNameValidation") else errors
 
     def below(self, subresource: str) -> Strategy[Kind]:
-        """What is made where the status is written gets no families and no addresses."""
+        """Give a Service that is created through its status no IP families and addresses."""
         return _BELOW if subresource == "status" else self
 
     def default(self, version: Version, obj: Object) -> None:
-        """The affinity, what a port leaves out, and where traffic goes."""
         spec = obj["spec"]
         if spec["sessionAffinity"] == "None":
             spec.pop("sessionAffinityConfig", None)
@@ -62,7 +61,7 @@ class ServiceStrategy(TypedStrategy):
                 one["ipMode"] = "VIP"
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """The status is the server's; a service says of which families it is. Raises Invalid."""
+        """Set the IP families. Raise Invalid."""
         obj["status"] = {"loadBalancer": {}}
         spec = obj["spec"]
         if spec.get("clusterIP") and not spec.get("clusterIPs"):
@@ -70,7 +69,7 @@ class ServiceStrategy(TypedStrategy):
         ipfamilies.choose_families(obj, None)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The status has its own endpoint; what the server chose stays where it still fits. Raises Invalid."""
+        """Keep families and addresses that still fit. Raise Invalid."""
         obj["status"] = old["status"]
         ipfamilies.adopt_allocated(obj["spec"], old["spec"])
         ipfamilies.choose_families(obj, old)
@@ -79,42 +78,35 @@ class ServiceStrategy(TypedStrategy):
             obj["status"] = {**obj["status"], "loadBalancer": {}}
 
     def store(self, kind: Kind, obj: Object) -> Object:
-        """As it is shown."""
         return super().store(kind, self.unstored(obj))
 
     def unstored(self, obj: Object) -> Object:
-        """What is only a name for something outside has no traffic of the cluster, whatever its author says."""
+        """Drop internalTrafficPolicy of a Service of type ExternalName."""
         if obj["spec"]["type"] == EXTERNAL:
             obj["spec"].pop("internalTrafficPolicy", None)
         return obj
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """Nothing but the status changes."""
         obj["spec"] = old["spec"]
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Type, name or address, ports, selector and policies."""
         return servicespec.validate_service_spec(obj["spec"], obj["metadata"].get("annotations") or {})
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """As a new one; families and addresses that are given away stay."""
         spec, before = obj["spec"], old["spec"]
         errors = [*ipfamilies.validate_kept(spec, before), *servicespec.changed_class(spec, before)]
         return [*errors, *ipfamilies.kept_check(spec, before), *self.validate_create(kind, version, obj)]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Only what has a load balancer has been given an address by one."""
         if obj["spec"]["type"] == "LoadBalancer":
             return [*servicespec.validate_load_balancer_status(obj["status"])]
         why = "may only be used when `spec.type` is 'LoadBalancer'"
         return [field.forbidden("status.loadBalancer.ingress", why)] if _given(obj) else []
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
-        """The address and the type."""
         return {f"spec.{name}": obj["spec"].get(name) or "" for name in ("clusterIP", "type")}
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """What is of no use, or will go."""
         spec, found = obj["spec"], []
         if OLD_HINTS in (obj["metadata"].get("annotations") or {}):
             found.append(f"annotation {OLD_HINTS} is deprecated, please use {HINTS} instead")
@@ -140,7 +132,6 @@ class _StatusStrategy(ServiceStrategy):
     """The same where the status is written."""
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """The status is the server's."""
         obj["status"] = {"loadBalancer": {}}
 
 

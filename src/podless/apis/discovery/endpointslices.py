@@ -33,27 +33,24 @@ class EndpointSliceStrategy(TypedStrategy):
     metadata = MetadataPolicy(on_update=(1, 0))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """Drop what only an older version had."""
         for endpoint in each(obj.get("endpoints") or []):
             endpoint.pop("deprecatedTopology", None)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The same."""
         if obj.get("endpoints") != old.get("endpoints"):
             self.prepare_create(version, obj)
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
-        """Labels count, too."""
+        """Count changes of labels too."""
         parts = ("addressType", "endpoints", "ports")
         labels = [one["metadata"].get("labels") or {} for one in (obj, old)]
         return any((obj.get(name) or None) != (old.get(name) or None) for name in parts) or labels[0] != labels[1]
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Type, addresses and ports."""
         return [*_check(obj), *_check_endpoints(obj)]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """As a new one, of the same type; endpoints that are as they were may be as they are."""
+        """Accept invalid endpoints that did not change."""
         errors = _check(obj)
         if obj.get("endpoints") != old.get("endpoints"):
             errors += _check_endpoints(obj)
@@ -62,7 +59,6 @@ class EndpointSliceStrategy(TypedStrategy):
         return errors
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """Names in the place of addresses are going; odd forms of addresses."""
         if obj["addressType"] == "FQDN":
             return [_DOMAINS] if old is None else []
         found = []

@@ -21,11 +21,10 @@ class ThirdPartyResourceStrategy(TypedStrategy):
     deletion = Deletion(graceful=False)
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """A name is a kind and its group."""
+        """Check that the name is a kind and its group."""
         return names.subdomain_prefix(name) if prefix else name_faults(name)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """There are versions, with names."""
         given = obj.get("versions") or []
         if not given:
             return [field.required("versions", "must specify at least one version")]
@@ -43,14 +42,13 @@ class ThirdPartyResourceStrategy(TypedStrategy):
         return errors
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """What may meet with a group of somebody else."""
         group = parse_defined_name(obj["metadata"]["name"]).group
         if old is not None or group.count(".") >= 2:
             return []
         return [f"metadata.name: the group {group} has fewer than three segments, such as mygroup.example.com has"]
 
     def prepare_delete(self, obj: Object) -> None:
-        """From now on it waits for its objects to be gone."""
+        """Mark the ThirdPartyResource; it waits for its objects to be deleted."""
         metadata = obj["metadata"]
         held = metadata.get("finalizers") or []
         if "deletionTimestamp" not in metadata and CLEANUP not in held:

@@ -33,7 +33,7 @@ class FlowSchemaStrategy(parts.FlowStrategy):
     """Rules of whom and what a schema is about."""
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Precedence, level and rules; two schemas are as they are."""
+        """Require the two mandatory schemas to have their fixed specs."""
         name, spec = obj["metadata"].get("name") or "", obj["spec"]
         errors = [*_spec(spec, name)]
         wanted = bootstrap.required_spec(bootstrap.bootstrap_schemas(), name)

@@ -21,12 +21,10 @@ class FlowStrategy(SpecStrategy):
     metadata = MetadataPolicy(on_update=(1, 0))
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """The spec stays."""
         super().prepare_status(version, obj, old)
         keep_metadata(obj, old)
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Each condition once."""
         return [*validate_conditions(obj)]
 
 

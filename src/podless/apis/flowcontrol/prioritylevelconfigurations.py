@@ -30,7 +30,7 @@ class PriorityLevelStrategy(parts.FlowStrategy):
     """A level has limits, or none."""
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Limits that make sense; two levels are as they are, but for shares of the one without limits."""
+        """Require the two mandatory levels to have their fixed specs, except the shares of exempt."""
         name, spec = obj["metadata"].get("name") or "", obj["spec"]
         errors = [*_spec(spec, name)]
         wanted = bootstrap.required_spec(bootstrap.bootstrap_levels(), name)

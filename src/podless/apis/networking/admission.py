@@ -23,11 +23,10 @@ class DefaultIngressClass(Plugin):
         self._state = state
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        """New ingresses."""
         return operation == CREATE and not subresource and kind.prefix == INGRESSES.prefix
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Set spec.ingressClassName, where neither it nor the annotation of old is given."""
+        """Set spec.ingressClassName if neither it nor the old annotation is set."""
         assert attr.obj is not None
         chosen = _NAMED in (attr.obj["metadata"].get("annotations") or {})
         if chosen or attr.obj["spec"].get("ingressClassName") is not None:

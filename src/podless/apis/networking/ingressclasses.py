@@ -21,11 +21,9 @@ class IngressClassStrategy(SpecStrategy):
     """Who sees to ingresses of the class."""
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Controller and parameters."""
         return _check(obj["spec"])
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The same; the controller stays."""
         given, before = (one["spec"].get("controller") or "" for one in (obj, old))
         return [*validate_immutable("spec.controller", given, before), *_check(obj["spec"])]
 

@@ -28,12 +28,11 @@ class IngressStrategy(SpecStrategy):
     blank: ClassVar[Object] = {"loadBalancer": {}}
 
     def complete(self, obj: Object, given: Object) -> None:
-        """An empty list of rules is kept where there is nothing else, for the error shows it."""
+        """Keep an empty list of rules, because the error shows it."""
         if (given.get("spec") or {}).get("rules") == [] and obj["spec"].get("defaultBackend") is None:
             obj["spec"]["rules"] = []
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Rules, hosts and backends; of one class only."""
         errors = list(_check(obj["spec"]))
         named, given = (obj["metadata"].get("annotations") or {}).get(CLASS), obj["spec"].get("ingressClassName")
         if named is not None and given is not None and named != given:
@@ -42,15 +41,12 @@ class IngressStrategy(SpecStrategy):
         return errors
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Rules, hosts and backends."""
         return list(_check(obj["spec"], old["spec"]))
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Addresses and names of balancers."""
         return list(_balancers((obj["status"].get("loadBalancer") or {}).get("ingress") or []))
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """A class that is named as it used to be."""
         named = CLASS in (obj["metadata"].get("annotations") or {})
         return [_DEPRECATED] if old is None and named and obj["spec"].get("ingressClassName") is None else []
 

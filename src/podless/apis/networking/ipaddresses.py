@@ -17,11 +17,9 @@ class IPAddressStrategy(TypedStrategy):
     metadata = MetadataPolicy(on_update=(0, 1))
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """The name is the address."""
         return addresses.canonical_faults(name)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """It is somebody's."""
         parent, path = obj["spec"].get("parentRef"), "spec.parentRef"
         if parent is None:
             return [field.required(path)]
@@ -33,7 +31,6 @@ class IPAddressStrategy(TypedStrategy):
         return [*errors, *field.invalid_details(f"{path}.namespace", namespace, faults)]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """It stays whose it is."""
         parent = obj["spec"].get("parentRef")
         parts = ("group", "resource", "namespace", "name")
         shown = parent and {name.capitalize(): parent.get(name) or "" for name in parts}

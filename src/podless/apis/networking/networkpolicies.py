@@ -29,21 +29,17 @@ class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
     empties = frozenset({"ingress", "egress", "from", "to", "ports", "except", *_SELECTED})
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
-        """The spec, as it is written."""
         return self.differs(obj, old)
 
     def default(self, version: Version, obj: Object) -> None:
-        """The directions that it is about."""
         spec = obj["spec"]
         if not spec.get("policyTypes"):
             spec["policyTypes"] = ["Ingress", "Egress"] if spec.get("egress") else ["Ingress"]
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Selectors, ports and ranges of addresses."""
         return list(_check(obj["spec"]))
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """Ranges of addresses that are not in their one form."""
         found = []
         for path, peer in _peers(obj["spec"]):
             block = peer.get("ipBlock") or {}

@@ -22,11 +22,9 @@ class ServiceCIDRStrategy(StatusStrategy):
     metadata = MetadataPolicy(on_update=(0, 1))
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Ranges in their one form."""
         return _ranges(obj["spec"].get("cidrs") or [])
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The ranges stay; one of the other family may come to one that is alone."""
         given, before = (one["spec"].get("cidrs") or [] for one in (obj, old))
         moved = [
             immutable_error(f"{_PATH}[{place}]", text)
@@ -40,7 +38,6 @@ class ServiceCIDRStrategy(StatusStrategy):
         return [immutable_error(_PATH, obj["spec"].get("cidrs"))]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Nothing."""
         return ()
 
 

@@ -33,15 +33,13 @@ class RuntimeClass(Plugin):
         self._state = state
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        """New pods."""
         return is_pod(kind) and not subresource and operation == CREATE
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """The same."""
         return is_pod(kind) and not subresource and operation == CREATE
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Takes over overhead and scheduling. Raises Forbidden."""
+        """Set overhead and scheduling from the class. Raise Forbidden."""
         known = await self._find_class(attr)
         if known is None or attr.obj is None:
             return
@@ -55,7 +53,7 @@ class RuntimeClass(Plugin):
             _merge_scheduling(attr, spec, known["scheduling"])
 
     async def validate(self, attr: AdmissionAttributes) -> None:
-        """Raises Forbidden where overhead is not that of the class."""
+        """Raise Forbidden if the overhead is not the class's."""
         known = await self._find_class(attr)
         overhead = (attr.obj or {})["spec"].get("overhead") or {}
         if known is not None and known.get("overhead") is not None:

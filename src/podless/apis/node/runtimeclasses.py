@@ -32,7 +32,6 @@ class RuntimeClassStrategy(TypedStrategy):
     metadata = MetadataPolicy(qualified_finalizers=False)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """The handler, what it needs and where it is."""
         handler = obj["handler"]
         if handler or has("RequiredHandlers"):
             errors = checks.validate_name("handler", handler)
@@ -43,11 +42,9 @@ class RuntimeClassStrategy(TypedStrategy):
         return [*errors, *_scheduling(obj.get("scheduling") or {})]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """As a new one; the handler stays."""
         return [*self.validate_create(kind, version, obj), *validate_immutable_fields(obj, old, "handler")]
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """Labels of nodes that have become others."""
         selector = (obj.get("scheduling") or {}).get("nodeSelector") or {}
         path = "scheduling.nodeSelector"
         return [f"{path}: {text}" for label in sorted(each(selector)) if (text := nodelabels.warn_of_label(label))]

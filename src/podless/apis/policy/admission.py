@@ -85,7 +85,6 @@ class PodSecurity(Plugin):
         self._state = state
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """Namespaces, pods, and what makes pods."""
         if operation not in (CREATE, UPDATE):
             return False
         if is_pod(kind):
@@ -93,7 +92,7 @@ class PodSecurity(Plugin):
         return not subresource and ((kind.group, kind.plural) in _TEMPLATES or is_namespace(kind))
 
     async def validate(self, attr: AdmissionAttributes) -> None:
-        """Raises Forbidden for pods, Invalid for namespaces with labels that say nothing."""
+        """Raise Forbidden for pods, and Invalid for namespaces with invalid labels."""
         if attr.obj is None:
             return
         if is_namespace(attr.kind):

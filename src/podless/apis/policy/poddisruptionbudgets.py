@@ -26,7 +26,6 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
     naming = names.PATH_SEGMENTS
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """One share, and a selector."""
         spec = obj["spec"]
         least, most, policy = (
             spec.get("minAvailable"),
@@ -47,7 +46,6 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
         return errors
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Conditions and counts."""
         status = obj["status"]
         errors = conditions.validate_conditions(status.get("conditions") or [], "status.conditions")
         return [*errors, *checks.all_nonnegative(status, "status", _COUNTS)]

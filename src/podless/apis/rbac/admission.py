@@ -36,11 +36,10 @@ class EscalationCheck(Plugin):
         self._authorizer = authorizer
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        """Writes of roles and bindings."""
         return kind.group == GROUP and operation in (CREATE, UPDATE)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Changes nothing. Raises Forbidden, or NotFound for a role that is to be bound and is not there."""
+        """Change nothing. Raise Forbidden, or NotFound for a missing role of a binding."""
         obj = attr.obj
         if attr.user.master or obj is None or (attr.old is not None and _is_same(obj, attr.old)):
             return

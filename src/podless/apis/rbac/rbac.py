@@ -27,7 +27,6 @@ class RoleStrategy(TypedStrategy):
         self._namespaced = namespaced
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Every rule, and the aggregation."""
         errors: list[FieldError] = []
         for index, rule in enumerate(each(obj.get("rules") or [])):
             errors += self._rule(rule, f"rules[{index}]")
@@ -76,12 +75,10 @@ class BindingStrategy(TypedStrategy):
         self._namespaced = namespaced
 
     def default(self, version: Version, obj: Object) -> None:
-        """The API groups of subjects."""
         if obj.get("subjects"):
             obj["subjects"] = [_grouped(subject) for subject in each(obj["subjects"])]
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """The role and all subjects."""
         errors = []
         ref = obj["roleRef"]
         if ref["apiGroup"] != GROUP:
@@ -93,7 +90,6 @@ class BindingStrategy(TypedStrategy):
         return errors
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The same, and that the role is the same."""
         errors = list(self.validate_create(kind, version, obj))
         ref = obj["roleRef"]
         if ref != old["roleRef"]:

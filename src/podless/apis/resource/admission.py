@@ -37,11 +37,10 @@ class DeviceAccessCheck(Plugin):
         self._prefixes = {kind.prefix for kind in (RESOURCE_CLAIMS, RESOURCE_CLAIM_TEMPLATES)}
 
     def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """New claims and templates, and changes of the status of a claim."""
         return kind.prefix in self._prefixes and (operation == CREATE or subresource == _STATUS)
 
     async def allocate(self, attr: AdmissionAttributes) -> None:
-        """Note what the user may not write."""
+        """Record the fields that the user may not write."""
         assert attr.obj is not None
         if attr.subresource != _STATUS:
             attr.refused += await self._check_admin(attr.namespace, _find_request(attr.obj))

@@ -22,19 +22,15 @@ class DeviceClassStrategy(TypedStrategy):
     naming = (names.long_name, lambda _: [])  # of a prefix only what is made of it is checked
 
     def load(self) -> None:
-        """Import what selectors are compiled with."""
         parts.load_cel()
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
-        """Only the spec counts."""
         return bool(obj["spec"] != old["spec"])
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Selectors, what is told, and the name of a resource."""
         return [*_spec(obj["spec"], {})]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The same; what is told as before may be of any length."""
         return [*_spec(obj["spec"], old["spec"])]
 
 

@@ -23,15 +23,12 @@ class ResourceClaimStrategy(StatusStrategy):
     checking = Checking(preload=True, cost=parts.STRAIN)
 
     def load(self) -> None:
-        """Import what selectors are compiled with."""
         parts.load_cel()
 
     def default(self, version: Version, obj: Object) -> None:
-        """One device of each."""
         requests.default_requests(obj["spec"])
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """The rest stays; of devices that are given back nothing is told any more."""
         super().prepare_status(version, obj, old)
         keep_metadata(obj, old)
         status = obj["status"]
@@ -40,17 +37,14 @@ class ResourceClaimStrategy(StatusStrategy):
         put_part(status, "devices", told or None)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """The spec."""
         return [*requests.validate_claim(obj["spec"], "spec")]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The spec stays."""
         spec = obj["spec"]
         same = requests.is_same_spec(spec, old["spec"])
         return [] if same else [immutable_error("spec", gostructs.format_struct(RESOURCE_CLAIM_SPEC, spec))]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """What was given, once, and to whom."""
         return [*allocations.validate_allocation(obj, old)]
 
 

@@ -25,19 +25,15 @@ class ResourceClaimTemplateStrategy(TypedStrategy):
     checking = Checking(preload=True, cost=parts.STRAIN)
 
     def load(self) -> None:
-        """Import what selectors are compiled with."""
         parts.load_cel()
 
     def default(self, version: Version, obj: Object) -> None:
-        """One device of each."""
         requests.default_requests(obj["spec"].get("spec") or {})
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Metadata, of which claims get a part, and their spec."""
         return [*_template(obj["spec"])]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The same; it stays."""
         spec, before = obj["spec"], old["spec"]
         same = requests.is_same_spec(spec["spec"], before["spec"]) and spec.get("metadata") == before.get("metadata")
         shown = [] if same else [immutable_error("spec", gostructs.format_struct(RESOURCE_CLAIM_TEMPLATE_SPEC, spec))]

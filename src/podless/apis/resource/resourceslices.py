@@ -58,28 +58,24 @@ class ResourceSliceStrategy(TypedStrategy):
     selects = frozenset(("spec.driver", "spec.nodeName"))
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
-        """Whose it is, and where."""
         return {"spec.driver": obj["spec"]["driver"], "spec.nodeName": obj["spec"].get("nodeName") or ""}
 
     def unselectable(self, name: str) -> str:
-        """What is said of a field that may not be selected by."""
         return f"field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {name}"
 
     def complete(self, obj: Object, given: Object) -> None:
-        """Lists of which there may be but one are kept where there are two, though they are empty."""
+        """Keep both of two empty lists that exclude each other, because the error shows them."""
         spec = given.get("spec") or {}
         if all(spec.get(name) is not None for name in _EITHER):
             for name in _EITHER:
                 obj["spec"].setdefault(name, [])
 
     def default(self, version: Version, obj: Object) -> None:
-        """A taint is of now."""
         for device in each(obj["spec"].get("devices") or ()):
             for taint in each(device.get("taints") or ()):
                 taint.setdefault("timeAdded", clock.now())
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """Drop what is of features that are off."""
         for device in each(obj["spec"].get("devices") or ()):
             device.pop("nodeAllocatableResourceMappings", None)
             for attribute in each(device.get("attributes") or {}).values():
@@ -87,23 +83,18 @@ class ResourceSliceStrategy(TypedStrategy):
                     attribute.pop(name, None)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The same."""
         self.prepare_create(version, obj)
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
-        """Only the spec counts."""
         return bool(obj["spec"] != old["spec"])
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """All of it."""
         return [*_slice(obj["spec"], None)]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The same; it stays of the same driver, pool and node."""
         return [*_slice(obj["spec"], old["spec"])]
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """Drivers are written in small letters."""
         driver = obj["spec"]["driver"]
         if driver == driver.lower():
             return []

@@ -33,11 +33,9 @@ class TaintNodesByCondition(Plugin):
     builtin = True
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        """New nodes."""
         return operation == CREATE and kind.plural == NODES.plural and not kind.group and not subresource
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Adds the taint."""
         assert attr.obj is not None
         spec = attr.obj["spec"]
         taint = {"key": _NOT_READY, "effect": "NoSchedule"}
@@ -62,11 +60,10 @@ class Priority(Plugin):
         self._state = state
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        """Pods."""
         return is_pod(kind) and not subresource and operation in (CREATE, UPDATE)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Fills in number and policy. Raises Forbidden."""
+        """Set priority and preemptionPolicy. Raise Forbidden."""
         assert attr.obj is not None
         spec = attr.obj["spec"]
         if attr.old is not None:
@@ -111,12 +108,11 @@ class Priority(Plugin):
         )
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """Classes."""
         classes = kind.plural == PRIORITY_CLASSES.plural and kind.group == PRIORITY_CLASSES.group
         return classes and operation in (CREATE, UPDATE)
 
     async def validate(self, attr: AdmissionAttributes) -> None:
-        """Raises Forbidden for a second default."""
+        """Raise Forbidden for a second global default."""
         if attr.obj is None or not attr.obj.get("globalDefault"):
             return
         default = await self._find_default()
@@ -131,11 +127,9 @@ class DefaultTolerationSeconds(Plugin):
     builtin = True
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        """Pods."""
         return is_pod(kind) and not subresource and operation in (CREATE, UPDATE)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Adds what the pod does not tolerate in its own way."""
         assert attr.obj is not None
         spec = attr.obj["spec"]
         given = spec.get("tolerations") or []

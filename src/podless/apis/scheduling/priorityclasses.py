@@ -42,11 +42,9 @@ class PriorityClassStrategy(TypedStrategy):
     metadata = MetadataPolicy(on_update=(0, 1))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """A first generation."""
         obj["metadata"]["generation"] = 1
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """The name, the number and the policy."""
         name, value = obj["metadata"].get("name") or "", obj["value"]
         errors = []
         if name.startswith(_RESERVED):
@@ -60,11 +58,10 @@ class PriorityClassStrategy(TypedStrategy):
         return errors
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """Number and policy stay."""
         return [*_changes(obj, old)]
 
     def prepare_delete(self, obj: Object) -> None:
-        """The system's stay. Raises Forbidden."""
+        """Raise Forbidden for system classes."""
         name = obj["metadata"]["name"]
         if name in _KNOWN:
             why = "this is a system priority class and cannot be deleted"

@@ -33,12 +33,11 @@ class LiteralStrategy(TypedStrategy):
     empties: ClassVar[frozenset[str]] = frozenset()
 
     def complete(self, obj: Object, given: Object) -> None:
-        """Look at what was decoded."""
         super().complete(obj, given)
         self._mark(obj, given)
 
     def written(self, obj: Object, raw: bytes) -> None:
-        """Look at it again, for it was copied since."""
+        """Record it again, because the object was copied since."""
         self._mark(obj, serializer.decode_json(raw))
 
     def differs(self, obj: Object, old: Object) -> bool:

@@ -22,12 +22,10 @@ class TemplateStrategy(SpecStrategy):
         return found
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """Nothing is known of it yet."""
         super().prepare_create(version, obj)
         template.trim_template(self.template(obj))
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The status stays."""
         super().prepare_update(version, obj, old)
         template.trim_template(self.template(obj), self.template(old))
 
@@ -41,7 +39,7 @@ class ReplicasStrategy(TemplateStrategy):
     named = True
 
     def complete(self, obj: Object, given: Object) -> None:
-        """Labels that are given and empty are kept where a selector cannot find them, for the error shows them."""
+        """Keep empty labels that a selector cannot match, because the error shows them."""
         metadata = ((given.get("spec") or {}).get("template") or {}).get("metadata") or {}
         if metadata.get("labels") == {}:
             selector, found = obj["spec"].get("selector") or {}, self.template(obj)
@@ -57,15 +55,12 @@ class ReplicasStrategy(TemplateStrategy):
         return validate_immutable("spec.selector", spec.get("selector"), old.get("selector"))
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """The spec."""
         return self.check(obj["spec"], None)
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """The same; part of it stays."""
         spec, before = obj["spec"], old["spec"]
         return [*self.check(spec, before), *self.kept(spec, before)]
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """What is odd about the name and the template."""
         found = template.warn_of_object(obj, old)
         return found[len(template.name_warnings(obj)) :] if old is None and not self.named else found

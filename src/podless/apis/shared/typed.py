@@ -30,7 +30,6 @@ class TypedStrategy(Strategy[Kind]):
         *,
         fill: bool = True,
     ) -> Object:
-        """The object in the struct's field order, with its defaults."""
         struct = kind.struct_of(version)
         assert struct is not None
         decoded = structs.decode_struct(struct, obj, unknown)
@@ -45,11 +44,9 @@ class TypedStrategy(Strategy[Kind]):
         return decoded
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """As a new one."""
         return self.validate_create(kind, version, obj)
 
     def selectable(self, version: Version) -> frozenset[str]:
-        """What `fields` gives."""
         return self.selects
 
     def unselectable(self, name: str) -> str:
@@ -60,7 +57,6 @@ class TypedStrategy(Strategy[Kind]):
         """Change what was decoded where the struct does not tell all. given: the value that it was decoded from."""
 
     def fill(self, kind: Kind, version: Version, obj: Object) -> None:
-        """What the struct tells, then what depends on more than one field."""
         struct = kind.struct_of(version)
         assert struct is not None
         defaults.fill_defaults(struct, obj)
@@ -77,17 +73,14 @@ class StatusStrategy(TypedStrategy):
     blank: ClassVar[Object] = {}
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """Nothing is known of it yet."""
         if version.status:
             obj["status"] = dict(self.blank)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The status stays."""
         if version.status:
             obj["status"] = old["status"]
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """The spec stays."""
         obj["spec"] = old["spec"]
 
 
@@ -97,7 +90,6 @@ class SpecStrategy(StatusStrategy):
     has_generation = True
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
-        """Only the spec counts."""
         return bool(obj["spec"] != old["spec"])
 
 
@@ -113,17 +105,14 @@ class DescribedStrategy(TypedStrategy):
         self._fresh = {field.name: field.type for field in struct if field.name == "status"}
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """Nothing has come of it yet."""
         if version.status:
             obj |= {name: kind.blank() for name, kind in self._fresh.items()}
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The status has its own endpoint."""
         if version.status:
             obj["status"] = old["status"]
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
-        """Whether anything beside metadata and status differs."""
         return _wanted(obj) != _wanted(old)
 
 

@@ -42,11 +42,9 @@ class DefaultStorageClass(Plugin):
         self._state = state
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        """New claims."""
         return operation == CREATE and kind.plural == _CLAIMS and not kind.group and not subresource
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Name the class."""
         assert attr.obj is not None
         spec, metadata = attr.obj["spec"], attr.obj.get("metadata") or {}
         classes = self._state.registry.get(_GROUP, _CLASSES)
@@ -86,11 +84,9 @@ class StorageObjectInUseProtection(Plugin):
     builtin = True
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        """New ones."""
         return operation == CREATE and (kind.group, kind.plural) in _HOLDERS and not subresource
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Hold it."""
         assert attr.obj is not None
         metadata = attr.obj.setdefault("metadata", {})
         holder, held = _HOLDERS[attr.kind.group, attr.kind.plural], metadata.get("finalizers") or []
@@ -107,11 +103,9 @@ class PersistentVolumeClaimResize(Plugin):
         self._state = state
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """Changed claims."""
         return operation == UPDATE and kind.plural == _CLAIMS and not kind.group and not subresource
 
     async def validate(self, attr: AdmissionAttributes) -> None:
-        """Raises Forbidden."""
         assert attr.obj is not None
         assert attr.old is not None
         if _read_size(attr.obj) <= _read_size(attr.old):

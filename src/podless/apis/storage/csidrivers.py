@@ -33,18 +33,15 @@ class CSIDriverStrategy(TypedStrategy):
     metadata = MetadataPolicy(on_update=(0, 1))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """What is not served yet goes."""
         obj["spec"].pop(_DISABLED, None)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """The same; count the changes."""
         if _DISABLED not in old["spec"]:
             obj["spec"].pop(_DISABLED, None)
         if obj["spec"] != old["spec"]:
             obj["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Policies, tokens and modes."""
         spec = obj["spec"]
         errors = []
         if (policy := spec.get("fsGroupPolicy")) not in (None, *_GROUP_POLICIES):
@@ -62,14 +59,12 @@ class CSIDriverStrategy(TypedStrategy):
         return errors
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """As a new one; whether volumes are attached, and how long they live, stays."""
         spec, before = obj["spec"], old["spec"]
         errors = [*self.validate_create(kind, version, obj)]
         errors += validate_immutable("spec.attachedRequired", spec.get("attachRequired"), before.get("attachRequired"))
         return [*errors, *validate_immutable_fields(spec, before, "volumeLifecycleModes", path="spec")]
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """Tokens are better kept where nobody logs them."""
         spec, before = obj["spec"], old["spec"] if old is not None else {}
         changed = spec.get("tokenRequests") and spec.get("tokenRequests") != before.get("tokenRequests")
         if changed and spec.get("serviceAccountTokenInSecrets") is None and has("TokensInSecrets"):

@@ -29,7 +29,6 @@ class CSINodeStrategy(TypedStrategy):
     metadata = MetadataPolicy(on_update=(1, 0))
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Each driver once."""
         seen: set[str] = set()
         errors: list[FieldError] = []
         for place, driver in enumerate(each(obj["spec"].get("drivers") or [])):
@@ -39,7 +38,6 @@ class CSINodeStrategy(TypedStrategy):
         return errors
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """As a new one; a driver stays as it is."""
         errors = [*self.validate_create(kind, version, obj)]
         before: dict[str, list[Object]] = {}
         for driver in each(old["spec"].get("drivers") or []):

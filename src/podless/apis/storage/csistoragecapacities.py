@@ -21,7 +21,6 @@ class CSIStorageCapacityStrategy(TypedStrategy):
     allow_unconditional_update = False
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """A class, and an amount."""
         name, amount = obj["storageClassName"], obj.get("capacity")
         errors = labelselector.validate_selector(obj.get("nodeTopology") or {}, "nodeTopology")
         errors += field.invalid_details("storageClassName", name, names.check_subdomain(name))
@@ -30,7 +29,6 @@ class CSIStorageCapacityStrategy(TypedStrategy):
         return errors
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """As a new one; what it is about stays."""
         topology = obj.get("nodeTopology")
         errors = [*self.validate_create(kind, version, obj)]
         if topology != old.get("nodeTopology"):

@@ -24,7 +24,6 @@ class StorageClassStrategy(TypedStrategy):
     """Who makes volumes and how; hardly anything of it changes."""
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Names, parameters, modes and topologies."""
         errors = [
             *parts.validate_provisioner(obj["provisioner"], "provisioner"),
             *parts.validate_parameters(obj.get("parameters") or {}),
@@ -39,7 +38,6 @@ class StorageClassStrategy(TypedStrategy):
         return [*errors, *_topologies(obj.get("allowedTopologies") or [])]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """As a new one; but for what volumes may be allowed it stays as it is."""
         errors = [*validate_immutable_fields(obj, old, "volumeBindingMode")]
         if has("ImmutableStorageClasses"):
             errors += validate_immutable_fields(obj, old, "parameters", blank={})
@@ -51,7 +49,6 @@ class StorageClassStrategy(TypedStrategy):
         return [*errors, *self.validate_create(kind, version, obj)]
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """Labels that have become others."""
         terms = obj.get("allowedTopologies") or []
         return [*nodelabels.of_terms(terms, "allowedTopologies", "matchLabelExpressions")]
 

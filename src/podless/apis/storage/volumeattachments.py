@@ -36,19 +36,17 @@ class VolumeAttachmentStrategy(StatusStrategy):
     blank: ClassVar[Object] = {"attached": False}
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """What is wanted stays, and so do all but the managed fields of the metadata."""
+        """Keep the spec, and all metadata except managedFields."""
         super().prepare_status(version, obj, old)
         keep_metadata(obj, old)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """Who attaches what to which node."""
         errors, attacher = _check(obj), obj["spec"]["attacher"]
         if not attacher and not has("AttachersOnce"):
             errors.append(field.required("spec.attacher"))
         return [*errors, *_names(obj["spec"])]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """As a new one, of the same spec."""
         errors = _check(obj)
         if has("AttachersOnce"):
             errors += _names(obj["spec"])

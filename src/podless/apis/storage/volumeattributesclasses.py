@@ -14,7 +14,6 @@ class VolumeAttributesClassStrategy(TypedStrategy):
     """Attributes that volumes may be given later."""
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        """A driver, and what it is told."""
         given = obj.get("parameters") or {}
         errors = [*parts.validate_provisioner(obj["driverName"], "driverName"), *parts.validate_parameters(given)]
         if not given:
@@ -22,7 +21,6 @@ class VolumeAttributesClassStrategy(TypedStrategy):
         return errors
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """All of it stays."""
         errors = [
             field.forbidden(name, f"updates to {name} are forbidden.")
             for name in ("driverName", "parameters")

@@ -58,7 +58,6 @@ class _Fields(Structs):
         self._declared = [one for one in declared if one is not None]
 
     def field(self, struct: str, name: str) -> Type | None:
-        """The type of a field, or None."""
         for one in self._declared:
             if struct in one.structs:
                 return one.field(struct, name)

@@ -25,7 +25,6 @@ class RuleError(FieldError):
 
     @property
     def body(self) -> str:
-        """The message without the field's path."""
         parts = [TEXTS[self.reason]]
         if self.value is not None and self.reason not in _VALUELESS:
             parts.append(self.value)

@@ -17,7 +17,7 @@ class LoadBalancers(Controller):
         await self.follow(SERVICES)
 
     async def reconcile(self, key: str) -> None:
-        """Give an address to a service that has none; those of a class are for others."""
+        """Give an address to a Service without one; Services with a loadBalancerClass are skipped."""
         entry = self.api.collection(SERVICES).get(key)
         if entry is None or entry.terminating:
             return

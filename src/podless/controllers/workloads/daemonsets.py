@@ -30,7 +30,6 @@ class DaemonSets(OwnerController):
             self.queue.add(entry.key)
 
     async def look(self, key: str, obj: Object, made: list[Object]) -> None:
-        """One step: what is missing, what is too much, and one that has an old template."""
         template = obj["spec"]["template"]
         revision, wanted = hashes.hash_template(template), self._nodes(template["spec"].get("nodeSelector") or {})
         live = [pod for pod in made if pods.is_active(pod)]

@@ -24,7 +24,7 @@ class Deployments(OwnerController):
     owners, things = DEPLOYMENTS, REPLICA_SETS
 
     async def look(self, key: str, obj: Object, made: list[Object]) -> None:
-        """Make the set of the present template; then step by step as many replicas there, and fewer elsewhere."""
+        """Create the replica set of the current template, then move replicas to it step by step."""
         sets = [one for one in made if "deletionTimestamp" not in one["metadata"]]
         sets.sort(key=_revision)
         wanted = hashes.hash_template(obj["spec"]["template"])

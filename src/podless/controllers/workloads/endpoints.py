@@ -36,7 +36,6 @@ class ServiceEndpoints(Controller):
                 self.queue.add(entry.key)
 
     async def reconcile(self, key: str) -> None:
-        """Write down what the pods of a service are at present."""
         entry = self.api.collection(SERVICES).get(key)
         if entry is None or entry.terminating:
             return

@@ -21,7 +21,6 @@ class Jobs(OwnerController):
     owners, things = JOBS, PODS
 
     async def look(self, key: str, obj: Object, made: list[Object]) -> None:
-        """One step of a job that has not ended."""
         spec, status = obj["spec"], obj.get("status") or {}
         if spec.get("managedBy", _SELF) != _SELF:
             return

@@ -47,7 +47,6 @@ class OwnerController(Controller):
         self._made: dict[str, dict[str, Object]] = {}  # by uid of the owner and key
 
     async def begin(self) -> None:
-        """Follow both kinds, and look at all owners once."""
         await self.follow(self.owners)
         self.leave.append(clock.CURRENT.get().listen(self._advanced))
         things = await self.api.loaded(self.things)
@@ -93,7 +92,6 @@ class OwnerController(Controller):
             self.queue.add(key)
 
     async def reconcile(self, key: str) -> None:
-        """Look at an owner, unless it is gone or going."""
         self._resting.discard(key)
         entry = self.api.collection(self.owners).get(key)
         if entry is None or entry.terminating:

@@ -47,7 +47,7 @@ class Readiness(Controller):
             self.queue.add(entry.key)
 
     async def reconcile(self, key: str) -> None:
-        """Set a pod running, or end it."""
+        """Set a pod running, or remove it if it is being deleted."""
         entry = self.api.collection(PODS).get(key)
         if entry is None:
             return

@@ -22,7 +22,7 @@ class ReplicaSets(OwnerController):
     owners, things = REPLICA_SETS, PODS
 
     async def look(self, key: str, obj: Object, made: list[Object]) -> None:
-        """Make what is missing, drop what is too much: first what is not ready, then the newest."""
+        """Create missing pods; delete surplus ones, first those that are not ready, then the newest."""
         spec, metadata = obj["spec"], obj["metadata"]
         active = [pod for pod in made if pods.is_active(pod)]
         missing = (spec.get("replicas") or 0) - len(active)

@@ -23,7 +23,6 @@ class StatefulSets(OwnerController):
     owners, things = STATEFUL_SETS, PODS
 
     async def look(self, key: str, obj: Object, made: list[Object]) -> None:
-        """One step: what is missing, what is too much, what has an old template."""
         spec, name = obj["spec"], obj["metadata"]["name"]
         revision = f"{name}-{hashes.hash_template(spec['template'])}"
         first = (spec.get("ordinals") or {}).get("start") or 0

@@ -30,7 +30,6 @@ class Volumes(Controller):
     name = "persistentvolume-binder-controller"
 
     async def begin(self) -> None:
-        """Follow claims, volumes and classes, and the pods that use claims."""
         for kind in (CLAIMS, VOLUMES, CLASSES):
             found = await self.api.loaded(kind)
             for entry in found.under(kind.prefix)[0]:
@@ -59,7 +58,6 @@ class Volumes(Controller):
                     self.queue.add(CLAIMS.key(pod["metadata"]["namespace"], name))
 
     async def reconcile(self, key: str) -> None:
-        """Bind a claim, or follow with a volume what became of its claim."""
         kind = next(kind for kind in (CLAIMS, VOLUMES, CLASSES) if key.startswith(kind.prefix))
         entry = self.api.collection(kind).get(key)
         if entry is not None:

@@ -53,7 +53,6 @@ class FaultObjects(Controller):
         self._known: dict[str, _Known] = {}
 
     async def begin(self) -> None:
-        """Serve the kind, and have in force what is there."""
         self.api.registry.put(self._kind)
         collection = await self.api.loaded(self._kind)
         self.leave.append(collection.add_event_handler(self._changed))
@@ -62,7 +61,7 @@ class FaultObjects(Controller):
         self._scripted.settle = self.settle
 
     async def stop(self) -> None:
-        """End; objects have nothing go wrong any more."""
+        """Remove the faults of all objects."""
         self._scripted.settle = None
         for key in list(self._known):
             self._forget(key)
@@ -113,7 +112,6 @@ class FaultObjects(Controller):
         await self.flush()
 
     async def reconcile(self, key: str) -> None:
-        """Write what has been counted for one object."""
         known = self._known.get(key)
         if known is None:
             return

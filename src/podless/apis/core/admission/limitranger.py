@@ -73,24 +73,22 @@ class LimitRanger(Plugin):
         self._limits = state.collection(LIMIT_RANGES)
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        """New pods, and those whose resources are changed."""
         return is_pod(kind) and _is_limited(operation, subresource)
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """The same, and claims."""
         if is_pod(kind):
             return _is_limited(operation, subresource)
         return kind.plural == CLAIMS.plural and not kind.group and not subresource and operation in (CREATE, UPDATE)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Fills in what the containers leave out. Raises Invalid."""
+        """Fill in requests and limits of containers. Raise Invalid."""
         if attr.obj is None or _is_terminating(attr):
             return
         for given in await self._read_limits(attr.namespace):
             _set_defaults(attr, attr.obj, given)
 
     async def validate(self, attr: AdmissionAttributes) -> None:
-        """Raises Forbidden for more, or less, than is allowed."""
+        """Raise Forbidden for amounts outside of the range."""
         if attr.obj is None or _is_terminating(attr):
             return
         check = _check_pod if is_pod(attr.kind) else _check_claim

@@ -22,7 +22,7 @@ class NamespaceLifecycle(Plugin):
         self._state = state
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        """Creations in namespaces that are not known to stay, and deletes of namespaces."""
+        """Handle creates in namespaces that may not exist, and deletes of namespaces."""
         if operation == CREATE:
             if not kind.namespaced or _is_review(kind):  # would tell what there is
                 return False
@@ -31,7 +31,7 @@ class NamespaceLifecycle(Plugin):
         return operation == DELETE and is_namespace(kind)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        """Raises NotFound or Forbidden."""
+        """Raise NotFound or Forbidden for a missing or terminating namespace."""
         if attr.operation == DELETE:
             _refuse_protected(attr)
         else:

@@ -47,11 +47,10 @@ class ResourceQuota(Plugin):
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def start(self) -> None:
-        """Know all quotas, on each of several servers."""
         await self._quotas.load()
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """New objects in namespaces, and changes of those that are measured, where there are quotas at all."""
+        """Handle creates, and updates of measured kinds, in namespaces with quotas."""
         if not kind.namespaced or not len(self._quotas):
             return False
         if subresource:
@@ -59,7 +58,7 @@ class ResourceQuota(Plugin):
         return operation == CREATE or (operation == UPDATE and usage.usage_function(kind) is not None)
 
     async def validate(self, attr: AdmissionAttributes) -> None:
-        """Raises Forbidden where a quota is used up."""
+        """Raise Forbidden if the write exceeds a quota."""
         kind, namespace = attr.kind, attr.namespace
         if _is_unmeasured(attr) or not counted_names(kind) or not self._quotas.count(QUOTAS.keys.scope(namespace)):
             return

@@ -39,11 +39,10 @@ class ServiceAllocator(Plugin):
         self._writes = state.cache.collection(_KEYS)
 
     def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """Services themselves; their status has no addresses to give."""
         return kind.prefix == SERVICES.prefix and not subresource
 
     async def allocate(self, attr: AdmissionAttributes) -> None:
-        """Give a service what it lacks. Raises Invalid for what is taken or out of range, APIError for a full range."""
+        """Raise Invalid for an address or port that is taken or out of range, APIError if none is free."""
         await self._follow_services()
         assert attr.obj is not None
         allocation = Allocation(self._pool, attr.obj, attr.old, dry_run=attr.dry_run)
