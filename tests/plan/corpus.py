@@ -1,11 +1,15 @@
 """Sets in files: a state that kubectl makes, a set that is applied to it, and both ways to know what comes of that.
 
-A file begins with its title. `#: before [mode=MODE] [manager=NAME]` begins manifests that kubectl applies first,
-`#: set` those of the set; `#: NAME VALUE` is an option of the plan. ${uid:KIND/NAME} is the uid of an object.
+A file begins with its title. `#: before [mode=MODE] [manager=NAME] [applyset=PARENT] [namespace=NAME]` begins manifests
+that kubectl applies first, `#: set` those of the set; `#: NAME VALUE` is an option of the plan. ${uid:KIND/NAME} is the
+uid of an object, ${applyset:NAME.NAMESPACE.KIND.GROUP} the id of an ApplySet, ${tooling} what this kubectl calls itself.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import os
 import re
 import subprocess
@@ -28,8 +32,10 @@ from podless.store.keys import OWN
 
 SETS = Path(__file__).parent / "sets"
 _HEAD = re.compile(r"^#: (.*)$", re.MULTILINE)
-_LOGGED = re.compile(r"[IW]\d{4} ")
+_LOGGED = re.compile(r"[IW]\d{4} |ApplySet field manager |- \.metadata")
 _UID = re.compile(r"\$\{uid:(\w+)/([\w.-]+)\}")
+_ID = re.compile(r"\$\{applyset:([\w.-]*)\}")
+_TOOLING = "applyset.kubernetes.io/tooling"
 _FIRST = ("Namespace", "CustomResourceDefinition")
 _QUIET = ("/core/events/", "/coordination.k8s.io/leases/")
 State = dict[str, dict[str, Any]]
@@ -40,6 +46,8 @@ class Part:
     text: str
     mode: str = SERVER_SIDE
     manager: str = ""
+    applyset: str = ""
+    namespace: str = ""
 
 
 @dataclass
@@ -68,6 +76,8 @@ def read_case(path: Path) -> Case:
             case.text = body
         else:
             case.options[word] = rest == "true" if rest in ("true", "false") else rest
+            if word == "groups":
+                case.options[word] = tuple(rest.split())
     mode = case.options.get("mode", SERVER_SIDE)
     for part in case.before:
         assert part.mode in MODES
@@ -84,6 +94,7 @@ class Kubectl:
 
     def __init__(self, server: Server, home: Path) -> None:
         self._environment = {**os.environ, "KUBECONFIG": str(server.kubeconfig), "HOME": str(home)}
+        self._environment["KUBECTL_APPLYSET"] = "true"
 
     def run(self, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
         command = ["kubectl", *arguments]
@@ -95,7 +106,7 @@ class Kubectl:
         """Write manifests in the order of a plan; returns what went wrong."""
         items, _ = read_set([SourceFile.of("set.yaml", text.encode())])
         items = sort_items(items, options.order)
-        first = [] if options.prune else [item for item in items if item.obj["kind"] in _FIRST]
+        first = [] if options.prune or options.applyset else [item for item in items if item.obj["kind"] in _FIRST]
         said = []
         if first:
             said.append(self._write(first, options))
@@ -123,7 +134,18 @@ class Kubectl:
         arguments += ["--force-conflicts"] if options.force else []
         arguments += [f"--field-manager={options.manager}"] if options.manager else []
         arguments += ["--prune", "-l", options.prune] if options.prune else []
+        arguments += ["--prune", f"--applyset={options.applyset}"] if options.applyset else []
+        arguments += [f"--namespace={options.namespace}"] if options.namespace else []
+        arguments += [f"--as={options.user}"] if options.user else []
+        arguments += [f"--as-group={group}" for group in options.groups]
+        arguments += [f"--as-uid={options.uid}"] if options.uid else []
         return self.run(*arguments, text=text).stderr
+
+
+def make_id(parent: str) -> str:
+    """The id of an ApplySet, by NAME.NAMESPACE.KIND.GROUP of its parent."""
+    hashed = base64.urlsafe_b64encode(hashlib.sha256(parent.encode()).digest()).decode()
+    return f"applyset-{hashed.rstrip('=')}-v1"
 
 
 def prepare(case: Case, server: Server, kubectl: Kubectl) -> str:
@@ -135,10 +157,14 @@ def prepare(case: Case, server: Server, kubectl: Kubectl) -> str:
             assert obj is not None
             return str(obj["metadata"]["uid"])
 
-        return _UID.sub(uid, text)
+        if "${tooling}" in text:
+            told = json.loads(kubectl.run("version", "--client", "-o", "json").stdout)
+            text = text.replace("${tooling}", f"kubectl/{told['clientVersion']['gitVersion']}")
+        return _ID.sub(lambda found: make_id(found[1]), _UID.sub(uid, text))
 
     for part in case.before:
-        said = kubectl.write(fill(part.text), PlanOptions(mode=part.mode, manager=part.manager))
+        fields = {"applyset": part.applyset, "namespace": part.namespace}
+        said = kubectl.write(fill(part.text), PlanOptions(mode=part.mode, manager=part.manager, **fields))
         assert not said, said
     settle(server)
     return fill(case.text)
@@ -200,6 +226,9 @@ _MASKED = (
 def mask(obj: dict[str, Any]) -> Any:
     """An object without what each server chooses for itself."""
     masked = _masked(obj)
+    annotations = masked["metadata"].get("annotations") or {}
+    if annotations.get(_TOOLING, "").startswith("kubectl/"):
+        annotations[_TOOLING] = "*"
     # entries of one second are in another order than those of two
     fields = masked["metadata"].get("managedFields") or []
     fields.sort(key=lambda one: (one.get("manager", ""), one["operation"], one.get("subresource", "")))

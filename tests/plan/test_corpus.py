@@ -60,6 +60,9 @@ async def test_the_state_after_a_plan_is_that_after_kubectl(case: Case, tmp_path
 
     assert changed(planned_before, planned_after) == expected, said
     assert bool(plan.refused) == bool(said), (said, [change.message for change in plan.refused])
+    for change in plan.refused:
+        for line in change.message.splitlines():
+            assert line in "\n".join(said), (line, said)
     assert not plan.missing
     for form in FORMS:
         assert "hunter2" not in render_plan(plan, form, details=True)

@@ -78,7 +78,10 @@ def add(commands: Any) -> None:
     how.add_argument("--field-manager", default="", metavar="NAME", help="field manager (default: kubectl's)")
     how.add_argument("--force-conflicts", action="store_true", help="take over fields of other managers")
     how.add_argument(
-        "-n", "--namespace", default="default", help="namespace of objects that name none (default: %(default)s)"
+        "-n",
+        "--namespace",
+        default="",
+        help="namespace of all objects (default: of the context)",
     )
     how.add_argument("--exclude", metavar="PATTERN", action="append", default=[], help="names to leave out of folders")
     how.add_argument(
@@ -87,6 +90,22 @@ def add(commands: Any) -> None:
         default="",
         help="delete objects that match this selector and are no longer in the set",
     )
+    how.add_argument(
+        "--applyset",
+        metavar="[RESOURCE[.GROUP]/]NAME",
+        default="",
+        help="delete members of the ApplySet of this parent object that are no longer in the set",
+    )
+    how.add_argument("--as", dest="user", metavar="USER", default="", help="plan the writes of this user")
+    how.add_argument(
+        "--as-group",
+        dest="groups",
+        metavar="GROUP",
+        action="append",
+        default=[],
+        help="group of the user (repeatable)",
+    )
+    how.add_argument("--as-uid", dest="uid", metavar="UID", default="", help="UID of the user")
     show = parser.add_argument_group("what it prints")
     show.add_argument("--output", "-o", choices=FORMS, default=FORMS[0], help="output format (default: %(default)s)")
     show.add_argument("--details", action="store_true", help="also show each field that the server adds")
@@ -151,6 +170,10 @@ def _read_options(options: argparse.Namespace) -> PlanOptions:
         force=options.force_conflicts,
         namespace=options.namespace,
         prune=options.prune,
+        applyset=options.applyset,
+        user=options.user,
+        groups=tuple(options.groups),
+        uid=options.uid,
         call_webhooks=options.call_webhooks,
         services=dict(options.service),
         kubernetes_version=options.kubernetes_version,

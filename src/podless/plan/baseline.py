@@ -22,7 +22,7 @@ class Baseline:
     source: what it is of, for people. release: of Kubernetes, "" where it is not known. objects: as the API has them,
     with uids. absent: objects that the API certainly has not. records: of a backup. manifests: to be applied first.
     unknown: objects that could not be read, and why. missing: all that could not be read. requests: by what they read.
-    api: url and uid of a running API, {} for what is none.
+    api: url and uid of a running API, {} for what is none. namespace: where objects go that name none.
     """
 
     source: str = "nothing"
@@ -35,6 +35,7 @@ class Baseline:
     missing: list[Missing] = field(default_factory=list)
     requests: dict[str, int] = field(default_factory=dict)
     api: Object = field(default_factory=dict)
+    namespace: str = "default"
 
 
 async def load_baseline(simulation: Simulation, baseline: Baseline) -> list[Missing]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from podless.apis.catalog import ALL
 from podless.check.sources import CannotCheck, find_sources
 from podless.plan import planfile, writes
+from podless.plan.applyset import is_written, label_member, write_parent
 from podless.plan.manifests import read_set
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.prune import delete_object
@@ -66,12 +67,16 @@ async def carry_out(path: Path, asker: Asker, url: str, say: Say) -> Carried:
             continue
         label = _label(step)
         try:
-            said = await _carry(step, asker, options, plan["salt"], carried)
+            if step.get("parent") == "after" and carried.refused:
+                raise _Changed("it still lists all kinds and namespaces, because objects were refused")
+            said = await _carry(step, asker, options, plan, carried)
         except (_Changed, Refused, writes.Unwritable) as refused:
             # what an API says of a Secret may have its values
             said = "the API refuses it" if step["kind"] == "Secret" and isinstance(refused, Refused) else str(refused)
             carried.refused.append(f"{label}: {said}")
             say(f"! {label}: {said}")
+            if step.get("parent") == "before":
+                break  # members that no parent covers would never be pruned
             continue
         planfile.note_done(path, number)
         say(f"{said} {label}")
@@ -94,7 +99,7 @@ def _label(step: Object) -> str:
     return f"{step['kind']} {place}{step['name']}"
 
 
-async def _carry(step: Object, asker: Asker, options: PlanOptions, salt: str, carried: Carried) -> str:
+async def _carry(step: Object, asker: Asker, options: PlanOptions, plan: Object, carried: Carried) -> str:
     """Do one step; return its sign. Raises _Changed, Refused, Unwritable."""
     endpoint = _find_endpoint(step)
     live = None
@@ -102,7 +107,9 @@ async def _carry(step: Object, asker: Asker, options: PlanOptions, salt: str, ca
         live = await writes.read_object(asker, endpoint, step["namespace"], step["name"])
     if step["action"] == Action.DELETE:
         return await _delete(step, endpoint, live, asker, carried)
-    body = _read_body(step, salt)
+    if "parent" in step:
+        return await _write_parent(step, endpoint, live, asker, carried)
+    body = _read_body(step, plan["salt"], plan.get("applyset") or "")
     if _is_done(step, live):
         carried.skipped += 1
         return "="
@@ -116,6 +123,20 @@ async def _carry(step: Object, asker: Asker, options: PlanOptions, salt: str, ca
         return "+"
     carried.updated += 1
     return "~"
+
+
+async def _write_parent(step: Object, endpoint: Endpoint, live: Object | None, asker: Asker, carried: Carried) -> str:
+    """Write the parent of an ApplySet. Raises _Changed, Refused."""
+    if is_written(live, step["body"]):
+        return "="
+    if step["parent"] == "before":
+        _check_state(step, live)
+    await write_parent(asker, endpoint.path(step["namespace"], step["name"]), step["body"])
+    if live is None:
+        carried.created += 1
+    elif step["parent"] == "before":
+        carried.updated += 1
+    return "+" if live is None else "~"
 
 
 async def _delete(step: Object, endpoint: Endpoint, live: Object | None, asker: Asker, carried: Carried) -> str:
@@ -159,8 +180,8 @@ def _check_state(step: Object, live: Object | None) -> None:
         raise _Changed(f"it has changed since the plan was made (resourceVersion {planned}, now {found})")
 
 
-def _read_body(step: Object, salt: str) -> Object:
-    """The object to be written; that of a Secret is read again. Raises _Changed."""
+def _read_body(step: Object, salt: str, applyset: str) -> Object:
+    """The object to be written; that of a Secret is read again. applyset: its id. Raises _Changed."""
     body: Object = step["body"]
     if "sealed" not in step:
         return body
@@ -171,7 +192,8 @@ def _read_body(step: Object, salt: str) -> Object:
     endpoint = _find_endpoint(step)
     for item in items:
         if item.obj.get("kind") == "Secret":
-            placed, _ = place_object(item.obj, endpoint, step["namespace"])
+            obj = label_member(item.obj, applyset) if applyset else item.obj
+            placed, _ = place_object(obj, endpoint, step["namespace"])
             if planfile.seal_object(placed, salt) == step["sealed"]:
                 return placed
     raise _Changed(f"its manifest in {step['file']} has changed since the plan was made")

@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterable, Sequence
 from podless.fields.managers import LAST_APPLIED
 from podless.plan.baseline import Baseline
 from podless.plan.prune import PRUNED
-from podless.plan.reader import Reader, Unread
+from podless.plan.reader import Reader
 from podless.plan.requests import Endpoint
-from podless.plan.result import Missing
+from podless.plan.resources import Resources
 from podless.runtime.jsonobject import Object
 
-_EFFECT = "what would be pruned or goes with it is not in the plan"
+EFFECT = "what would be pruned or goes with it is not in the plan"
 
 
 async def fetch_pruned(
@@ -25,7 +25,7 @@ async def fetch_pruned(
     """
 
     async def one(endpoint: Endpoint, namespace: str) -> list[Object]:
-        listed = await reader.try_list(endpoint, namespace, labels, effect=_EFFECT)
+        listed = await reader.try_list(endpoint, namespace, labels, effect=EFFECT)
         return [
             obj
             for obj in listed
@@ -45,7 +45,7 @@ async def fetch_dependents(reader: Reader, gone: Sequence[Object]) -> list[Objec
     namespaces = {str(obj["metadata"]["name"]) for obj in gone if obj["kind"] == "Namespace"}
     cluster_wide = any(not obj["metadata"].get("namespace") for obj in gone if obj["kind"] != "Namespace")
     places = {*namespaces, *(str(obj["metadata"]["namespace"]) for obj in gone if obj["metadata"].get("namespace"))}
-    endpoints = await _list_resources(reader)
+    endpoints = await Resources(reader, EFFECT).list_deletable()
     wanted = [
         (endpoint, place)
         for endpoint in endpoints
@@ -53,7 +53,7 @@ async def fetch_dependents(reader: Reader, gone: Sequence[Object]) -> list[Objec
         if endpoint.namespaced or cluster_wide
     ]
     listed = await asyncio.gather(
-        *(reader.try_list(endpoint, place, effect=_EFFECT, metadata=True) for endpoint, place in wanted)
+        *(reader.try_list(endpoint, place, effect=EFFECT, metadata=True) for endpoint, place in wanted)
     )
     return choose_dependents([obj for objects in listed for obj in objects], gone, namespaces)
 
@@ -77,28 +77,3 @@ def choose_dependents(
         found += more
         there |= {obj["metadata"].get("uid") for obj in more}
         left = [obj for obj in left if obj["metadata"].get("uid") not in there]
-
-
-async def _list_resources(reader: Reader) -> list[Endpoint]:
-    """All resources whose objects can be listed and deleted, each in the version that its group prefers."""
-    versions = ["v1"]
-    try:
-        groups = await reader.read("/apis", "get discovery") or {}
-        versions += [group["preferredVersion"]["groupVersion"] for group in groups.get("groups") or ()]
-    except Unread as error:
-        reader.missing.append(Missing("/apis", str(error), _EFFECT))
-
-    async def one(version: str) -> list[Endpoint]:
-        path = f"/apis/{version}" if "/" in version else f"/api/{version}"
-        try:
-            listed = await reader.read(path, "get discovery") or {}
-        except Unread as error:
-            reader.missing.append(Missing(path, str(error), _EFFECT))
-            return []
-        return [
-            Endpoint(version, each["name"], each["kind"], bool(each["namespaced"]))
-            for each in listed.get("resources") or ()
-            if "/" not in each["name"] and {"list", "delete"} <= {*each["verbs"]} and each["name"] != "events"
-        ]
-
-    return [endpoint for listed in await asyncio.gather(*map(one, versions)) for endpoint in listed]

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Sequence
 from podless.apis import features
 from podless.apis.catalog import ALL
 from podless.kinds.kind import Kind
+from podless.plan.applyset import ApplySet
 from podless.plan.baseline import Baseline
 from podless.plan.dependents import fetch_pruned
 from podless.plan.manifests import Identity, Item
+from podless.plan.members import fetch_members, find_parent
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.reader import Reader, Unread
 from podless.plan.requests import Endpoint
@@ -26,6 +28,7 @@ _DEFINITIONS = Endpoint("apiextensions.k8s.io/v1", "customresourcedefinitions", 
 NAMESPACES = Endpoint("v1", "namespaces", "Namespace", False)
 _SECONDS = 30.0  # for one answer
 _TRIES = 3
+_UNREAD = "it could not be read: {}"
 # kinds of pods, of which pods are made, and what judges them
 _PODS = {
     "Pod", "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job", "CronJob",
@@ -59,9 +62,10 @@ class RunningAPI:
         """Return the state that a set can touch. Raises CannotPlan where the API does not answer at all."""
         agent = f"podless-plan/{__version__}"
         async with RemoteCluster(self._access, agent, seconds=self._seconds, tries=_TRIES) as cluster:
-            fetch = _Fetch(Reader(cluster), items, options, say)
+            namespace = options.namespace or self._access.namespace or "default"
+            fetch = _Fetch(Reader(cluster), items, options, namespace, say)
             baseline = await fetch.run()
-        baseline.source = self._access.url
+        baseline.source, baseline.namespace = self._access.url, namespace
         baseline.api["url"] = self._access.url
         return baseline
 
@@ -69,10 +73,11 @@ class RunningAPI:
 class _Fetch:
     """One look at an API."""
 
-    def __init__(self, reader: Reader, items: Sequence[Item], options: PlanOptions, say: Say) -> None:
+    def __init__(self, reader: Reader, items: Sequence[Item], options: PlanOptions, namespace: str, say: Say) -> None:
         self.reader = reader
         self.items = items
         self.options = options
+        self.namespace = namespace  # of objects that name none
         self.baseline = Baseline()
         self._say = say
         self._endpoints: dict[tuple[str, str], Endpoint] = {}
@@ -88,6 +93,7 @@ class _Fetch:
         await self._discover({item.identity.api_version for item in self.items})
         await self._find_redefined()
         named = self._name_objects()
+        applyset = await self._find_applyset(named)
         namespaces = sorted({namespace for _, namespace in named if namespace})
         await asyncio.gather(
             self._read_objects(named),
@@ -101,8 +107,11 @@ class _Fetch:
             fetch_quotas(self.reader, baseline, self._find, namespaces),
             *(self._read_accounts(name) for name in namespaces if kinds & _PODS),
         )
+        if applyset is not None:
+            await fetch_members(self.reader, baseline, applyset, self._identities(named))
         if self.options.prune:
             await fetch_pruned(self.reader, baseline, self.options.prune, self._identities(named), namespaces)
+        if applyset is not None or self.options.prune:
             await asyncio.gather(
                 *(self._find(*kind) for kind in {(o["apiVersion"], o["kind"]) for o in baseline.objects})
             )
@@ -110,6 +119,19 @@ class _Fetch:
         baseline.missing += self.reader.missing
         baseline.requests = dict(self.reader.requests)
         return baseline
+
+    async def _find_applyset(self, named: dict[tuple[Endpoint, str], list[str]]) -> ApplySet | None:
+        """Have the parent of the ApplySet read with the set's objects."""
+        if not self.options.applyset:
+            return None
+        found = await find_parent(self.reader, self.options.applyset, self._find)
+        if found is None:
+            return None  # the server in memory says so
+        endpoint, reference = found
+        namespace = self.options.namespace if endpoint.namespaced else ""
+        if not endpoint.namespaced or namespace:
+            named.setdefault((self._stored(endpoint), namespace), []).append(reference.name)
+        return ApplySet(endpoint, reference.name, namespace, "")
 
     async def _read_identity(self) -> None:
         """Learn which cluster it is, for plans that are kept."""
@@ -220,10 +242,10 @@ class _Fetch:
             endpoint = self._endpoints.get((identity.api_version, identity.kind))
             if endpoint is None:
                 # of a kind that the set defines itself; its namespace may be there
-                namespace = identity.namespace or self.options.namespace
+                namespace = identity.namespace or self.namespace
                 named.setdefault((NAMESPACES, namespace), [])
                 continue
-            namespace = (identity.namespace or self.options.namespace) if endpoint.namespaced else ""
+            namespace = (identity.namespace or self.namespace) if endpoint.namespaced else ""
             names = named.setdefault((self._stored(endpoint), namespace), [])
             if identity.name:
                 names.append(identity.name)
@@ -262,12 +284,13 @@ class _Fetch:
 
     def _note_unknown(self, endpoint: Endpoint, namespace: str, name: str, why: str) -> None:
         """Note that an object cannot be read, for all versions in which the set may name it."""
+        self.baseline.unknown[Identity(endpoint.api_version, endpoint.kind, namespace, name)] = _UNREAD.format(why)
         for item in self.items:
             identity = item.identity
-            within = (identity.namespace or self.options.namespace) if endpoint.namespaced else ""
+            within = (identity.namespace or self.namespace) if endpoint.namespaced else ""
             if (identity.kind, within, identity.name) == (endpoint.kind, namespace, name):
                 placed = Identity(identity.api_version, identity.kind, within, name)
-                self.baseline.unknown[placed] = f"it could not be read: {why}"
+                self.baseline.unknown[placed] = _UNREAD.format(why)
 
     async def _read_namespaces(self, names: Sequence[str]) -> None:
         found, absent, faults = await self.reader.read_named(NAMESPACES, "", names)

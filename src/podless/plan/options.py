@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+from podless.plan.requests import ActingUser
 
 SERVER_SIDE, CLIENT_SIDE, REPLACE, CREATE = MODES = ("server-side", "client-side", "replace", "create")
 KUBECTL, HELM, FLUX, AS_GIVEN = ORDERS = ("kubectl", "helm", "flux", "as-given")
@@ -25,9 +27,11 @@ class PlanOptions:
     """How a set is applied.
 
     mode: one of MODES. order: one of ORDERS. manager: the field manager, "" for kubectl's own in this mode. force: take
-    over fields of other managers in server-side apply. namespace: of objects that name none. prune: a label selector
-    of objects to delete when the set has them no longer, "" for none. call_webhooks: call admission and conversion
-    webhooks, with dryRun. services: where webhooks behind a Service are, as NAMESPACE/NAME[:PORT] -> HOST:PORT.
+    over fields of other managers in server-side apply. namespace: of all objects, as `kubectl -n`; "" for the one of
+    the kubeconfig's context, or default, where objects name none. prune: a label selector of objects to delete when the
+    set has them no longer, "" for none. applyset: the parent of the ApplySet to prune by, as [RESOURCE[.GROUP]/]NAME,
+    "" for none. call_webhooks: call admission and conversion webhooks, with dryRun. services: where webhooks behind a
+    Service are, as NAMESPACE/NAME[:PORT] -> HOST:PORT. user, groups, uid: who applies the set, "" for an administrator.
     kubernetes_version: "" for the release of the API that the plan starts from, or the newest. Raises CannotPlan for
     what does not fit together.
     """
@@ -36,8 +40,12 @@ class PlanOptions:
     order: str = KUBECTL
     manager: str = ""
     force: bool = False
-    namespace: str = "default"
+    namespace: str = ""
     prune: str = ""
+    applyset: str = ""
+    user: str = ""
+    groups: Sequence[str] = ()
+    uid: str = ""
     call_webhooks: bool = False
     services: Mapping[str, str] = field(default_factory=dict)
     kubernetes_version: str = ""
@@ -49,8 +57,19 @@ class PlanOptions:
             raise CannotPlan(f"unknown order {self.order!r}: use one of {', '.join(ORDERS)}")
         if self.force and self.mode != SERVER_SIDE:
             raise CannotPlan("--force-conflicts belongs to --mode server-side")
-        if self.prune and self.mode in (REPLACE, CREATE):
+        if (self.prune or self.applyset) and self.mode in (REPLACE, CREATE):
             raise CannotPlan(f"kubectl {self.mode} does not prune; use --mode server-side or client-side")
+        if (self.groups or self.uid) and not self.user:
+            raise CannotPlan("requesting uid, groups or user-extra without impersonating a user: add --as")
+        if self.prune and self.applyset:
+            raise CannotPlan("--prune and --applyset exclude each other")
+        if self.prune and self.mode == SERVER_SIDE:
+            raise CannotPlan("kubectl prunes by label only with --mode client-side; --applyset prunes in both modes")
+
+    @property
+    def acting(self) -> ActingUser | None:
+        """The user who applies the set, None for an administrator."""
+        return ActingUser(self.user, tuple(self.groups), self.uid) if self.user else None
 
     @property
     def field_manager(self) -> str:

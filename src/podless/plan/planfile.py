@@ -75,6 +75,22 @@ def make_step(change: Change, endpoint: Endpoint, asked: Object, place: Place, r
     }
 
 
+def make_parent_step(
+    change: Change, endpoint: Endpoint, patch: Object, revisions: Mapping[Key, str], *, latest: bool
+) -> Object:
+    """Return a write to the parent of an ApplySet. latest: the one after all others, which is for any state of it."""
+    identity = change.identity
+    key = (identity.group, identity.kind, identity.namespace, identity.name)
+    return {
+        **_describe(endpoint, identity),
+        "action": str(Action.CREATE if change.before is None else Action.UPDATE),
+        "parent": "after" if latest else "before",
+        "resourceVersion": revisions.get(key, ""),
+        "before": "" if identity.kind == "Secret" else make_digest(change.before),
+        "body": patch,
+    }
+
+
 def make_deletion(endpoint: Endpoint, obj: Object, revisions: Mapping[Key, str]) -> Object:
     """Return the deletion of one object. obj: as the plan has it."""
     metadata = obj["metadata"]
@@ -111,10 +127,12 @@ def write_plan(path: Path, plan: Plan, options: PlanOptions) -> None:
         "mode": options.mode,
         "fieldManager": options.field_manager,
         "force": options.force,
+        "as": {"user": options.user, "groups": [*options.groups], "uid": options.uid} if options.user else None,
         "summary": plan.summary(),
         "refused": [
             f"{change.place} {change.identity}: {hide_in_text(change, change.message)}" for change in plan.refused
         ],
+        "applyset": plan.applyset,
         "salt": salt,
         "steps": [_without_secrets(step, salt) for step in plan.steps],
     }
@@ -125,7 +143,7 @@ def write_plan(path: Path, plan: Plan, options: PlanOptions) -> None:
 def _without_secrets(step: Object, salt: str) -> Object:
     """A step without the data of a Secret, which is told apart by a digest."""
     body = step.get("body")
-    if step["kind"] != "Secret" or "/" in step["apiVersion"] or body is None:
+    if step["kind"] != "Secret" or "/" in step["apiVersion"] or body is None or "parent" in step:
         return step
     if step["file"] == _STDIN:
         raise CannotPlan(f"plan files keep no data of Secrets: give {step['name']} in a file, not on standard input")

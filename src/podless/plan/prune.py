@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from podless.fields.managers import LAST_APPLIED
 from podless.meta.errors import BadRequest
 from podless.meta.selectors import parse_labels
-from podless.plan.manifests import Item
+from podless.plan.manifests import Identity, Item
 from podless.plan.options import CannotPlan
 from podless.plan.requests import JSON, Asker, Endpoint
 from podless.remote.cluster import Refused
@@ -37,6 +37,17 @@ PRUNED = (
 )
 
 
+class CannotPrune(Exception):
+    """The API does not list what may be pruned; the text is what kubectl says. identity: of the kind. code: HTTP."""
+
+    def __init__(self, endpoint: Endpoint, namespace: str, refused: Refused) -> None:
+        group, _, version = endpoint.api_version.rpartition("/")
+        what = "namespaced" if endpoint.namespaced else "nonNamespaced"
+        super().__init__(f"error pruning {what} object {group}/{version}, Kind={endpoint.kind}: {refused}")
+        self.identity = Identity(endpoint.api_version, endpoint.kind, namespace, "")
+        self.code = refused.code
+
+
 def choose_labelled(items: Sequence[Item], labels: str) -> list[Item]:
     """Return the items that a selector takes: kubectl applies no others then. Raises CannotPlan for no selector."""
     try:
@@ -51,7 +62,7 @@ async def find_pruned(
 ) -> list[tuple[Endpoint, Object]]:
     """Return the objects that are to go: with the labels, made by kubectl apply, and not applied now.
 
-    namespaces: of the applied objects. applied: uids. Raises RemoteError.
+    namespaces: of the applied objects. applied: uids. Raises CannotPrune, RemoteError.
     """
     found = []
     for endpoint in PRUNED:
@@ -61,7 +72,7 @@ async def find_pruned(
             except Refused as refused:
                 if refused.code == 404:
                     continue
-                raise
+                raise CannotPrune(endpoint, namespace, refused) from None
             for item in answered.obj.get("items") or ():
                 metadata = item["metadata"]
                 if LAST_APPLIED in (metadata.get("annotations") or {}) and metadata["uid"] not in applied:

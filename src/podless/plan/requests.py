@@ -35,16 +35,30 @@ class Asker(Protocol):
         """Return what a request is answered. Raises Refused, or RemoteError where there is no answer."""
 
 
-class RemoteAsker:
-    """Sends requests to a running API."""
+class ActingUser(NamedTuple):
+    """A user for whom requests are sent. uid: "" for none."""
 
-    def __init__(self, cluster: RemoteCluster) -> None:
+    name: str
+    groups: Sequence[str] = ()
+    uid: str = ""
+
+    def list_headers(self) -> list[tuple[str, str]]:
+        """Return the headers that impersonate the user."""
+        uid = [("Impersonate-Uid", self.uid)] if self.uid else []
+        return [("Impersonate-User", self.name), *(("Impersonate-Group", group) for group in self.groups), *uid]
+
+
+class RemoteAsker:
+    """Sends requests to a running API. acting: the user for whom, None for that of the connection."""
+
+    def __init__(self, cluster: RemoteCluster, acting: ActingUser | None = None) -> None:
         self._cluster = cluster
+        self._headers = acting.list_headers() if acting is not None else []
 
     async def ask(self, method: str, path: str, body: Any = None, media: str = JSON, **query: str) -> Answered:
         """Return what a request is answered. Raises Refused, or RemoteError where there is no answer."""
         target = f"{path}?{urlencode(query)}" if query else path
-        obj = await self._cluster.send(method, target, body, media)
+        obj = await self._cluster.send(method, target, body, media, self._headers)
         return Answered(obj, read_warnings(self._cluster.warnings))
 
 

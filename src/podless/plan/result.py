@@ -112,8 +112,8 @@ class Plan:
 
     source: what it starts from. release: of Kubernetes. changes: of the set's objects, in the order of their writes,
     then deletions and other consequences. webhooks: those that would be asked. missing: what could not be read.
-    requests: sent to the source, by verb and resource. seconds: that it took. steps, api: the writes and the API that
-    they are for, as plan files keep them.
+    requests: sent to the source, by verb and resource. seconds: that it took. applyset: the id of the ApplySet, "" for
+    none. steps, api: the writes and the API that they are for, as plan files keep them.
     """
 
     source: str
@@ -124,6 +124,7 @@ class Plan:
     requests: Mapping[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    applyset: str = ""
     steps: list[Object] = field(default_factory=list, repr=False)
     api: Object = field(default_factory=dict, repr=False)
 

@@ -12,9 +12,10 @@ from podless.plan import consequences, planfile, writes
 from podless.plan.baseline import Baseline, load_baseline
 from podless.plan.differences import compare_objects, hide_values
 from podless.plan.manifests import Identity, Item, Place, Unreadable
-from podless.plan.options import AS_GIVEN, CLIENT_SIDE, CREATE, PlanOptions
+from podless.plan.membership import Membership
+from podless.plan.options import AS_GIVEN, CLIENT_SIDE, CREATE, KUBECTL, PlanOptions
 from podless.plan.order import sort_items
-from podless.plan.prune import choose_labelled, delete_object, find_pruned
+from podless.plan.prune import CannotPrune, choose_labelled, delete_object, find_pruned
 from podless.plan.requests import Endpoint
 from podless.plan.result import Action, Cause, Change, Missing, Plan
 from podless.plan.simulation import Simulation
@@ -27,8 +28,10 @@ _UNSERVED = (
     'resource mapping not found for name: "{name}" namespace: "{namespace}" from "{file}": no matches for kind '
     '"{kind}" in version "{api_version}"; ensure CRDs are installed first'
 )
-
-
+_ELSEWHERE = (
+    'the namespace from the provided object "{found}" does not match the namespace "{wanted}". You must pass '
+    "'--namespace={found}' to perform this operation."
+)
 _SILENT = 50  # objects that are written before progress is told
 
 
@@ -55,7 +58,9 @@ async def make_plan(
     began = time.monotonic()
     baseline = await source.fetch(items, options, say)
     release = options.kubernetes_version or baseline.release
-    async with Simulation(release, call_webhooks=options.call_webhooks, services=options.services) as simulation:
+    async with Simulation(
+        release, call_webhooks=options.call_webhooks, services=options.services, acting=options.acting
+    ) as simulation:
         plan = Plan(baseline.source, release or features.DEFAULT)
         plan.api = baseline.api
         plan.requests = dict(sorted(baseline.requests.items()))
@@ -76,7 +81,7 @@ async def _apply_first(simulation: Simulation, baseline: Baseline, options: Plan
     if not baseline.manifests:
         return
     first = Plan(baseline.source, plan.release)
-    await _Run(simulation, Baseline(), options, first, lambda text: None).write_all(baseline.manifests)
+    await _Run(simulation, Baseline(), options, first, lambda text: None).write_first(baseline.manifests)
     for change in first.refused:
         plan.missing.append(Missing(f"{change.place}: {change.identity}", change.message, "the state is without it"))
     simulation.recorder.webhooks.clear()
@@ -99,6 +104,9 @@ class _Run:
         self._options = options
         self._plan = plan
         self._say = say
+        self._namespace = options.namespace or baseline.namespace
+        self._asker = simulation.actor
+        self._membership: Membership | None = None
         self._served: set[tuple[str, str]] | None = None
         self.touched: dict[str, _Touched] = {}  # by key, the set's objects
         self.pruned: set[Identity] = set()
@@ -115,13 +123,13 @@ class _Run:
             plan.changes.append(Change(Action.REFUSED, identity, fault.place.file, line, column, fault.message))
         if self._options.prune:
             items = choose_labelled(items, self._options.prune)
+        await self._find_applyset()
         api = simulation.api
         await simulation.settle()
         revision = self.revision = await api.store.current()
         let_go = api.store.hold()
         try:
-            await self.write_all(items)
-            await self._prune(items)
+            await self.write_set(items)
             await simulation.settle()
             await self._renew(revision)
             found = await consequences.find_consequences(simulation, revision, {*self.touched})
@@ -129,6 +137,7 @@ class _Run:
                 if change.action is Action.DELETE and self._is_pruned(change.identity):
                     change.consequence, change.message = False, "the set has it no longer"
             plan.changes += found
+            self._settle_parent()
         finally:
             let_go()
 
@@ -142,10 +151,45 @@ class _Run:
             metadata = after["metadata"]
             namespace, name = metadata.get("namespace") or "", metadata["name"]
             change.after = await writes.read_object(self._simulation, endpoint, namespace, name)
-            if change.after is not None and change.action is not Action.UNKNOWN:
+            if change.after is not None and change.action not in (Action.UNKNOWN, Action.REFUSED):
                 _settle(change, asked, {})
 
-    async def write_all(self, items: Sequence[Item]) -> None:
+    def _settle_parent(self) -> None:
+        """Say what becomes of the parent of the ApplySet, which is no object of the set."""
+        if self._membership is None:
+            return
+        change = self._membership.change
+        if change.action in (Action.UNCHANGED, Action.CREATE, Action.UPDATE):
+            change.action = Action.UNCHANGED
+            if change.after is not None:
+                _settle(change, self._membership.patch, {})
+            if change.action is Action.UNCHANGED:
+                self._plan.changes.remove(change)
+
+    async def write_first(self, items: Sequence[Item]) -> None:
+        """Write the objects of the state that a plan starts from, as an administrator, and prune nothing."""
+        self._asker = self._simulation
+        if self._options.applyset:
+            await self._find_applyset()
+            assert self._membership is not None
+            items = await self._membership.begin(items, self._locate, {})
+        await self._write_all(items)
+
+    async def write_set(self, items: Sequence[Item]) -> None:
+        """Write all objects in order, and delete those that the set has no longer."""
+        if self._membership is not None:
+            items = await self._membership.begin(items, self._locate, self._baseline.unknown)
+        await self._write_all(items)
+        if not self._options.prune and not self._options.applyset:
+            return
+        if self._plan.refused:
+            self._plan.notes.append("kubectl prunes nothing, because something is refused")
+            return
+        pruned = await self._prune()
+        if self._membership is not None and pruned:
+            await self._membership.end()
+
+    async def _write_all(self, items: Sequence[Item]) -> None:
         """Write all objects in order."""
         if self._options.order == AS_GIVEN:
             registry = self._simulation.api.registry
@@ -156,25 +200,50 @@ class _Run:
                 self._say(f"{number} of {len(ordered)} objects")
             self._plan.changes.append(await self._write(item))
 
-    async def _prune(self, items: Sequence[Item]) -> None:
-        """Delete what the set has no longer."""
-        if not self._options.prune:
-            return
+    async def _find_applyset(self) -> None:
+        """Find the parent of the ApplySet. Raises CannotPlan."""
+        if self._options.applyset:
+            self._membership = found = await Membership.of(self._simulation, self._asker, self._options, self._plan)
+            if (known := found.endpoint.known) is not None:
+                identity = found.change.identity
+                key = known.key(identity.namespace, identity.name)
+                self.touched[key] = _Touched(found.change, found.endpoint, {})
+
+    def _locate(self, item: Item) -> tuple[Endpoint, str] | None:
+        """Where an object of the set is, and in which namespace; None where kubectl does not know its kind."""
+        endpoint = self._find(item.identity)
+        if endpoint is None or self._is_elsewhere(item, endpoint):
+            return None
+        placed = place_object(item.obj, endpoint, self._namespace)[1]
+        return endpoint, placed.namespace
+
+    async def _prune(self) -> bool:
+        """Delete what the set has no longer; return False where the API refuses a deletion."""
         visited = {change.identity.namespace for change in self._plan.changes if change.identity.namespace}
         uids = {change.after["metadata"]["uid"] for change in self._plan.changes if change.after is not None}
-        for endpoint, obj in await find_pruned(self._simulation, self._options.prune, sorted(visited), uids):
+        if self._membership is not None:
+            found = await self._membership.find_members(uids)
+        else:
+            visited |= {self._options.namespace} - {""}
+            try:
+                found = await find_pruned(self._asker, self._options.prune, sorted(visited), uids)
+            except CannotPrune as error:
+                self._plan.changes.append(Change(Action.REFUSED, error.identity, message=str(error), code=error.code))
+                return False
+        for endpoint, obj in found:
             metadata = obj["metadata"]
             namespace, name = metadata.get("namespace") or "", metadata["name"]
             identity = Identity(endpoint.api_version, endpoint.kind, namespace, name)
             self._simulation.recorder.begin()
             try:
-                await delete_object(self._simulation, endpoint, obj)
+                await delete_object(self._asker, endpoint, obj)
             except Refused as refused:
                 change = Change(Action.REFUSED, identity, message=str(refused), code=refused.code, before=obj)
                 self._plan.changes.append(change)
                 continue
             self.pruned.add(identity)
             self.deleted.append((endpoint, obj))
+        return not self._plan.refused
 
     async def _write(self, item: Item) -> Change:
         """Write one object; return what came of it."""
@@ -185,8 +254,12 @@ class _Run:
         if endpoint is None:
             text = _UNSERVED.format(file=item.place.file, **identity._asdict())
             return Change(Action.REFUSED, identity, item.place.file, line, column, text, 404)
-        obj, identity = place_object(item.obj, endpoint, options.namespace)
+        obj, identity = place_object(item.obj, endpoint, self._namespace)
         change = Change(Action.UNCHANGED, identity, item.place.file, line, column)
+        if self._is_elsewhere(item, endpoint):
+            line, column = item.place.position("metadata.namespace")
+            text = _ELSEWHERE.format(found=identity.namespace, wanted=options.namespace)
+            return Change(Action.REFUSED, identity, item.place.file, line, column, text)
         if identity in self._baseline.unknown:
             change.action, change.message = Action.UNKNOWN, self._baseline.unknown[identity]
         if endpoint.known is not None and identity.name:
@@ -195,7 +268,9 @@ class _Run:
         try:
             if identity.name and (options.mode != CREATE):
                 change.before = await writes.read_object(simulation, endpoint, identity.namespace, identity.name)
-            written = await writes.write_object(simulation, endpoint, obj, change.before, options)
+                if options.mode == CLIENT_SIDE and options.user:  # kubectl reads it, too
+                    await writes.read_object(self._asker, endpoint, identity.namespace, identity.name)
+            written = await writes.write_object(self._asker, endpoint, obj, change.before, options)
         except (Refused, writes.Unwritable) as refused:
             if change.action is not Action.UNKNOWN:
                 _refuse(change, item.place, refused, obj)
@@ -225,10 +300,16 @@ class _Run:
                 found.append(planfile.make_step(change, endpoint, asked, place, revisions))
         for endpoint, obj in self.deleted:
             found.append(planfile.make_deletion(endpoint, obj, revisions))
-        return found
+        return found if self._membership is None else self._membership.wrap_steps(found, revisions)
 
     def _is_pruned(self, identity: Identity) -> bool:
         return any((one.group, *one[1:]) == (identity.group, *identity[1:]) for one in self.pruned)
+
+    def _is_elsewhere(self, item: Item, endpoint: Endpoint) -> bool:
+        """Whether kubectl refuses an object because `--namespace` names another namespace than the object."""
+        wanted, found = self._options.namespace, item.identity.namespace
+        by_kubectl = self._options.order in (KUBECTL, AS_GIVEN)
+        return by_kubectl and endpoint.namespaced and bool(wanted and found) and wanted != found
 
     def _find(self, identity: Identity) -> Endpoint | None:
         if self._served is not None and (identity.group, identity.kind) not in self._served:

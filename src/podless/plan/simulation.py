@@ -11,11 +11,12 @@ from podless.app import App, Settings
 from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.meta import gvk
+from podless.plan.applyset import GroupKind
 from podless.plan.recording import Recorder, record_admission
-from podless.plan.requests import JSON, Answered, Endpoint, read_warnings
+from podless.plan.requests import JSON, ActingUser, Answered, Asker, Endpoint, read_warnings
 from podless.runtime.jsonobject import Object
 from podless.store import Operation, Record, Stored
-from podless.store.keys import OWN, name_of, namespace_of, resource_of
+from podless.store.keys import OWN
 from podless.testing.ask import make_request, send_request
 from podless.verbs import storage
 from podless.verbs.call import API
@@ -33,8 +34,8 @@ class Loaded(NamedTuple):
 class Simulation:
     """A server in memory, as an asynchronous context manager.
 
-    release: the Kubernetes release, "" for the newest. call_webhooks, services: as PlanOptions has them. user: as whom
-    all writes are made, "" for the administrator; groups: of the user. recorder: what admission did.
+    release: the Kubernetes release, "" for the newest. call_webhooks, services: as PlanOptions has them. acting: the
+    user who applies the set, None for the administrator. recorder: what admission did. actor: asks as that user.
     """
 
     def __init__(
@@ -43,14 +44,13 @@ class Simulation:
         *,
         call_webhooks: bool = False,
         services: Mapping[str, str] | None = None,
-        user: str = "",
-        groups: Sequence[str] = (),
+        acting: ActingUser | None = None,
     ) -> None:
         more: dict[str, Any] = {"kubernetes_version": release} if release else {}
         self._app = App(Settings(garbage_delay=0.0, services=dict(services or {}), **more))
         self._call_webhooks = call_webhooks
-        self._user, self._groups = user, groups
         self.recorder = Recorder()
+        self.actor: Asker = self if acting is None else _Actor(self, acting)
 
     async def __aenter__(self) -> Self:
         await self._app.start(listen=False)
@@ -76,13 +76,16 @@ class Simulation:
     # requests
 
     async def ask(self, method: str, path: str, body: Any = None, media: str = JSON, **query: str) -> Answered:
-        """Return what a request is answered. Raises Refused."""
+        """Return what a request of the administrator is answered. Raises Refused."""
+        return await self.send({}, method, path, body, media, **query)
+
+    async def send(
+        self, headers: Mapping[str, str], method: str, path: str, body: Any = None, media: str = JSON, **query: str
+    ) -> Answered:
+        """Return what a request with more headers is answered. Raises Refused."""
         app = self._app
         request = make_request(app, method, path, body, media, query)
-        if self._user:
-            request.headers["impersonate-user"] = self._user
-            if self._groups:
-                request.headers["impersonate-group"] = "\n".join(self._groups)
+        request.headers.update(headers)
         document, answer = await send_request(app, request)
         warned = [value for name, value in answer.headers if name == "Warning"]
         return Answered(document, read_warnings(warned))
@@ -96,6 +99,25 @@ class Simulation:
             if found.kind == kind and not found.virtual:
                 return Endpoint(api_version, found.plural, found.kind, found.namespaced, found)
         return None
+
+    def find_kind(self, wanted: GroupKind) -> Endpoint | None:
+        """Return where the objects of a kind are in its first version; None where it is not served."""
+        for kind in self.api.registry:
+            if (kind.group, kind.kind) == wanted and not kind.virtual:
+                return _endpoint_of(kind)
+        return None
+
+    def find_resource(self, resource: str, group: str) -> Endpoint | None:
+        """Return where a resource is. resource: plural, singular or short name. group: its beginning, "" for any."""
+        found = [
+            kind
+            for kind in self.api.registry
+            if not kind.virtual and resource in (kind.plural, kind.singular, *kind.short_names)
+        ]
+        for kind in found:
+            if not group or kind.group == group:
+                return _endpoint_of(kind)
+        return next((_endpoint_of(kind) for kind in found if kind.group.startswith(group)), None)
 
     # state
 
@@ -127,9 +149,23 @@ class Simulation:
             if not after:
                 return found
 
-    def kind_of(self, key: str) -> Kind | None:
-        """Return the kind of the object under a key of the store."""
-        return self.api.registry.get(*resource_of(key))
+
+class _Actor:
+    """Asks a simulation as a user."""
+
+    def __init__(self, simulation: Simulation, acting: ActingUser) -> None:
+        self._simulation = simulation
+        found: dict[str, list[str]] = {}
+        for name, value in acting.list_headers():
+            found.setdefault(name.lower(), []).append(value)
+        self._headers = {name: "\n".join(values) for name, values in found.items()}
+
+    async def ask(self, method: str, path: str, body: Any = None, media: str = JSON, **query: str) -> Answered:
+        return await self._simulation.send(self._headers, method, path, body, media, **query)
+
+
+def _endpoint_of(kind: Kind) -> Endpoint:
+    return Endpoint(kind.api_version(kind.versions[0].name), kind.plural, kind.kind, kind.namespaced, kind)
 
 
 def encode_loaded(kind: Kind, obj: Object) -> Loaded:
@@ -147,8 +183,3 @@ def encode_loaded(kind: Kind, obj: Object) -> Loaded:
     obj = kind.strategy.store(kind, obj)
     key = kind.key(metadata.get("namespace") or "", metadata["name"])
     return Loaded(key, view.encode_object(kind, obj))
-
-
-def describe_key(kind: Kind | None, key: str) -> tuple[str, str, str]:
-    """Return the kind, the namespace and the name of the object under a key."""
-    return kind.kind if kind is not None else resource_of(key)[1], namespace_of(key), name_of(key)

@@ -32,7 +32,8 @@ class Access:
 
     url: without a slash at the end. token: "" for none. context: None for plain HTTP. proxy: its URL, "" for none.
     server_name: that the certificate is good for, "" for the host of the URL. plugin: where a program gives the token
-    or the client certificate; certified then makes the context with a certificate and its key, both PEM.
+    or the client certificate; certified then makes the context with a certificate and its key, both PEM. namespace: of
+    the kubeconfig's context, "" for none.
     """
 
     url: str
@@ -42,6 +43,7 @@ class Access:
     server_name: str = ""
     plugin: ExecPlugin | None = None
     certified: Callable[[bytes, bytes], ssl.SSLContext] | None = None
+    namespace: str = ""
 
 
 def kubeconfig_paths(environment: Mapping[str, str] = os.environ) -> list[Path]:
@@ -82,7 +84,8 @@ def read_kubeconfig(path: Path, context: str = "") -> Access:
         certificate = _data(path, user, "client-certificate"), _data(path, user, "client-key")
         secure, certified = _context(path, cluster, *certificate), partial(_context, path, cluster)
     name = str(cluster.get("tls-server-name") or "")
-    return Access(server.rstrip("/"), token, secure, proxy, name, plugin, certified)
+    namespace = str(chosen.get("namespace") or "")
+    return Access(server.rstrip("/"), token, secure, proxy, name, plugin, certified, namespace)
 
 
 def _plugin(

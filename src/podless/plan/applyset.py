@@ -1,0 +1,271 @@
+"""Prunes by an ApplySet: the parent object, the label of members, and the members that a set has no longer.
+
+Sources: KEP-3659, and k8s.io/kubectl pkg/cmd/apply/applyset.go and applyset_pruner.go
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from podless.plan.options import CannotPlan
+from podless.plan.requests import APPLY, JSON, Answered, Asker, Endpoint
+from podless.remote.cluster import Refused
+from podless.runtime.jsonobject import Object
+
+PART_OF = "applyset.kubernetes.io/part-of"
+MANAGER = "kubectl-applyset"
+_ID = "applyset.kubernetes.io/id"
+_PARENT_TYPE = "applyset.kubernetes.io/is-parent-type"
+_TOOLING = "applyset.kubernetes.io/tooling"
+_NAMESPACES = "applyset.kubernetes.io/additional-namespaces"
+_KINDS = "applyset.kubernetes.io/contains-group-kinds"
+_RESOURCES = "applyset.kubernetes.io/contains-group-resources"  # deprecated; kubectl reads it and never writes it
+_TOOL = "kubectl"
+_BUILT_IN = ("secrets", "configmaps")
+_DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+class BadApplySet(Exception):
+    """kubectl does not use such an ApplySet; the text is what it says."""
+
+
+class GroupKind(NamedTuple):
+    """A kind in any version."""
+
+    group: str
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}.{self.group}" if self.group else self.kind
+
+
+class ParentReference(NamedTuple):
+    """What `--applyset` names. resource: a plural, singular or short name. group: "" for any."""
+
+    resource: str
+    group: str
+    name: str
+
+
+FindResource = Callable[[str, str], Endpoint | None]  # resource and group
+FindKind = Callable[[GroupKind], Endpoint | None]
+
+
+def parse_reference(text: str) -> ParentReference:
+    """Return the parent that [RESOURCE[.GROUP]/]NAME refers to; a Secret by default. Raises CannotPlan."""
+    first, slash, rest = text.partition("/")
+    name = rest if slash else first
+    if not name:
+        raise CannotPlan(f'invalid parent reference "{text}": name cannot be blank')
+    resource, _, group = first.partition(".") if slash else ("secrets", "", "")
+    return ParentReference(resource, group, name)
+
+
+def split_kinds(annotations: Mapping[str, str]) -> list[GroupKind] | None:
+    """Return the kinds that a parent lists; None if it has no such annotation."""
+    if _KINDS not in annotations:
+        return None
+    found = []
+    for text in annotations[_KINDS].split(",") if annotations[_KINDS] else ():
+        kind, _, group = text.partition(".")
+        found.append(GroupKind(group, kind))
+    return found
+
+
+def split_resources(annotations: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return resource and group of the deprecated annotation of a parent."""
+    listed = annotations.get(_RESOURCES)
+    parts = [text.partition(".") for text in listed.split(",")] if listed else []
+    return [(resource, group) for resource, _, group in parts]
+
+
+def split_namespaces(annotations: Mapping[str, str], namespace: str) -> set[str]:
+    """Return the namespaces of a parent's members. namespace: of the parent, "" for none."""
+    listed = annotations.get(_NAMESPACES)
+    return {*(listed.split(",") if listed else ()), *((namespace,) if namespace else ())}
+
+
+@dataclass(slots=True)
+class ApplySet:
+    """An ApplySet by its parent.
+
+    parent, name, namespace: which object it is. tooling: what the parent says of the tool. kinds, namespaces: of the
+    members before; new_kinds, new_namespaces: of those that are applied now.
+    """
+
+    parent: Endpoint
+    name: str
+    namespace: str
+    tooling: str
+    kinds: dict[GroupKind, Endpoint] = field(default_factory=dict)
+    namespaces: set[str] = field(default_factory=set)
+    new_kinds: set[GroupKind] = field(default_factory=set)
+    new_namespaces: set[str] = field(default_factory=set)
+
+    @property
+    def id(self) -> str:
+        """The value of the label of members."""
+        group = self.parent.api_version.rpartition("/")[0]
+        hashed = hashlib.sha256(".".join((self.name, self.namespace, self.parent.kind, group)).encode()).digest()
+        return f"applyset-{base64.urlsafe_b64encode(hashed).decode().rstrip('=')}-v1"
+
+    @property
+    def _label(self) -> str:
+        """The parent, as kubectl's messages name it."""
+        group = self.parent.api_version.rpartition("/")[0]
+        return f'"{self.parent.plural}.{group}/{self.name}"'
+
+    @property
+    def path(self) -> str:
+        """The path of the parent."""
+        return self.parent.path(self.namespace, self.name)
+
+    async def check_parent(self, asker: Asker) -> None:
+        """Check that the parent can be one. Raises BadApplySet."""
+        faults = []
+        if self.parent.namespaced and not self.namespace:
+            faults.append("namespace is required to use namespace-scoped ApplySet")
+        if self.parent.api_version != "v1" or self.parent.plural not in _BUILT_IN:
+            try:
+                listed = (await asker.ask("GET", _DEFINITIONS, None, JSON, labelSelector=_PARENT_TYPE)).obj
+            except Refused as refused:
+                faults.append(f"identifying allowed custom resource parent types: {refused}")
+                listed = {}
+            if self.parent.resource not in {one["metadata"]["name"] for one in listed.get("items") or ()}:
+                group, _, version = self.parent.api_version.rpartition("/")
+                named = f"{group}/{version}, Resource={self.parent.plural}"
+                faults.append(f'resource "{named}" is not permitted as an ApplySet parent')
+        if faults:
+            raise BadApplySet("; ".join(faults))
+
+    async def read_parent(self, asker: Asker, find_kind: FindKind, find_resource: FindResource) -> None:
+        """Learn from the parent what the set had. Raises BadApplySet."""
+        try:
+            obj = (await asker.ask("GET", self.path)).obj
+        except Refused as refused:
+            if refused.code != 404:
+                raise BadApplySet(f"failed to fetch ApplySet parent object {self._label}: {refused}") from None
+            if self.parent.plural not in _BUILT_IN:
+                raise BadApplySet("custom resource ApplySet parents cannot be created automatically") from None
+            return
+        metadata = obj["metadata"]
+        labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
+        self._check_owner(labels, annotations)
+        self.tooling = annotations[_TOOLING]
+        for kind, endpoint in self._find_kinds(annotations, find_kind, find_resource):
+            self.kinds[kind] = endpoint
+        self.namespaces = split_namespaces(annotations, self.namespace)
+
+    def _check_owner(self, labels: Mapping[str, str], annotations: Mapping[str, str]) -> None:
+        """Raises BadApplySet for a parent of another tool, or of another set."""
+        head = f"ApplySet parent object {self._label}"
+        if _TOOLING not in annotations:
+            raise BadApplySet(f'{head} already exists and is missing required annotation "{_TOOLING}"')
+        told = annotations[_TOOLING]
+        tool = told.rpartition("/")[0] if "/" in told else told
+        if tool != _TOOL:
+            raise BadApplySet(f'{head} already exists and is managed by tooling "{tool}" instead of "{_TOOL}"')
+        if _ID not in labels:
+            raise BadApplySet(f"{head} exists and does not have required label {_ID}")
+        if labels[_ID] != self.id:
+            raise BadApplySet(
+                f'{head} exists and has incorrect value for label "{_ID}" (got: {labels[_ID]}, want: {self.id})'
+            )
+
+    def _find_kinds(
+        self, annotations: Mapping[str, str], find_kind: FindKind, find_resource: FindResource
+    ) -> Iterable[tuple[GroupKind, Endpoint]]:
+        """The kinds that a parent lists. Raises BadApplySet for one that is not served."""
+        head = f"parsing ApplySet annotation on {self._label}: "
+        kinds = split_kinds(annotations)
+        for kind in kinds or ():
+            endpoint = find_kind(kind)
+            if endpoint is None:
+                where = f'no matches for kind "{kind.kind}" in group "{kind.group}"'
+                raise BadApplySet(f'{head}could not find mapping for kind in "{_KINDS}" annotation: {where}')
+            yield kind, endpoint
+        if kinds is not None:
+            return
+        resources = split_resources(annotations)
+        if not resources:
+            why = f'kubectl requires the "{_KINDS}" annotation to be set on all ApplySet parent objects'
+            raise BadApplySet(head + why)
+        for resource, group in resources:
+            endpoint = find_resource(resource, group)
+            if endpoint is None:
+                where = f"{group}/, Resource={resource}"
+                raise BadApplySet(f'{head}invalid group resource in "{_RESOURCES}" annotation: no matches for {where}')
+            yield GroupKind(endpoint.api_version.rpartition("/")[0], endpoint.kind), endpoint
+
+    def add_member(self, kind: GroupKind, namespace: str) -> None:
+        """Note that an object is applied. namespace: "" for none."""
+        self.new_kinds.add(kind)
+        if namespace:
+            self.new_namespaces.add(namespace)
+
+    def make_patch(self, *, latest: bool) -> Object:
+        """Return what is applied to the parent. latest: list only what is applied now, not also what was there."""
+        kinds = self.new_kinds if latest else {*self.kinds, *self.new_kinds}
+        namespaces = self.new_namespaces if latest else self.namespaces | self.new_namespaces
+        metadata: Object = {
+            "name": self.name,
+            "annotations": {
+                _TOOLING: self.tooling,
+                _KINDS: ",".join(sorted(map(str, kinds))),
+                _NAMESPACES: ",".join(sorted(namespaces - {self.namespace})),
+            },
+            "labels": {_ID: self.id},
+        }
+        if self.namespace:
+            metadata["namespace"] = self.namespace
+        return {"apiVersion": self.parent.api_version, "kind": self.parent.kind, "metadata": metadata}
+
+    async def find_members(self, asker: Asker, applied: Collection[str]) -> list[tuple[Endpoint, Object]]:
+        """Return the members that are not applied now. applied: uids. Raises BadApplySet."""
+        found = []
+        for endpoint in self.kinds.values():
+            for namespace in sorted(self.namespaces) if endpoint.namespaced else ("",):
+                try:
+                    query = {"labelSelector": f"{PART_OF}={self.id}"}
+                    listed = (await asker.ask("GET", endpoint.path(namespace), None, JSON, **query)).obj
+                except Refused as refused:
+                    group, _, version = endpoint.api_version.rpartition("/")
+                    named = f"{group}/{version}, Kind={endpoint.kind}"
+                    raise BadApplySet(f"listing {named} objects for pruning: {refused}") from None
+                head = {"apiVersion": endpoint.api_version, "kind": endpoint.kind}
+                items = listed.get("items") or ()
+                found += [(endpoint, {**one, **head}) for one in items if one["metadata"]["uid"] not in applied]
+        return found
+
+
+async def write_parent(asker: Asker, path: str, patch: Object) -> Answered:
+    """Apply a patch to a parent, at the second try also over the fields of other managers. Raises Refused."""
+    query = {"fieldManager": MANAGER, "fieldValidation": "Strict"}
+    try:
+        return await asker.ask("PATCH", path, patch, APPLY, force="false", **query)
+    except Refused as refused:
+        if refused.code != 409:
+            raise
+    return await asker.ask("PATCH", path, patch, APPLY, force="true", **query)
+
+
+def label_member(obj: Object, value: str) -> Object:
+    """Return an object with the label of members. value: the ApplySet's id."""
+    metadata = obj.get("metadata") if isinstance(obj.get("metadata"), dict) else {}
+    labels = (metadata or {}).get("labels")
+    kept = labels if isinstance(labels, dict) else {}
+    return {**obj, "metadata": {**(metadata or {}), "labels": {**kept, PART_OF: value}}}
+
+
+def is_written(live: Object | None, patch: Object) -> bool:
+    """Return whether a parent has all that a patch sets."""
+    held, wanted = (live or {}).get("metadata") or {}, patch["metadata"]
+    return all(
+        (held.get(name) or {}).get(key) == value
+        for name in ("labels", "annotations")
+        for key, value in wanted[name].items()
+    )

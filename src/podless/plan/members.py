@@ -1,0 +1,84 @@
+"""Reads an ApplySet of a running API: its parent, and the members that the set has no longer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection
+
+from podless.plan.applyset import (
+    PART_OF,
+    ApplySet,
+    GroupKind,
+    ParentReference,
+    parse_reference,
+    split_kinds,
+    split_namespaces,
+    split_resources,
+)
+from podless.plan.baseline import Baseline
+from podless.plan.dependents import EFFECT, fetch_dependents
+from podless.plan.reader import Reader
+from podless.plan.requests import Endpoint
+from podless.plan.resources import Resources
+from podless.runtime.jsonobject import Object
+
+Find = Callable[[str, str], Awaitable[Endpoint | None]]
+_SECRETS = Endpoint("v1", "secrets", "Secret", True)
+_CONFIG_MAPS = Endpoint("v1", "configmaps", "ConfigMap", True)
+_USUAL = {
+    **dict.fromkeys(("secrets", "secret"), _SECRETS),
+    **dict.fromkeys(("configmaps", "configmap", "cm"), _CONFIG_MAPS),
+}
+
+
+async def find_parent(reader: Reader, text: str, find: Find) -> tuple[Endpoint, ParentReference] | None:
+    """Return where the parent of an ApplySet is; None where its kind is not served. Raises CannotPlan."""
+    reference = parse_reference(text)
+    endpoint = _USUAL.get(reference.resource) if not reference.group else None
+    if endpoint is None:
+        endpoint = await Resources(reader, EFFECT).find_resource(reference.resource, reference.group)
+        if endpoint is not None:
+            await find(endpoint.api_version, endpoint.kind)  # and its definition
+    return None if endpoint is None else (endpoint, reference)
+
+
+async def fetch_members(
+    reader: Reader,
+    baseline: Baseline,
+    applyset: ApplySet,
+    named: Collection[tuple[str, str, str]],
+) -> None:
+    """Read the members that the set no longer has, and what their deletion takes with it.
+
+    named: resource, namespace and name of the set's objects. The parent is read from the baseline.
+    """
+    parent = next((obj for obj in baseline.objects if _is_parent(obj, applyset)), None)
+    if parent is None:
+        return
+    annotations = parent["metadata"].get("annotations") or {}
+    resources = Resources(reader, EFFECT)
+    endpoints = [await resources.find_kind(kind) for kind in split_kinds(annotations) or ()]
+    endpoints += [await resources.find_resource(*one) for one in split_resources(annotations)]
+    namespaces = sorted(split_namespaces(annotations, applyset.namespace))
+    labels = f"{PART_OF}={applyset.id}"
+
+    async def one(endpoint: Endpoint, namespace: str) -> list[Object]:
+        listed = await reader.try_list(endpoint, namespace, labels, effect=EFFECT)
+        return [obj for obj in listed if (endpoint.resource, namespace, obj["metadata"]["name"]) not in named]
+
+    places = [
+        (endpoint, namespace)
+        for endpoint in dict.fromkeys(filter(None, endpoints))
+        for namespace in (namespaces if endpoint.namespaced else ("",))
+    ]
+    found = [obj for objects in await asyncio.gather(*(one(*place) for place in places)) for obj in objects]
+    baseline.objects += found
+    if found:
+        baseline.objects += await fetch_dependents(reader, found)
+
+
+def _is_parent(obj: Object, applyset: ApplySet) -> bool:
+    metadata, parent = obj["metadata"], applyset.parent
+    place = (obj["apiVersion"].rpartition("/")[0], obj["kind"], metadata.get("namespace") or "", metadata["name"])
+    kind = GroupKind(parent.api_version.rpartition("/")[0], parent.kind)
+    return bool(place == (*kind, applyset.namespace, applyset.name))

@@ -1,0 +1,89 @@
+"""The resources that a running API serves, from its discovery documents."""
+
+from __future__ import annotations
+
+import asyncio
+
+from podless.plan.applyset import GroupKind
+from podless.plan.reader import Reader, Unread
+from podless.plan.requests import Endpoint
+from podless.plan.result import Missing
+from podless.runtime.jsonobject import Object
+
+
+class Resources:
+    """The resources of one API; each document is read once. effect: on the plan where one cannot be read."""
+
+    def __init__(self, reader: Reader, effect: str) -> None:
+        self._reader = reader
+        self._effect = effect
+        self._listed: dict[str, list[Object]] = {}
+
+    async def list_deletable(self) -> list[Endpoint]:
+        """Return all whose objects can be listed and deleted, each in the version that its group prefers."""
+        versions = ["v1", *(group["preferredVersion"]["groupVersion"] for group in await self._list_groups())]
+        listed = await asyncio.gather(*map(self._list_version, versions))
+        return [
+            _endpoint_of(version, each)
+            for version, resources in zip(versions, listed, strict=True)
+            for each in resources
+            if {"list", "delete"} <= {*each["verbs"]} and each["name"] != "events"
+        ]
+
+    async def find_kind(self, wanted: GroupKind) -> Endpoint | None:
+        """Return where the objects of a kind are; None where it is not served."""
+        for version in await self._list_versions(wanted.group):
+            for each in await self._list_version(version):
+                if each["kind"] == wanted.kind:
+                    return _endpoint_of(version, each)
+        return None
+
+    async def find_resource(self, resource: str, group: str) -> Endpoint | None:
+        """Return where a resource is. resource: plural, singular or short name. group: its beginning, "" for any."""
+        if not group and (found := await self._find_named("v1", resource)) is not None:
+            return found
+        groups = [one for one in await self._list_groups() if one["name"].startswith(group)]
+        for one in sorted(groups, key=lambda one: one["name"] != group):
+            for version in [one["preferredVersion"], *one["versions"]]:
+                found = await self._find_named(version["groupVersion"], resource)
+                if found is not None:
+                    return found
+        return None
+
+    async def _find_named(self, version: str, resource: str) -> Endpoint | None:
+        for each in await self._list_version(version):
+            if resource in (each["name"], each.get("singularName"), *(each.get("shortNames") or ())):
+                return _endpoint_of(version, each)
+        return None
+
+    async def _list_versions(self, group: str) -> list[str]:
+        """The versions of a group, the preferred one first."""
+        if not group:
+            return ["v1"]
+        found = next((one for one in await self._list_groups() if one["name"] == group), None)
+        if found is None:
+            return []
+        versions = [one["groupVersion"] for one in (found["preferredVersion"], *found["versions"])]
+        return list(dict.fromkeys(versions))
+
+    async def _list_groups(self) -> list[Object]:
+        return await self._read("/apis", "groups")
+
+    async def _list_version(self, version: str) -> list[Object]:
+        """The resources of a version, without subresources."""
+        listed = await self._read(f"/apis/{version}" if "/" in version else f"/api/{version}", "resources")
+        return [each for each in listed if "/" not in each["name"]]
+
+    async def _read(self, path: str, name: str) -> list[Object]:
+        if path not in self._listed:
+            try:
+                document = await self._reader.read(path, "get discovery") or {}
+            except Unread as error:
+                self._reader.missing.append(Missing(path, str(error), self._effect))
+                document = {}
+            self._listed[path] = document.get(name) or []
+        return self._listed[path]
+
+
+def _endpoint_of(version: str, resource: Object) -> Endpoint:
+    return Endpoint(version, resource["name"], resource["kind"], bool(resource["namespaced"]))
