@@ -2,7 +2,7 @@
 
 A file begins with its title. `#: before [mode=MODE] [manager=NAME] [applyset=PARENT] [namespace=NAME]` begins manifests
 that kubectl applies first, `#: set` those of the set; `#: NAME VALUE` is an option of the plan. ${uid:KIND/NAME} is the
-uid of an object, ${applyset:NAME.NAMESPACE.KIND.GROUP} the id of an ApplySet, ${tooling} what this kubectl calls itself.
+uid of an object, ${applyset:NAME.NAMESPACE.KIND.GROUP} the id of an ApplySet, ${tooling} the name of this kubectl.
 """
 
 from __future__ import annotations
@@ -163,8 +163,8 @@ def prepare(case: Case, server: Server, kubectl: Kubectl) -> str:
         return _ID.sub(lambda found: make_id(found[1]), _UID.sub(uid, text))
 
     for part in case.before:
-        fields = {"applyset": part.applyset, "namespace": part.namespace}
-        said = kubectl.write(fill(part.text), PlanOptions(mode=part.mode, manager=part.manager, **fields))
+        options = PlanOptions(mode=part.mode, manager=part.manager, applyset=part.applyset, namespace=part.namespace)
+        said = kubectl.write(fill(part.text), options)
         assert not said, said
     settle(server)
     return fill(case.text)

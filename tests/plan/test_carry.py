@@ -16,7 +16,6 @@ from podless.plan import Plan
 from podless.plan.carry import Carried, carry_out
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.planfile import read_plan, write_plan
-from podless.plan.requests import RemoteAsker
 from podless.remote.cluster import RemoteCluster
 from podless.remote.kubeconfig import read_kubeconfig
 
@@ -74,7 +73,7 @@ def carry(server: Server) -> Carried:
     async def run() -> Carried:
         access = read_kubeconfig(server.kubeconfig)
         async with RemoteCluster(access, "test") as cluster:
-            return await carry_out(Path("plan"), RemoteAsker(cluster), access.url, lambda text: None)
+            return await carry_out(Path("plan"), cluster, access.url, lambda text: None)
 
     return asyncio.run(run())
 

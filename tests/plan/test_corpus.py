@@ -9,6 +9,7 @@ import pytest
 
 from podless import Server
 from podless.apis import features
+from podless.plan.differences import HIDDEN
 from podless.plan.output import FORMS, render_plan
 from tests.plan.corpus import CASES, Case, Kubectl, changed, plan_case, prepare, read_state, settle
 
@@ -61,8 +62,12 @@ async def test_the_state_after_a_plan_is_that_after_kubectl(case: Case, tmp_path
     assert changed(planned_before, planned_after) == expected, said
     assert bool(plan.refused) == bool(said), (said, [change.message for change in plan.refused])
     for change in plan.refused:
-        for line in change.message.splitlines():
-            assert line in "\n".join(said), (line, said)
+        # kubectl writes its own head before the causes of 422
+        told = [cause.message for cause in change.causes] if change.code == 422 else change.message.splitlines()
+        for line in told:
+            if "no matches for kind" in line:
+                continue  # kubectl asks its cache of discovery, and says so in other words where that is old
+            assert HIDDEN in line or line in "\n".join(said), (line, said)
     assert not plan.missing
     for form in FORMS:
         assert "hunter2" not in render_plan(plan, form, details=True)

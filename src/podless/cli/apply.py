@@ -11,7 +11,6 @@ from typing import Any
 from podless.cli import access
 from podless.plan.carry import Carried, carry_out
 from podless.plan.options import CannotPlan
-from podless.plan.requests import RemoteAsker
 from podless.remote import RemoteError
 from podless.remote.cluster import RemoteCluster
 from podless.remote.kubeconfig import BadKubeconfig
@@ -58,4 +57,4 @@ def run(options: argparse.Namespace) -> int:
 async def _apply(options: argparse.Namespace) -> Carried:
     reached = access.read_access(options)
     async with RemoteCluster(reached, f"podless-apply/{__version__}") as cluster:
-        return await carry_out(options.file, RemoteAsker(cluster), reached.url, print)
+        return await carry_out(options.file, cluster, reached.url, print)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from podless.codec import serializer
 from podless.meta import gvk
 from podless.plan.manifests import Identity, Item
+from podless.plan.requests import Endpoint
 from podless.plan.result import Missing
 from podless.plan.simulation import Loaded, Simulation, encode_loaded
 from podless.runtime.jsonobject import Object
@@ -22,7 +23,8 @@ class Baseline:
     source: what it is of, for people. release: of Kubernetes, "" where it is not known. objects: as the API has them,
     with uids. absent: objects that the API certainly has not. records: of a backup. manifests: to be applied first.
     unknown: objects that could not be read, and why. missing: all that could not be read. requests: by what they read.
-    api: url and uid of a running API, {} for what is none. namespace: where objects go that name none.
+    api: url and uid of a running API, {} for what is none. namespace: where objects go that name none. whole: the
+    resources of which `objects` has all that the API has.
     """
 
     source: str = "nothing"
@@ -36,6 +38,7 @@ class Baseline:
     requests: dict[str, int] = field(default_factory=dict)
     api: Object = field(default_factory=dict)
     namespace: str = "default"
+    whole: list[Endpoint] = field(default_factory=list)
 
 
 async def load_baseline(simulation: Simulation, baseline: Baseline) -> list[Missing]:
@@ -45,7 +48,7 @@ async def load_baseline(simulation: Simulation, baseline: Baseline) -> list[Miss
     faults = await _load_objects(simulation, definitions)
     rest = [obj for obj in baseline.objects if obj.get("kind") != _DEFINITION]
     faults += await _load_objects(simulation, [*rest, *_make_owners(baseline.objects)])
-    gone = []
+    gone = [Loaded(key, None) for key in await _list_others(simulation, baseline)]
     for identity in baseline.absent:
         endpoint = simulation.find_endpoint(identity.api_version, identity.kind)
         if endpoint is not None and endpoint.known is not None:
@@ -53,6 +56,24 @@ async def load_baseline(simulation: Simulation, baseline: Baseline) -> list[Miss
     await simulation.load(gone)
     await simulation.settle()
     return faults
+
+
+async def _list_others(simulation: Simulation, baseline: Baseline) -> list[str]:
+    """The keys that a new cluster has in resources of which all is known, and the API has not."""
+    wanted: set[str] = set()
+    resources = set()
+    for endpoint in baseline.whole:
+        found = simulation.find_endpoint(endpoint.api_version, endpoint.kind)
+        if found is None or found.known is None:
+            continue
+        resources.add(found.known.key("", "").rpartition("/")[0])
+        wanted |= {
+            found.known.key("", obj["metadata"]["name"]) for obj in baseline.objects if obj["kind"] == endpoint.kind
+        }
+    if not resources:
+        return []
+    keys = [record.key for record in await simulation.read_records()]
+    return [key for key in keys if key not in wanted and key.rpartition("/")[0] in resources]
 
 
 async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> list[Missing]:

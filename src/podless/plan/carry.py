@@ -14,11 +14,11 @@ from podless.plan.applyset import is_written, label_member, write_parent
 from podless.plan.manifests import read_set
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.prune import delete_object
-from podless.plan.requests import Asker, Endpoint
+from podless.plan.requests import ActingUser, Asker, Endpoint, RemoteAsker
 from podless.plan.result import Action
 from podless.plan.run import place_object
 from podless.remote.attempts import retry_call
-from podless.remote.cluster import Refused
+from podless.remote.cluster import Refused, RemoteCluster
 from podless.runtime.jsonobject import Object
 
 Say = Callable[[str], None]
@@ -52,13 +52,16 @@ class Carried:
         return f"{said}, {len(self.refused)} refused."
 
 
-async def carry_out(path: Path, asker: Asker, url: str, say: Say) -> Carried:
+async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> Carried:
     """Carry out the plan in a file, from where it was interrupted. say: told of each object.
 
     url: of the API. Raises CannotPlan, OSError, RemoteError where the API does not answer.
     """
     plan = planfile.read_plan(path)
-    await _check_api(plan["api"], asker, url)
+    await _check_api(plan["api"], RemoteAsker(cluster), url)
+    planned = plan.get("as")
+    acting = ActingUser(planned["user"], planned["groups"], planned["uid"]) if planned else None
+    asker = RemoteAsker(cluster, acting)
     options = PlanOptions(mode=plan["mode"], manager=plan["fieldManager"], force=plan["force"])
     done, carried = planfile.read_journal(path), Carried()
     for number, step in enumerate(plan["steps"]):

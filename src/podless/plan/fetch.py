@@ -17,6 +17,7 @@ from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.reader import Reader, Unread
 from podless.plan.requests import Endpoint
 from podless.plan.result import Missing
+from podless.plan.roles import fetch_roles
 from podless.plan.rules import fetch_policies, fetch_quotas
 from podless.plan.run import Say
 from podless.remote.cluster import RemoteCluster
@@ -103,6 +104,9 @@ class _Fetch:
         )
         there = {obj["metadata"]["name"] for obj in baseline.objects if obj["kind"] == "Namespace"}
         namespaces = [name for name in namespaces if name in there]
+        acting = self.options.acting
+        if acting is not None:
+            await fetch_roles(self.reader, baseline, acting, namespaces)
         await asyncio.gather(
             fetch_quotas(self.reader, baseline, self._find, namespaces),
             *(self._read_accounts(name) for name in namespaces if kinds & _PODS),

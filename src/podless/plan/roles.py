@@ -1,0 +1,58 @@
+"""Reads what a user may do on a running API: its roles and their bindings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from podless.plan.baseline import Baseline
+from podless.plan.reader import Reader, Unread
+from podless.plan.requests import ActingUser, Endpoint
+from podless.plan.result import Missing
+from podless.runtime.jsonobject import Object
+
+_VERSION = "rbac.authorization.k8s.io/v1"
+_CLUSTER_WIDE = (
+    Endpoint(_VERSION, "clusterroles", "ClusterRole", False),
+    Endpoint(_VERSION, "clusterrolebindings", "ClusterRoleBinding", False),
+)
+_NAMESPACED = (
+    Endpoint(_VERSION, "roles", "Role", True),
+    Endpoint(_VERSION, "rolebindings", "RoleBinding", True),
+)
+_EFFECT = "every write is planned as if the user were allowed to make it"
+
+
+async def fetch_roles(reader: Reader, baseline: Baseline, acting: ActingUser, namespaces: Sequence[str]) -> None:
+    """Read all roles and bindings that can allow a user something in namespaces.
+
+    Where some cannot be read, a binding lets the user do everything.
+    """
+    places = [(endpoint, "") for endpoint in _CLUSTER_WIDE]
+    places += [(endpoint, namespace) for endpoint in _NAMESPACED for namespace in namespaces]
+
+    async def one(endpoint: Endpoint, namespace: str) -> bool:
+        try:
+            listed = await reader.list_objects(endpoint, namespace)
+        except Unread as error:
+            where = f" in namespace {namespace}" if namespace else ""
+            reader.missing.append(Missing(f"{endpoint.resource}{where}", str(error), _EFFECT))
+            return False
+        baseline.objects += listed or []
+        if not namespace and listed is not None:
+            baseline.whole.append(endpoint)
+        return True
+
+    if not all(await asyncio.gather(*(one(*place) for place in places))):
+        baseline.objects.append(_allow_everything(acting))
+
+
+def _allow_everything(acting: ActingUser) -> Object:
+    group = "rbac.authorization.k8s.io"
+    return {
+        "apiVersion": _VERSION,
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "podless:plan", "uid": "podless-plan", "creationTimestamp": "1970-01-01T00:00:00Z"},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{"apiGroup": group, "kind": "User", "name": acting.name}],
+    }
