@@ -15,10 +15,10 @@ ARGS ?=
 # what was compiled once is kept: else every worker and every server that a test starts compiles everything again
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: docs serve test test-all dist-check test-python clients kine fuzz check setup bench smoke wheel man lock clean
+.PHONY: console console-check docs serve test test-all dist-check test-python clients kine fuzz check setup bench smoke wheel man lock clean
 
 serve: $(SERVING)
-	$(BIN)/podless serve $(ARGS)
+	$(BIN)/podless serve --console $(ARGS)
 
 test: $(WORKING) # without what is slow by itself, or drives other programs
 	$(PYTEST) $(ARGS)
@@ -54,6 +54,18 @@ check: $(WORKING)
 
 docs: $(DOCUMENTING) # the site, in build/site; ARGS="--site-dir elsewhere"
 	NO_MKDOCS_2_WARNING=1 $(VENV)-docs/bin/mkdocs build --strict $(ARGS)
+
+# the console's page, which is committed as it is built; needs Node
+console/node_modules: console/package-lock.json
+	cd console && npm ci --prefer-offline --no-progress --loglevel=error
+	touch $@
+
+console: console/node_modules
+	cd console && npm run --silent build
+
+console-check: console/node_modules
+	cd console && npm run --silent lint && npm test --silent && npm run --silent build
+	$(BIN)/python -m tests.console fresh
 
 setup: $(WORKING)
 

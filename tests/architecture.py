@@ -529,6 +529,7 @@ CACHING = {
     "admission/webhooks.py": "of the loop",
     "auth/certificates.py": "of the loop",
     "http/openapi.py": "of the loop",
+    "console/assets.py": "of the loop",
     "models/objects.py": "the classes of a program",
     "check/places.py": "one file",
     "check/run.py": "one run of the checker",

@@ -41,6 +41,7 @@ from podless.store import NoRoom, StoreError, share
 
 if TYPE_CHECKING:
     from podless.http.audit.backend import Backend
+    from podless.http.console import Console
     from podless.http.faults import Faults
     from podless.http.faults.objects import FaultObjects
 
@@ -135,6 +136,12 @@ class Settings(ClusterSettings):
         parse=parse_seed,
         alone=True,
     )
+    console: bool = option(
+        "--console",
+        "serve the browser console at /console, and print a one-time link for the administrator",
+        value=False,
+        values=(True, False),
+    )
     audit: Audit | None = section(Audit, "audit log", "audit events as in kube-apiserver", given=("path",))
     limits: Limits = section(
         Limits, "limits", "requests beyond a limit are queued, then rejected with 429", factory=Limits
@@ -216,6 +223,7 @@ class App:
         self._rotation: Rotation | None = None
         self._heartbeat: Heartbeat | None = None
         self._backend: Backend | None = None
+        self._console: Console | None = None
         self._address = ""
 
     @property
@@ -350,10 +358,25 @@ class App:
         last = APIHandler(api, documents, Selections(held))
         faults, log = self.faults, self.settings.verbose
         read_only = self.settings.read_only
+        if self.settings.console:
+            from podless.http.console import Console
+
+            self._console = Console(lambda: cluster.token)
         passed = list_filters(
-            api, self.settings.limits, auditing, log=log, measured=measured, faults=faults, read_only=read_only
+            api,
+            self.settings.limits,
+            auditing,
+            log=log,
+            measured=measured,
+            faults=faults,
+            read_only=read_only,
+            console=self._console.filter if self._console is not None else None,
         )
         return chain_filters(passed, last.handle)
+
+    def make_console_link(self) -> str:
+        """Return a URL of the console that logs the administrator in once, within ten minutes; "" without a console."""
+        return f"{self.url}/console/#/link/{self._console.links.make()}" if self._console is not None else ""
 
     def _auditing(self) -> Filter | None:
         """The filter that tells the audit log, where one is wanted. Raises BadPolicy."""

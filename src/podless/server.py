@@ -107,6 +107,15 @@ class Server:
         """The seed of the chaos that it was asked for; None where it was not."""
         return self._running().chaos
 
+    def make_console_link(self) -> str:
+        """Return a URL that logs the administrator in to the console once; it works for ten minutes.
+
+        "" for a server without `console=True`.
+        """
+        links: list[str] = []
+        self._call(lambda: links.append(self._running().make_console_link()))
+        return links[0]
+
     def _running(self) -> App:
         if self._app is None or not self._app.url:
             raise RuntimeError("the server is not running; use it as a context manager")

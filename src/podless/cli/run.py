@@ -15,7 +15,7 @@ from typing import Any
 from podless.cli import options
 from podless.runtime.files import describe_fault
 
-_OPTIONS = ("enable_faults", "chaos", "kubernetes_version", "feature_gates")
+_OPTIONS = ("console", "enable_faults", "chaos", "kubernetes_version", "feature_gates")
 
 
 def add(commands: Any) -> None:
@@ -43,6 +43,8 @@ def run(given: argparse.Namespace) -> int:
         with Server(**options.read_some(given, _OPTIONS)) as server:
             if server.chaos is not None:
                 print(f"podless: {options.chaos_notice(server.chaos)}", file=sys.stderr)
+            if given.console:
+                print(f"podless: console: {server.make_console_link()}", file=sys.stderr)
             server.apply([Path(path) for path in given.apply])
             return _run(given.command, str(server.kubeconfig))
     except (StartError, Refused, LookupError, ValueError, OSError) as error:

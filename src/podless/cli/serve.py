@@ -119,6 +119,8 @@ async def _serve(settings: Settings) -> None:
     freeze_start()
     print(f"podless serves {app.url}", flush=True)
     print(f"export KUBECONFIG={app.kubeconfig}", flush=True)
+    if settings.console:
+        print(f"console: {app.make_console_link()}", flush=True)
     if app.chaos is not None:
         print(f"NOTE: {options.chaos_notice(app.chaos)}", flush=True)
     if not settings.loopback and settings.authorization == "AlwaysAllow":

@@ -54,10 +54,11 @@ def list_filters(
     measured: Measured | None = None,
     faults: Faults | None = None,
     read_only: bool = False,
+    console: Filter | None = None,
 ) -> list[Filter]:
     """The filters before an API's handler, the first that a request meets first.
 
-    audit: tells of requests. faults: what is to go wrong.
+    audit: tells of requests. faults: what is to go wrong. console: answers for the browser console.
     """
     return [
         *([with_log] if log else []),  # a line for each request
@@ -65,6 +66,7 @@ def list_filters(
         *([measured.filter] if measured is not None else []),  # how long it takes
         *([audit] if audit is not None else []),  # what is asked, by whom, and what comes of it
         with_status,  # exceptions to Status, warnings to headers
+        *([console] if console is not None else []),  # the page, which needs no login
         with_request_deadline,  # ?timeout=
         *with_current_state(api),  # what others have written
         with_authentication(api.authenticator),  # who asks

@@ -1,0 +1,95 @@
+/** The login: a token, the client certificate that the browser shows, or a one-time link. */
+import { useEffect, useState } from "preact/hooks";
+import { continueWithCertificate, logIn, logOut, notice } from "../state/session";
+import { go, route } from "../state/route";
+import { Logo } from "../ui/Icon";
+import { Button, Loading } from "../ui/parts";
+
+interface Who {
+  status?: { userInfo?: { username?: string } };
+}
+
+/** Ask the server who a token is of. Throws an error with a text for the user. */
+async function check(given: string): Promise<string> {
+  const headers: Record<string, string> = { "Content-Type": "application/json", Accept: "application/json" };
+  if (given !== "") headers["Authorization"] = `Bearer ${given}`;
+  const body = JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" });
+  const answer = await fetch("/apis/authentication.k8s.io/v1/selfsubjectreviews", { method: "POST", headers, body });
+  if (answer.status === 401) throw new Error(given === "" ? "The server does not accept the certificate." : "The server does not accept this token.");
+  const user = answer.ok ? (((await answer.json()) as Who).status?.userInfo?.username ?? "") : "";
+  if (user === "system:anonymous" || answer.status === 403) throw new Error(given === "" ? "The browser sent no client certificate." : "The server does not know this token.");
+  return user;
+}
+
+export function Login() {
+  const [given, setGiven] = useState("");
+  const [problem, setProblem] = useState("");
+  const [busy, setBusy] = useState(false);
+  const code = route.value.page === "link" ? (route.value.parts[0] ?? "") : "";
+
+  useEffect(() => {
+    if (code === "") return;
+    history.replaceState(null, "", "#/"); // the code is used up, and must not stay in the address
+    setBusy(true);
+    fetch("/console/link", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ code }) })
+      .then(async (answer) => {
+        if (!answer.ok) throw new Error("This link was used before or has expired. Log in with a token.");
+        go("#/");
+        logIn(((await answer.json()) as { token: string }).token);
+      })
+      .catch((error: unknown) => setProblem((error as Error).message))
+      .finally(() => setBusy(false));
+  }, [code]);
+
+  const attempt = async (text: string, then: () => void): Promise<void> => {
+    setBusy(true);
+    setProblem("");
+    try {
+      await check(text);
+      then();
+    } catch (error) {
+      setProblem((error as Error).message);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const why = problem || notice.value;
+  return (
+    <main class="login">
+      <form
+        class="login-card"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void attempt(given.trim(), () => logIn(given.trim()));
+        }}
+      >
+        <Logo size={52} />
+        <h1>podless console</h1>
+        <p class="dim">Log in with the credentials that you use for kubectl. They stay in this tab.</p>
+        {why !== "" && (
+          <p class="login-problem" role="alert">
+            {why}
+          </p>
+        )}
+        <label class="stacked">
+          <span>Bearer token</span>
+          <input type="password" autoComplete="off" autoFocus value={given} onInput={(event) => setGiven(event.currentTarget.value)} />
+        </label>
+        <Button submit kind="primary" disabled={busy || given.trim() === ""}>
+          Log in
+        </Button>
+        <p class="or">or</p>
+        <Button
+          disabled={busy}
+          onClick={() => {
+            logOut();
+            void attempt("", continueWithCertificate);
+          }}
+        >
+          Continue with a client certificate
+        </Button>
+        {busy && <Loading what="Asking the server" />}
+      </form>
+    </main>
+  );
+}

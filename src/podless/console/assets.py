@@ -1,0 +1,58 @@
+"""The built page as files, ready to be sent."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "assets"
+INDEX = "index.html"
+HASHED = "assets/"  # below it, a file's name changes with its content
+_MEDIA = {
+    ".html": b"text/html; charset=utf-8",
+    ".js": b"text/javascript; charset=utf-8",
+    ".css": b"text/css; charset=utf-8",
+    ".svg": b"image/svg+xml",
+}
+_SMALL = 1 << 10  # bytes that are sent as they are
+
+
+@dataclass(frozen=True)
+class Asset:
+    """A file of the page. It is read and compressed at its first request.
+
+    hashed: whether its name changes with its content, so that browsers may keep it.
+    """
+
+    file: Path
+    media: bytes
+    hashed: bool
+
+    @cached_property
+    def body(self) -> bytes:
+        """The content."""
+        return self.file.read_bytes()
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The content, compressed with gzip; empty where that does not pay."""
+        return gzip.compress(self.body, 6, mtime=0) if len(self.body) > _SMALL else b""
+
+    @cached_property
+    def tag(self) -> str:
+        """The ETag."""
+        return f'"{hashlib.sha256(self.body).hexdigest()[:32]}"'
+
+
+def list_assets(folder: Path = FOLDER) -> dict[str, Asset]:
+    """Return the files of the page by their path below the folder. The page itself is ""."""
+    found = {}
+    for file in sorted(folder.rglob("*")):
+        media = _MEDIA.get(file.suffix)
+        if media is not None:
+            name = file.relative_to(folder).as_posix()
+            found["" if name == INDEX else name] = Asset(file, media, name.startswith(HASHED))
+    return found

@@ -1,0 +1,37 @@
+"""One-time codes that log the administrator in to the console."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from hashlib import sha256
+
+from podless.runtime import clock
+
+LIFETIME = 600.0  # seconds
+_MOST = 16  # codes at once; the oldest makes room
+
+
+class Links:
+    """Codes that were made and not used yet. Only their digests are kept."""
+
+    def __init__(self, now: Callable[[], float] = clock.time) -> None:
+        self._now = now
+        self._ends: dict[bytes, float] = {}
+
+    def make(self) -> str:
+        """Return a new code."""
+        while len(self._ends) >= _MOST:
+            del self._ends[next(iter(self._ends))]
+        code = secrets.token_urlsafe(24)
+        self._ends[_digest(code)] = self._now() + LIFETIME
+        return code
+
+    def take(self, code: str) -> bool:
+        """Use a code up. Returns False for a code that is unknown, used or expired."""
+        end = self._ends.pop(_digest(code), None)
+        return end is not None and self._now() < end
+
+
+def _digest(code: str) -> bytes:
+    return sha256(code.encode("utf-8", "replace")).digest()

@@ -1,0 +1,110 @@
+"""The filter that serves the browser console below /console, before anybody has to say who they are.
+
+The page's files need no login; the page then calls the API with the credentials of its user. Only a page of this server
+gets an answer: a request that another site's page sends is rejected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import orjson
+
+from podless.console.assets import Asset, list_assets
+from podless.console.links import Links
+from podless.http.message import JSON, TEXT, Answer, Handler, Pending, Request, Response
+
+PLACE = "/console"
+LINK = f"{PLACE}/link"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+)
+_SAFE = [
+    ("Content-Security-Policy", POLICY),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Referrer-Policy", "no-referrer"),
+    ("X-Content-Type-Options", "nosniff"),
+    ("X-Frame-Options", "DENY"),
+]
+_FOREVER = ("Cache-Control", "public, max-age=31536000, immutable")
+_ANEW = ("Cache-Control", "no-cache")
+_NEVER = ("Cache-Control", "no-store")
+_LONGEST = 1 << 10  # bytes of a request for a link's token
+_NOWHERE = "page not found\n"
+_FOREIGN = "requests of other sites are rejected\n"
+
+
+class Console:
+    """The console of one server. token: returns the administrator's, which a one-time link gives."""
+
+    def __init__(self, token: Callable[[], str]) -> None:
+        self.links = Links()
+        self._token = token
+        self._assets = list_assets()
+
+    def filter(self, handler: Handler) -> Handler:
+        """Answer what is below /console, and reject what other sites send with a user's certificate."""
+
+        def handle(request: Request) -> Answer | Pending:
+            path = request.path
+            if path.startswith(PLACE) and (path == PLACE or path[len(PLACE)] == "/"):
+                return self._answer(request)
+            if request.certificate is not None and is_foreign(request.headers):
+                return _refuse(403, _FOREIGN)  # the browser adds the certificate to whatever a page sends
+            return handler(request)
+
+        return handle
+
+    def _answer(self, request: Request) -> Answer | Pending:
+        if is_foreign(request.headers):
+            return _refuse(403, "")
+        if request.path == LINK:
+            return self._exchange(request) if request.method == "POST" else _refuse(405, "", ("Allow", "POST"))
+        if request.method not in ("GET", "HEAD"):
+            return _refuse(405, "", ("Allow", "GET, HEAD"))
+        if request.path == PLACE:
+            return _refuse(308, "", ("Location", f"{PLACE}/"))
+        found = self._assets.get(request.path[len(PLACE) + 1 :])
+        return _send(request, found) if found is not None else _refuse(404, _NOWHERE)
+
+    async def _exchange(self, request: Request) -> Answer:
+        """The administrator's token for a one-time code. Raises BadRequest for a body that ends early."""
+        if "origin" not in request.headers:
+            return _refuse(403, "")
+        if not 0 <= request.length <= _LONGEST:
+            return _refuse(413, 'the body is {"code": ...}, with its length in Content-Length\n')
+        try:
+            told = orjson.loads(await request.read())
+        except orjson.JSONDecodeError:
+            return _refuse(400, "the body is no JSON\n")
+        code = told.get("code") if isinstance(told, dict) else None
+        if not isinstance(code, str) or not self.links.take(code):
+            return _refuse(403, "the link is unknown, used or expired\n")
+        body = orjson.dumps({"token": self._token()})
+        return Response(200, [body], JSON, [*_SAFE, _NEVER])
+
+
+def is_foreign(headers: Mapping[str, str]) -> bool:
+    """Return whether a page of another origin sends a request, by the headers that browsers set."""
+    origin = headers.get("origin")
+    if origin is not None and origin.partition("://")[2] != headers.get("host", ""):
+        return True
+    site = headers.get("sec-fetch-site", "none")
+    return site not in ("none", "same-origin") and headers.get("sec-fetch-mode") != "navigate"
+
+
+def _send(request: Request, asset: Asset) -> Response:
+    headers = [*_SAFE, _FOREVER if asset.hashed else _ANEW, ("ETag", asset.tag), ("Vary", "Accept-Encoding")]
+    if request.headers.get("if-none-match", "") == asset.tag:
+        return Response(304, (), b"", headers)
+    body = asset.body
+    if asset.packed and "gzip" in request.headers.get("accept-encoding", ""):
+        body = asset.packed
+        headers.append(("Content-Encoding", "gzip"))
+    return Response(200, [body], asset.media, headers)
+
+
+def _refuse(code: int, text: str, *headers: tuple[str, str]) -> Response:
+    return Response(code, [text.encode()] if text else (), TEXT, [*_SAFE, _NEVER, *headers])

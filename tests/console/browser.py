@@ -1,0 +1,121 @@
+"""A headless Chromium that a test drives."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import WebDriverWait
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+PATIENCE = 30.0  # seconds: machines are shared
+T = TypeVar("T")
+
+
+class Browser:
+    """One page of a browser."""
+
+    def __init__(self, width: int = 1360, height: int = 860, *, scale: float = 1) -> None:
+        options = Options()
+        options.binary_location = str(CHROMIUM)
+        for flag in ("headless=new", "no-sandbox", "ignore-certificate-errors", "disable-dev-shm-usage", "disable-gpu"):
+            options.add_argument(f"--{flag}")
+        options.add_argument(f"--window-size={width},{height}")
+        options.add_argument(f"--force-device-scale-factor={scale}")
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.driver = webdriver.Chrome(options, Service(str(DRIVER)))
+        self.resize(width, height)
+
+    def resize(self, width: int, height: int) -> None:
+        """Give the page a size in CSS pixels."""
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 0, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+    def prefer(self, scheme: str) -> None:
+        """Say which colours the system prefers: light or dark."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    def open(self, url: str) -> None:
+        """Open a page; only another fragment of the same page does not load it anew."""
+        self.driver.get(url)
+
+    def run(self, script: str, *arguments: Any) -> Any:
+        """Run a script in the page."""
+        return self.driver.execute_script(script, *arguments)
+
+    def wait(self, what: Callable[[], T], told: str = "") -> T:
+        """Wait until something is true, and return it."""
+
+        def look(_: object) -> T | bool:
+            try:
+                return what() or False
+            except StaleElementReferenceException:
+                return False
+
+        found = WebDriverWait(self.driver, PATIENCE, 0.05).until(look, told or "it did not happen")
+        assert not isinstance(found, bool) or found
+        return found  # type: ignore[return-value]
+
+    def find(self, selector: str, text: str = "") -> WebElement:
+        """Wait for an element that is shown and has a text, and return it."""
+
+        def look() -> WebElement | None:
+            for one in self.driver.find_elements(By.CSS_SELECTOR, selector):
+                if one.is_displayed() and text in one.text:
+                    return one
+            return None
+
+        return self.wait(look, f"no {selector} with {text!r}; the page has: {self.text()[:600]}")  # type: ignore[return-value]
+
+    def all(self, selector: str) -> list[WebElement]:
+        """Return all elements that there are."""
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def click(self, selector: str, text: str = "") -> None:
+        """Click on an element when it is there."""
+
+        def click() -> bool:
+            self.find(selector, text).click()
+            return True
+
+        self.wait(click)
+
+    def type(self, selector: str, text: str) -> None:
+        """Replace what a field has."""
+        field = self.find(selector)
+        field.send_keys(Keys.CONTROL, "a")
+        field.send_keys(text)
+
+    def gone(self, selector: str, text: str = "") -> None:
+        """Wait until no element with a text is shown."""
+        self.wait(
+            lambda: not any(one.is_displayed() and text in one.text for one in self.all(selector)),
+            f"{selector} with {text!r} is still there",
+        )
+
+    def text(self) -> str:
+        """Return the text of the page."""
+        return str(self.run("return document.body.innerText"))
+
+    def errors(self) -> list[str]:
+        """Return what the page reported as errors since the last call."""
+        lines = self.driver.get_log("browser")  # type: ignore[no-untyped-call]
+        return [line["message"] for line in lines if line["level"] == "SEVERE"]
+
+    def picture(self, file: Path) -> None:
+        """Write a picture of the page."""
+        self.driver.save_screenshot(str(file))
+
+    def close(self) -> None:
+        """End the browser."""
+        self.driver.quit()
