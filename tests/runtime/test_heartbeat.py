@@ -74,7 +74,7 @@ def looked_at() -> Iterator[tuple[Watchdog, Seen]]:
     heartbeat = Heartbeat(watchdog)
     heartbeat.start()
     try:
-        yield watchdog, lambda: heartbeat._callback is not None and heartbeat._callback.work is not None
+        yield watchdog, lambda: heartbeat.holder is not None
     finally:
         heartbeat.stop()
 

@@ -2,10 +2,10 @@
 
 Requests and controllers measure their steps themselves (runtime/watchdog.py). Everything else that a loop calls
 (timers, deliveries, commits, bytes that come in) is found from outside, so nothing is paid for a callback. The thread
-looks at the loop's frames and its processor time 50 times a second, and 5 times where the loop has nothing to do. It
-has the loop call it back too (a beat). A callback that is there at two looks, with no beat and no other work begun in
-between, has held the loop since the first. So what is measured is at most an interval short. Callbacks of one function
-in one turn of the loop count as one: they keep clients waiting as well as one does.
+has the loop call it back (a beat), and looks 50 times a second whether it did, and 5 times where the loop has nothing
+to do. While a beat is late it reads what the loop calls. A callback that is there at two looks, with no beat and no
+other work begun in between, has held the loop since the first. So what is measured is at most two intervals short.
+Callbacks of one function in one turn of the loop count as one: they keep clients waiting as well as one does.
 """
 
 from __future__ import annotations
@@ -16,38 +16,40 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from types import CodeType, FrameType
+from pathlib import Path
 
 from podless.runtime import slices, watchdog
-from podless.runtime.gcpause import PAUSE
+from podless.runtime.stacks import Call, Stacks, is_whole
 from podless.runtime.watchdog import Watchdog, Work
 
 _EVERY = 0.02  # seconds between two looks
 _IDLE = 0.2  # the same where the loop has nothing to do
 _LITTLE = 0.02  # of the time between two looks; a loop that works for less has nothing to do
 _RUN = {slices.__file__, watchdog.__file__}  # what only runs other work
-_PACKAGE = __name__.partition(".")[0] + "."
-# what asyncio's own loop runs a callback with; uvloop's has no frames
-_TURN = getattr(asyncio.BaseEventLoop, "_run_once").__code__  # noqa: B009
-_CALL = getattr(asyncio.Handle, "_run").__code__  # noqa: B009
+_PACKAGE = Path(__file__).parent.parent
+_TURN = (asyncio.base_events.__file__, "_run_once")  # what asyncio's own loop runs a callback with; uvloop's has none
+_CALL = (asyncio.events.__file__, "_run")
+
+Function = tuple[str, str]
+"""The file and the name of a function."""
+
+Times = tuple[float, float]
+"""Elapsed time, and the processor time of the loop's thread, in seconds."""
 
 
 class _Callback:
-    """A callback that is under way. began, seen: when it was seen first and last, in elapsed and processor time.
+    """A callback that is under way. began, seen: when it was seen first and last.
 
-    beat: the last one that was sent before. moved, told: those of the watchdog by then.
+    called: what the loop called. moved, told: those of the watchdog by then.
     """
 
-    __slots__ = ("beat", "began", "frame", "moved", "seen", "told", "work")
+    __slots__ = ("began", "called", "moved", "seen", "told", "work")
 
-    def __init__(
-        self, frame: tuple[int, CodeType], began: tuple[float, float], beat: int, moved: int, told: int
-    ) -> None:
-        self.frame = frame
+    def __init__(self, called: Function, began: Times, watchdog: Watchdog) -> None:
+        self.called = called
         self.began = self.seen = began
-        self.beat = beat
-        self.moved = moved
-        self.told = told
+        self.moved = watchdog.moved
+        self.told = watchdog.told
         self.work: Work | None = None
 
 
@@ -59,7 +61,7 @@ class Heartbeat:
         self._loop: asyncio.AbstractEventLoop
         self._thread: threading.Thread | None = None
         self._ended = threading.Lock()
-        self._base: FrameType | None = None  # the frame that runs the loop
+        self._base: tuple[int, Function] | None = None  # how many calls run the loop, and the innermost of them
         self._sent = self._beaten = 0  # beats
         self._callback: _Callback | None = None
 
@@ -70,6 +72,7 @@ class Heartbeat:
         self._clock: int | None = None
         if hasattr(time, "pthread_getcpuclockid"):
             self._clock = time.pthread_getcpuclockid(self._ident)
+        self._stacks = Stacks()
         self._ended.acquire()
         self._send()
         self._thread = threading.Thread(target=self._run, name="podless-heartbeat", daemon=True)
@@ -81,6 +84,13 @@ class Heartbeat:
             self._ended.release()
             self._thread.join()
             self._thread = self._base = None
+            self._stacks.close()
+
+    @property
+    def holder(self) -> Work | None:
+        """What has held the loop for long, and still does."""
+        callback = self._callback
+        return callback.work if callback is not None else None
 
     def _send(self) -> None:
         self._sent += 1
@@ -89,10 +99,8 @@ class Heartbeat:
     def _beat(self, number: int) -> None:
         """On the loop: it has got here."""
         self._beaten = number
-        frame = sys._getframe().f_back
-        while frame is not None and frame.f_code in (_CALL, _TURN):
-            frame = frame.f_back
-        self._base = frame
+        if self._base is None:
+            self._base = _find_base()
 
     def _run(self) -> None:
         with _Delay() as delay:
@@ -108,29 +116,28 @@ class Heartbeat:
                     every = min(every * 2, _IDLE) if little else _EVERY
                 last, due = now, time.perf_counter() + every
 
-    def _now(self) -> tuple[float, float]:
-        """Elapsed time, and the processor time of the loop's thread."""
+    def _now(self) -> Times:
         now = time.perf_counter()
         return now, time.clock_gettime(self._clock) if self._clock is not None else now
 
-    def _look(self, now: tuple[float, float], kept: float) -> bool:
+    def _look(self, now: Times, kept: float) -> bool:
         """Look once. kept: seconds for which the loop has kept the interpreter. Returns whether it does something."""
-        frame = self._outermost()
-        found = (id(frame), frame.f_code) if frame is not None else None
         known, told = self._callback, self._watchdog
-        if known is not None and (known.beat < self._beaten or (known.frame, known.moved) != (found, told.moved)):
+        calls = self._read_calls() if self._beaten != self._sent else []
+        called = calls[-1].key if calls else None
+        if known is not None and (known.called, known.moved) != (called, told.moved):
             self._callback = None
             self._end(known)
             known = None
-        if found is None:
+        if self._beaten == self._sent:
+            self._send()
+        if called is None:
             return False
         if known is None:
-            began = now[0] - kept, now[1] - kept
-            self._callback = known = _Callback(found, began, self._sent, told.moved, told.told)
-            self._send()
+            self._callback = known = _Callback(called, (now[0] - kept, now[1] - kept), told)
         known.seen = now
         if known.work is None and now[0] - known.began[0] > told.long:
-            known.work = _name(self._frames())
+            known.work = _name(calls)
         return True
 
     def _end(self, callback: _Callback) -> None:
@@ -141,39 +148,48 @@ class Heartbeat:
                 self._watchdog.tell_callback, elapsed, processor, callback.work, callback.told
             )
 
-    def _frames(self) -> list[FrameType]:
-        """What the loop calls at present, the innermost first; none while it waits."""
-        # it holds a lock of the interpreter, and a collection meanwhile can end in a deadlock (CPython before 3.12.2)
-        frame = PAUSE.run(sys._current_frames).get(self._ident)
-        frames: list[FrameType] = []
-        while frame is not None and frame is not self._base:
-            frames.append(frame)
-            frame = frame.f_back
-        if frame is None and not (frames and frames[-1].f_code.co_filename == slices.__file__):
-            return []  # the thread does not run the loop; work in slices has frames of its own
-        if frames and frames[-1].f_code is _TURN:
-            if len(frames) < 2 or frames[-2].f_code is not _CALL:
+    def _read_calls(self) -> list[Call]:
+        """Return what the loop calls at present, the innermost first; none while it waits."""
+        calls = self._stacks.read(self._ident)
+        if not is_whole(calls) or self._base is None:
+            return calls
+        if calls and calls[-1].file == slices.__file__:
+            return calls  # work in slices has a stack of its own
+        depth, innermost = self._base
+        if len(calls) <= depth or calls[-depth].key != innermost:
+            return []  # the thread does not run the loop
+        del calls[-depth:]
+        if calls and calls[-1].key == _TURN:
+            if len(calls) < 2 or calls[-2].key != _CALL:
                 return []
-            del frames[-2:]
-        return frames
-
-    def _outermost(self) -> FrameType | None:
-        frames = self._frames()
-        return frames[-1] if frames else None
+            del calls[-2:]
+        return calls
 
 
-def _name(frames: list[FrameType]) -> Work:
+def _find_base() -> tuple[int, Function]:
+    """Count the calls that run the loop which calls this, and return the innermost of them."""
+    frame = sys._getframe(2)
+    while (frame.f_code.co_filename, frame.f_code.co_name) in (_CALL, _TURN) and frame.f_back is not None:
+        frame = frame.f_back
+    base = frame.f_code.co_filename, frame.f_code.co_name
+    depth = 1
+    while frame.f_back is not None:
+        depth, frame = depth + 1, frame.f_back
+    return depth, base
+
+
+def _name(calls: list[Call]) -> Work:
     """What a callback is: the first function of podless that it called, and where it is now."""
-    ours = [frame for frame in frames if _module(frame).startswith(_PACKAGE) and frame.f_code.co_filename not in _RUN]
-    if not ours:
-        ours = frames or [sys._getframe()]
-    outer, inner = ours[-1], ours[0]
-    name = f"{_module(outer)}.{outer.f_code.co_qualname}"
-    return Work("callback", name.removeprefix(_PACKAGE), "", f"at {_module(inner)}:{inner.f_lineno}")
+    ours = [call for call in calls if _PACKAGE in Path(call.file).parents and call.file not in _RUN]
+    outer, inner = (ours[-1], ours[0]) if ours else (calls[-1], calls[0])
+    return Work("callback", f"{_module(outer)}.{outer.function}", "", f"at {_module(inner)}:{inner.line}")
 
 
-def _module(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__", ""))
+def _module(call: Call) -> str:
+    """The module of a call, without the package where it is ours."""
+    path = Path(call.file)
+    path = path.relative_to(_PACKAGE) if _PACKAGE in path.parents else Path(path.name)
+    return ".".join(path.with_suffix("").parts)
 
 
 class _Delay:

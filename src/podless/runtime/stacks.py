@@ -1,0 +1,72 @@
+"""The stack of another thread, read without touching its frames.
+
+`sys._current_frames` gives frame objects of code that goes on running, and CPython 3.11 crashes when they are followed
+at the wrong moment. `faulthandler` writes the same stack as text while it holds the interpreter, and makes no object.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import re
+import tempfile
+from typing import NamedTuple
+
+_THREAD = re.compile(rb"^(?:Current thread|Thread) 0x([0-9a-f]+)[^\n]*\n((?:  [^\n]*\n)*)", re.MULTILINE)
+_CALL = re.compile(rb'^  File "([^\n]*)", line (\d+|\?\?\?) in ([^\n]*)$', re.MULTILINE)
+_DEEPEST = 100
+"""Calls that faulthandler writes of a stack, the innermost."""
+
+
+class Call(NamedTuple):
+    """A function that has been called, and the line that it is at."""
+
+    file: str
+    line: int
+    function: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The file and the name of the function."""
+        return self.file, self.function
+
+
+class Stacks:
+    """Reads stacks into a file in memory. `close` it."""
+
+    def __init__(self) -> None:
+        self._file = _open_file()
+
+    def close(self) -> None:
+        """Free the file."""
+        os.close(self._file)
+
+    def read(self, thread: int) -> list[Call]:
+        """Return the calls of a thread by its identifier, the innermost first; none where it is unknown.
+
+        Of a deeper stack these are the innermost 100.
+        """
+        os.lseek(self._file, 0, os.SEEK_SET)
+        os.truncate(self._file, 0)
+        faulthandler.dump_traceback(self._file)
+        written = os.pread(self._file, os.fstat(self._file).st_size, 0)
+        for found in _THREAD.finditer(written):
+            if int(found[1], 16) == thread:
+                return [
+                    Call(os.fsdecode(file), int(line) if line.isdigit() else 0, function.decode(errors="replace"))
+                    for file, line, function in _CALL.findall(found[2])
+                ]
+        return []
+
+
+def is_whole(calls: list[Call]) -> bool:
+    """Tell whether a stack has its outermost calls too."""
+    return len(calls) < _DEEPEST
+
+
+def _open_file() -> int:
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("podless-stacks")
+    descriptor, name = tempfile.mkstemp()
+    os.unlink(name)
+    return descriptor
