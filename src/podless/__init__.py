@@ -31,7 +31,7 @@ _MODULES = ("plan",)  # which can be called
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for: podless.schema and others are of use without a server."""
+    """Import a public module at first use: podless.schema and others need no server."""
     if name in _PLACES:
         return getattr(importlib.import_module(_PLACES[name]), name)
     if name in _MODULES:
@@ -40,5 +40,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What the package has, imported yet or not."""
+    """Return the public names, imported or not."""
     return sorted({*globals(), *__all__})

@@ -1,4 +1,4 @@
-"""What a process has: the listener, TLS, limits and the audit log, and behind them a cluster."""
+"""The process: listener, TLS, limits and audit log around one cluster."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _PRIVATE = ("token", "kubeconfig", "ca.key", "server.key", "accounts.key")
 
 
 def parse_port(text: str) -> int:
-    """A port. Raises ValueError."""
+    """Parse a port. Raises ValueError."""
     if not text.isascii() or not text.isdigit() or len(text) > 5 or int(text) > 65535:
         raise ValueError("a port is a number from 0 to 65535")
     return int(text)
@@ -65,11 +65,11 @@ def parse_port(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Settings(ClusterSettings):
-    """All that a server is told; each field says what it is about.
+    """The settings of a server; the help text of each field describes it.
 
-    data: None keeps the database in memory and the rest in a temporary folder. tls: False serves plain HTTP, on
-    loopback only. audit: None for no audit log. chaos: a seed, True for one that is drawn. Raises
-    StartError for what cannot work.
+    data: None keeps the database in memory and other files in a temporary folder. tls: False serves plain HTTP, on
+    loopback addresses only. audit: None for no audit log. chaos: a seed, or True for a random one. Raises StartError
+    for settings that cannot work.
     """
 
     data: str | os.PathLike[str] | None = option(
@@ -161,7 +161,7 @@ class Settings(ClusterSettings):
 
 
 def is_loopback(address: str) -> bool:
-    """Whether an address or host name is this machine's own."""
+    """Whether an address or host name is a loopback one."""
     if address == "localhost":
         return True
     try:
@@ -171,7 +171,7 @@ def is_loopback(address: str) -> bool:
 
 
 def certificate_maker(settings: Settings) -> Callable[[], None] | None:
-    """What makes the certificates that a first start lacks; None where it makes none that stay, or shares them."""
+    """Return a function that creates missing certificates; None if there are none to keep, or servers share them."""
     if settings.data is None or not settings.tls or settings.tls_cert or settings.etcd is not None:
         return None
     data = settings.data
@@ -181,7 +181,7 @@ def certificate_maker(settings: Settings) -> Callable[[], None] | None:
 
 
 def _kept(data: str | os.PathLike[str]) -> Path:
-    """The folder of what is kept, where nobody else can read it. Raises StartError, OSError."""
+    """Return the data folder, readable by its owner only. Raises StartError, OSError."""
     folder = Path(data).absolute()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     make_private(folder)
@@ -191,16 +191,16 @@ def _kept(data: str | os.PathLike[str]) -> Path:
 
 
 def _names(settings: Settings) -> list[str]:
-    """The names of the server, beside those that each has."""
+    """Return the server's own DNS names and addresses, without those that every server has."""
     return [*(own_names() if settings.bind in _EVERYWHERE else [settings.bind]), *settings.tls_names]
 
 
 class App:
     """A server that can be started and stopped once.
 
-    After `start`: url, token (of the admin) and kubeconfig (a path) say how to reach it, and cluster is what it serves.
-    handler answers requests of this process. outside: filters that the requests of clients meet before it.
-    faults: what is to go wrong; None where nothing ever does. chaos: its seed, None where there is none.
+    After `start`, url, token (the administrator's) and kubeconfig (a path) tell how to reach it, and cluster is the
+    served cluster. handler: answers requests of this process. outside: filters for the requests of clients, before all
+    others. faults: injected faults, None if the server injects none. chaos: the seed of the chaos, None for none.
     """
 
     def __init__(self, settings: Settings, outside: Sequence[Filter] = (), faults: Faults | None = None) -> None:
@@ -233,14 +233,14 @@ class App:
 
     @property
     def admission(self) -> Admission:
-        """The steps that writes pass; one may be added at any time. Only while the server runs."""
+        """The admission plugins; you can add some at any time while the server runs."""
         assert self.cluster is not None
         return self.cluster.admission
 
     async def start(self, *, listen: bool = True) -> None:
-        """Bring everything up; on return requests are answered. Raises StartError.
+        """Start everything; on return the server answers requests. Raises StartError.
 
-        listen: False to answer only requests of this process, through `handler`.
+        listen: False answers only requests of this process, through `handler`.
         """
         try:
             await self._start(listen)
@@ -309,7 +309,7 @@ class App:
         self._heartbeat.start()
 
     async def _take_faults(self, cluster: Cluster) -> None:
-        """Know the kinds of what goes wrong, and take objects that say what does, where they are wanted."""
+        """Serve the Fault API and inject faults, if the settings ask for it."""
         if self.faults is None:
             return
         registry = cluster.api.registry
@@ -327,7 +327,7 @@ class App:
             cluster.health.add(self._objects.name, check_controller(self._objects))
 
     async def _share(self, settings: Settings, folder: Path, certificates: Certificates) -> None:
-        """Have the authority and the administrator's token of all servers of a store."""
+        """Read the authority and the administrator's token from the store, which all servers share."""
         store = make_store(settings, None)
         try:
             await store.open()
@@ -339,7 +339,7 @@ class App:
             await store.close()
 
     def _handler(self, cluster: Cluster, held: Held) -> Handler:
-        """What answers requests to a cluster."""
+        """Return the handler of a cluster's requests."""
         api = cluster.api
         measured, auditing = Measured(Flows(api, self.settings.limits.in_flight)), self._auditing()
         documents = NonResource(
@@ -379,7 +379,7 @@ class App:
         return f"{self.url}/console/#/link/{self._console.links.make()}" if self._console is not None else ""
 
     def _auditing(self) -> Filter | None:
-        """The filter that tells the audit log, where one is wanted. Raises BadPolicy."""
+        """Return the filter that writes the audit log, None without one. Raises BadPolicy."""
         wanted = self.settings.audit
         if wanted is None:
             return None
@@ -393,7 +393,7 @@ class App:
         return Auditor(rules, self._backend).filter
 
     def reopen(self) -> None:
-        """Begin the audit log anew under its name, after somebody has moved the file. Raises OSError."""
+        """Open the audit log again under its name, after log rotation moved the file. Raises OSError."""
         if self._backend is not None:
             self._backend.open()
 
@@ -420,7 +420,7 @@ class App:
         return _kept(self.settings.data)
 
     async def stop(self) -> None:
-        """Stop serving, finish what was begun, close the store. What was acknowledged is kept."""
+        """Stop serving, finish requests in flight, close the store. Acknowledged writes are kept."""
         if self._heartbeat is not None:
             self._heartbeat.stop()
             self._heartbeat = None

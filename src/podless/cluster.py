@@ -1,6 +1,6 @@
-"""One API root: a store, what is cached of it, who is who and may do what, admission, and what runs beside requests.
+"""One API root without HTTP: store, caches, authentication, authorization, admission and controllers.
 
-Nothing here knows of HTTP: a cluster can be built and used without, and a process may have several.
+A process can have several clusters.
 """
 
 from __future__ import annotations
@@ -70,13 +70,12 @@ from podless.verbs.call import API
 class Cluster:
     """An API that can be started and stopped once.
 
-    folder: of its keys. database: its file, None for one in memory. authority: the certificate of the authority that
-    clients verify the server with, None where there is none. disturbed: as `podless.remote.WebhookClient`
-    has it. read_time: seconds of processor time for one long body.
+    folder: folder of the keys. database: file of the database, None for one in memory. authority: CA certificate that
+    clients verify the server with, None without TLS. disturbed: as for `podless.remote.WebhookClient`. read_time:
+    seconds of processor time for one long body.
 
-    api: what verbs work on, from `start` on. token: of the administrator. admission: the plugins that writes pass, as
-    apis/admission.py lists them; one may be added at any time and place. health: what is known of how it
-    does; more checks may be added at any time.
+    After `start`: api is what verbs work on, token the administrator's token, admission the list of plugins of
+    apis/admission.py (more can be added at any time), health the registry of health checks.
     """
 
     api: API
@@ -108,7 +107,7 @@ class Cluster:
         self._stopping = False
 
     async def start(self) -> None:
-        """Bring everything up. Raises StartError, StoreError and OSError; `stop` is to be called then, too."""
+        """Start everything. Raises StartError, StoreError and OSError; call `stop` then, too."""
         settings = self.settings
         CURRENT.set(settings.release)  # all that runs for the cluster inherits the context
         tokens = self._tokens()
@@ -157,7 +156,7 @@ class Cluster:
         self.health.add("shutdown", self._shutdown, READY)
 
     async def _run(self, api: API, meter: Meter) -> None:
-        """Start what runs beside requests; each has a check of its own."""
+        """Start the controllers, each with its health check."""
         settings = self.settings
         third = ThirdParties(api, THIRD_PARTY_RESOURCES)
         definitions = Definitions(api, DEFINITIONS, third.hand_over)
@@ -201,14 +200,14 @@ class Cluster:
         return hooks
 
     def leads(self) -> str:
-        """Which server runs the controllers: this one, another by its name, or "" where nobody does."""
+        """The server that runs the controllers: this one, another by its name, or "" if none does."""
         return "this server" if self.leader is None or self.leader.leading else self.leader.named()
 
     async def settle(self, rest: float = 0.1) -> None:
-        """Wait until the controllers have done what follows from all writes so far.
+        """Wait until the controllers have handled all writes so far.
 
-        Keys that are due within `rest` seconds are waited for. Work that waits for finalizers counts as done when
-        nothing has changed for `rest` seconds. Keys that failed are tried again later, and not waited for.
+        This includes keys that are due within `rest` seconds. Work that waits for finalizers counts as done when
+        nothing has changed for `rest` seconds. Keys that failed and will be retried are not waited for.
         """
         assert self.store is not None
         loop = asyncio.get_running_loop()
@@ -232,7 +231,7 @@ class Cluster:
             raise Unhealthy("process is shutting down")
 
     def _contents(self, api: API) -> Contents:
-        """What each namespace is to have."""
+        """Return the objects that each namespace gets."""
         wanted = [contents.make_account(core.SERVICE_ACCOUNTS)] if self.settings.default_accounts else []
         if self.settings.root_configmaps and self._authority is not None:
             wanted.append(contents.make_certificates(core.CONFIG_MAPS, self._authority))
@@ -246,14 +245,14 @@ class Cluster:
         return Tokens(tokens)
 
     async def _secret(self, state: State) -> bytes:
-        """What tokens of service accounts are signed with; it is in the store, for all servers."""
+        """Return the signing key of service account tokens, which all servers of a store share."""
         file = self._folder / "accounts.key"  # where older releases had it
         secret = await storage.keep_once(state, accounts.SECRET, partial(accounts.make_secret, file))
         file.unlink(missing_ok=True)
         return secret
 
     def _authenticator(self, cache: Cache, tokens: Tokens, secret: bytes) -> Authenticator:
-        """Who is known: by tokens that are set, by those of service accounts, by certificates."""
+        """Return the authenticator: static tokens, service account tokens, OpenID Connect and certificates."""
         settings = self.settings
         bound = (core.SERVICE_ACCOUNTS, core.SECRETS, core.PODS, core.NODES)
         collections = [cache.collection(kind.keys) for kind in bound]
@@ -262,11 +261,11 @@ class Cluster:
         return Authenticator(tokens, issuer, settings.authenticators(AUDIENCE), anonymous=anonymous)
 
     def stopping(self) -> None:
-        """Say that it will stop: it is not ready for more from now on."""
+        """Make /readyz fail, because the server will stop."""
         self._stopping = True
 
     async def stop(self) -> None:
-        """Finish what was begun, close the store. What was acknowledged is kept."""
+        """Finish requests in flight and close the store. Acknowledged writes are kept."""
         if self.leader is not None:
             await self.leader.stop()
             self.leader = None
@@ -286,9 +285,9 @@ class Cluster:
 
 
 def make_store(settings: ClusterSettings, database: Path | None, *, compacting: bool = True) -> Store:
-    """The store that is wanted, not opened yet; compacting: it keeps the history within its bounds.
+    """Return the configured store, not opened yet. Raises StartError if a package for it is missing.
 
-    Raises StartError where what it needs is not installed.
+    compacting: the store keeps its history within its bounds.
     """
     if settings.etcd is None:
         bounds = settings.bounds if compacting else None
@@ -302,7 +301,7 @@ def make_store(settings: ClusterSettings, database: Path | None, *, compacting: 
 
 
 def admin_token(path: Path) -> str:
-    """The admin's token: made once, kept beside the database."""
+    """Return the administrator's token, created once and kept beside the database."""
     try:
         token = path.read_text().strip()
     except FileNotFoundError:
@@ -316,7 +315,7 @@ def admin_token(path: Path) -> str:
 
 
 async def _external(cache: Cache, namespace: str, name: str) -> str:
-    """The host that a Service is another name for; "" where there is none."""
+    """Return the host of a Service of type ExternalName, "" for other Services."""
     kind = core.SERVICES
     entry = (await cache.loaded(kind.keys)).get(kind.key(namespace, name))
     return str(entry.decode()["spec"].get("externalName") or "") if entry is not None else ""

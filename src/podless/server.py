@@ -40,7 +40,7 @@ Objects = list[Object]
 
 
 def _takes(declared: Callable[P, object]) -> Callable[[Callable[..., None]], Callable[Concatenate[Server, P], None]]:
-    """Say that a method takes what a declaration declares."""
+    """Give a method the signature of a declaration."""
 
     def decorate(method: Callable[..., None]) -> Callable[Concatenate[Server, P], None]:
         signature = inspect.signature(declared)
@@ -53,20 +53,19 @@ def _takes(declared: Callable[P, object]) -> Callable[[Callable[..., None]], Cal
 
 
 class Server:
-    """A podless server, in memory and on a free port unless told otherwise.
+    """A podless server (default: in memory, on a free port).
 
-    As a context manager it runs in a thread of its own, so that synchronous code can talk to it; as an asynchronous
-    one it runs on the caller's event loop. Any number of servers can run in one process.
+    `with` runs it in a thread of its own, for synchronous code; `async with` runs it on the caller's event loop. Any
+    number of servers can run in one process.
 
         with Server() as server:
             print(server.url, server.token, server.kubeconfig)
 
-    What tests do with it (apply, wait, snapshot ...) are methods of its own where it runs in a thread, and those of
-    `client` in asynchronous code. requests: what clients have asked; what these methods do is not among it.
-    faults: what is to go wrong with what they ask.
+    In synchronous code, use the methods of the server (apply, wait, snapshot ...); in asynchronous code, those of
+    `client`. requests: the requests of clients, without those of these methods. faults: makes requests of clients fail.
 
-    It takes what podless.app.Settings has, data first: `Server("folder", event_ttl=60.0)`. Raises StartError for what
-    cannot work, or on entry where the server cannot start.
+    The arguments are the fields of podless.app.Settings, data first: `Server("folder", event_ttl=60.0)`. Raises
+    StartError for settings that cannot work, and on entry if the server cannot start.
     """
 
     @_takes(Settings)
@@ -84,27 +83,27 @@ class Server:
 
     @property
     def url(self) -> str:
-        """Where the server is, such as https://127.0.0.1:6443."""
+        """The address of the server, such as https://127.0.0.1:6443."""
         return self._running().url
 
     @property
     def token(self) -> str:
-        """The admin's bearer token."""
+        """The administrator's bearer token."""
         return self._running().token
 
     @property
     def kubeconfig(self) -> Path:
-        """A kubeconfig file of the admin; it goes with an in-memory server."""
+        """The path of the administrator's kubeconfig. That of a server in memory is deleted when it stops."""
         return self._running().kubeconfig
 
     @property
     def authority(self) -> Path:
-        """The CA certificate that clients verify the server with."""
+        """The path of the CA certificate that clients verify the server with."""
         return self._running().authority
 
     @property
     def chaos(self) -> int | None:
-        """The seed of the chaos that it was asked for; None where it was not."""
+        """The seed of the chaos; None if there is none."""
         return self._running().chaos
 
     def make_console_link(self) -> str:
@@ -175,23 +174,23 @@ class Server:
 
     @property
     def client(self) -> Client:
-        """What tests ask of it in asynchronous code, on its own loop or on any other."""
+        """The client for asynchronous code, usable on any event loop."""
         assert self._loop is not None
         return Client(self._running(), self._loop, self._context, self.requests)
 
     @property
     def typed(self) -> TypedClient:
-        """The typed client of podless.client, on its own loop or on any other, without a network."""
+        """The typed client of podless.client, usable on any event loop. It uses no network."""
         assert self._loop is not None
         return TypedClient(Direct(self._running(), self._loop, self._context))
 
     @property
     def clock(self) -> ServerTime:
-        """What it takes for the time: `server.clock.advance(hours=1)`."""
+        """The clock of the server: `server.clock.advance(hours=1)`."""
         return ServerTime(self._clock, self._call)
 
     def _call(self, work: Callable[[], None]) -> None:
-        """Have something done on the server's loop."""
+        """Run a coroutine on the server's loop, and wait for it."""
 
         async def there() -> None:
             self._context.copy().run(work)
@@ -202,7 +201,7 @@ class Server:
             self._done(there())
 
     def _done(self, work: Coroutine[Any, Any, T]) -> T:
-        """Have something done on the server's thread. Raises RuntimeError where that would wait for itself."""
+        """Run a function on the server's thread, and wait for it. Raises RuntimeError on that thread."""
         if self._thread is None or self._loop is None or self._thread is threading.current_thread():
             work.close()
             raise RuntimeError("on the server's own loop use `await server.client...`")
@@ -211,52 +210,52 @@ class Server:
     def apply(
         self, manifests: Manifests, *, namespace: str = "default", manager: str = "podless-test", subresource: str = ""
     ) -> Objects:
-        """Apply objects: a dict, a text, a path, or an iterable of these. As Client.apply."""
+        """Apply objects: a dict, YAML text, a path, or an iterable of these. See Client.apply."""
         work = self.client.apply(manifests, namespace=namespace, manager=manager, subresource=subresource)
         return self._done(work)
 
     def create(self, obj: Object, *, namespace: str = "default") -> Object:
-        """Create an object. As Client.create."""
+        """Create an object. See Client.create."""
         return self._done(self.client.create(obj, namespace=namespace))
 
     def get(self, kind: str, name: str, *, namespace: str = "default") -> Object | None:
-        """An object, None where it is not there. As Client.get."""
+        """Return an object, None if it does not exist. See Client.get."""
         return self._done(self.client.get(kind, name, namespace=namespace))
 
     def list(self, kind: str, *, namespace: str | None = "default", labels: str = "", fields: str = "") -> Objects:
-        """The objects of a kind; of all namespaces for None. As Client.list."""
+        """Return the objects of a kind; namespace=None for all namespaces. See Client.list."""
         return self._done(self.client.list(kind, namespace=namespace, labels=labels, fields=fields))
 
     def patch(self, kind: str, name: str, change: Object, *, namespace: str = "default") -> Object:
-        """Change an object by a JSON merge patch. As Client.patch."""
+        """Change an object with a JSON merge patch. See Client.patch."""
         return self._done(self.client.patch(kind, name, change, namespace=namespace))
 
     def history(self, kind: str, name: str, *, namespace: str = "default") -> builtins.list[Change]:
-        """The changes of an object, oldest first: who made each, and what it changed. As Client.history."""
+        """Return the changes of an object with their authors, oldest first. See Client.history."""
         return self._done(self.client.history(kind, name, namespace=namespace))
 
     def stories(self, text: str, since: float) -> builtins.list[builtins.list[Change]]:
-        """The changes of objects that a text names. As Client.stories."""
+        """Return the changes of the objects that a text names. See Client.stories."""
         return self._done(self.client.stories(text, since))
 
     def delete(self, kind: str, name: str, *, namespace: str = "default", propagation: str = "") -> Object:
-        """Delete an object. As Client.delete."""
+        """Delete an object. See Client.delete."""
         return self._done(self.client.delete(kind, name, namespace=namespace, propagation=propagation))
 
     def wait(
         self, kind: str, name: str, for_: Wanted = None, timeout: float = 10.0, *, namespace: str = "default"
     ) -> Object:
-        """Wait for an object: a condition, "delete", an expression of CEL, or a function. As Client.wait."""
+        """Wait for a condition, "delete", a CEL expression or a function. See Client.wait."""
         return self._done(self.client.wait(kind, name, for_, timeout, namespace=namespace))
 
     def at_rest(self, ms: float = 100, timeout: float = 10.0) -> None:
-        """Wait until clients have asked for nothing for some milliseconds. As Client.at_rest."""
+        """Wait until no client has sent a request for some milliseconds. See Client.at_rest."""
         self._done(self.client.at_rest(ms, timeout))
 
     def snapshot(self) -> Snapshot:
-        """All that there is, to go back to. As Client.snapshot."""
+        """Save all objects. See Client.snapshot."""
         return self._done(self.client.snapshot())
 
     def restore(self, state: Snapshot) -> None:
-        """Go back to what there was. As Client.restore."""
+        """Go back to a snapshot. See Client.restore."""
         self._done(self.client.restore(state))

@@ -1,4 +1,4 @@
-"""What a cluster is told: every option of a server that is not about HTTP, declared once."""
+"""The options of a cluster: every option of a server that is not about HTTP, declared once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STORES = ("sqlite", "etcd")
 
 
 def parse_service(text: str) -> tuple[str, str]:
-    """A Service and where it is. Raises ValueError."""
+    """Parse a Service and its address. Raises ValueError."""
     name, sign, place = text.partition("=")
     host, colon, port = place.rpartition(":")
     namespace, slash, rest = name.partition("/")
@@ -37,12 +37,12 @@ def parse_service(text: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSettings(Authenticators):
-    """All that a cluster is told; each field says what it is about.
+    """The settings of a cluster; the help text of each field describes it.
 
-    token_file: in kube-apiserver's CSV format. tokens: more tokens, by token. services: namespace/name or
-    namespace/name:port -> host:port. runtime_config: apiextensions.k8s.io/v1beta1 -> True. garbage_delay: None: nothing
-    is collected, as without controllers. controllers: names of those in podless.controllers.workloads. Raises
-    StartError for what cannot work.
+    token_file: in kube-apiserver's CSV format. tokens: users by token. services: host:port by namespace/name or
+    namespace/name:port. runtime_config: such as {"apiextensions.k8s.io/v1beta1": True}. garbage_delay: seconds, None
+    for no garbage collection. controllers: names in podless.controllers.workloads. Raises StartError for settings that
+    cannot work.
     """
 
     garbage_delay: float | None = option(
@@ -219,7 +219,7 @@ class ClusterSettings(Authenticators):
 
     @property
     def bounds(self) -> Bounds:
-        """How long changes are kept beyond the window of watches."""
+        """How long to keep changes beyond the window of watches."""
         own = {}
         for resource, keep in self.history_for.items():
             plural, _, group = resource.partition(".")
@@ -228,5 +228,5 @@ class ClusterSettings(Authenticators):
 
     @property
     def release(self) -> Release:
-        """What is served, with the gates that were set."""
+        """The served release with the feature gates."""
         return features.choose_release(self.kubernetes_version, self.feature_gates)

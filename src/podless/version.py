@@ -1,3 +1,3 @@
-"""Which version this is; apart, so that whoever tells it imports nothing else."""
+"""The version of podless, in a module of its own that imports nothing."""
 
 __version__ = "0.1.0"

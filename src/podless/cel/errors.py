@@ -1,4 +1,4 @@
-"""What can go wrong with an expression: when it is compiled, and when it is evaluated."""
+"""Errors of expressions, at compile time and at run time."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _LONG = 16384
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """One thing wrong with a source text. offset: where, in characters; -1 for nowhere in particular."""
+    """One error in a source text. offset: its position in characters; -1 for none."""
 
     offset: int
     message: str
 
 
 def locate_offset(source: str, offset: int) -> tuple[int, int]:
-    """Line (from 1) and column (from 0) of an offset; -1 and -1 for no place."""
+    """Return line (from 1) and column (from 0) of an offset; -1 and -1 for no position."""
     if offset < 0:
         return -1, -1
     line = source.count("\n", 0, offset)
@@ -26,7 +26,7 @@ def locate_offset(source: str, offset: int) -> tuple[int, int]:
 
 
 def display_issue(source: str, issue: Issue) -> str:
-    """An issue as cel-go prints it: place, message, the line, and a mark under the place."""
+    """Format an issue as cel-go does: position, message, the line, and a caret."""
     line, column = locate_offset(source, issue.offset) if source else (1, -1)
     text = f"ERROR: <input>:{line}:{column + 1}: {issue.message}"
     if line < 1 or column < 0:
@@ -42,11 +42,11 @@ def display_issue(source: str, issue: Issue) -> str:
 
 
 class CelError(Exception):
-    """Anything that this package raises."""
+    """The base class of all errors of this package."""
 
 
 class CompileError(CelError):
-    """The source text is no expression, or its types do not fit. issues: what is wrong, in the order of the text."""
+    """The source text is no valid expression, or its types do not fit. issues: the errors in the order of the text."""
 
     def __init__(self, source: str, issues: Iterable[Issue]) -> None:
         everything = list(issues)
@@ -63,38 +63,38 @@ class CompileError(CelError):
 
 
 class ProgramError(CelError):
-    """The expression is sound, but a constant in it is not: a pattern or a text that cannot be converted."""
+    """A constant of a valid expression is invalid: a pattern, or a text that cannot be converted."""
 
 
 class EvaluationError(CelError):
-    """An evaluation has no value, such as for a key that is missing or a number that overflows.
+    """An evaluation failed, for example on a missing key or an overflow.
 
-    cost: what was spent before it was found.
+    cost: the cost until then.
     """
 
     cost = 0
 
 
 class NoOverload(EvaluationError):
-    """The arguments of a call fit no declaration, known only at run time."""
+    """The arguments of a call match no declaration, which is known only at run time."""
 
     def __init__(self, message: str = "no such overload") -> None:
         super().__init__(message)
 
 
 class Halted(EvaluationError):
-    """The evaluation ends here, whatever && and || would make of an error."""
+    """An error that ends the evaluation, even inside && and ||."""
 
 
 class Panic(Halted):
-    """An evaluation that ends a real server's evaluator, with what it says of that."""
+    """An evaluation that makes a real server's evaluator panic, with the text of that."""
 
     def __init__(self, message: str = "interface conversion: *types.Err is not traits.Lister: missing method Add"):
         super().__init__(f"internal error: {message}")
 
 
 class CostExceeded(Halted):
-    """An evaluation was stopped because it did more work than its budget allows."""
+    """An evaluation exceeded its cost limit."""
 
     def __init__(self, message: str = "operation cancelled: actual cost limit exceeded") -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Expressions ready to be evaluated."""
+"""Compiled CEL expressions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ _Run = Callable[..., tuple[Any, int]]
 
 
 class Program:
-    """A compiled expression. source: its text. type: what it gives. Immutable but for what it makes when it is used."""
+    """A compiled expression.
+
+    source: its text. type: the type of its value. Immutable, except for code made at first use.
+    """
 
     __slots__ = ("_declarations", "_exact", "_quick", "_tree", "_types", "_variables", "source", "type")
 
@@ -44,15 +47,15 @@ class Program:
         self._exact: _Run | None = None
 
     def evaluate(self, bindings: Mapping[str, Any] | None = None, *, limit: int = LIMIT) -> Any:
-        """The value for some values of the variables.
+        """Return the value for these variables.
 
-        limit: what it may cost. Raises EvaluationError, CostExceeded among them.
+        limit: the maximum cost. Raises EvaluationError, for example CostExceeded.
         """
         given = bindings or {}
         return self.run(*(given.get(name) for name in self._variables), limit=limit)[0]
 
     def run(self, *values: Any, limit: int = LIMIT) -> tuple[Any, int]:
-        """Value and cost for values of the variables in their order. The cost of an error is its attribute cost."""
+        """Return value and cost for variables in their order. An error has its cost in the attribute cost."""
         quick = self._quick
         if quick is None:
             quick = fill_attribute(self, "_quick", lambda: self._make(False), needed=False)
@@ -72,7 +75,7 @@ class Program:
         return self._again(*values, limit)
 
     def _again(self, *values: Any) -> tuple[Any, int]:
-        """The exact way, after the quick one came upon an error."""
+        """Evaluate the exact form after an error of the fast one."""
         exact = self._exact
         if exact is None:
             exact = fill_attribute(self, "_exact", lambda: self._make(True), needed=False)
@@ -96,7 +99,7 @@ class Program:
         )
 
     def complete(self) -> None:
-        """Make all that evaluations can need."""
+        """Generate all code that evaluations can need."""
         if self._quick is None:
             fill_attribute(self, "_quick", lambda: self._make(False), needed=False)
         if self._exact is None:
@@ -106,28 +109,28 @@ class Program:
                 decl.complete()
 
     def prepare(self) -> None:
-        """Make the code now. Raises CompileError where the expression is too large for it."""
+        """Generate the code now. Raises CompileError if the expression is too large."""
         try:
             self._quick = self._make(False)
         except (SyntaxError, MemoryError, RecursionError):
             raise CompileError(self.source, [Issue(-1, parser.NESTED)]) from None
 
     def estimate(self) -> Range:
-        """What an evaluation costs, at least and at most."""
+        """Return the minimum and maximum cost of an evaluation."""
         roots = [decl for decl in self._variables.values() if decl is not None]
         return run_with_room(lambda: cost.estimate_cost(self._tree, self._declarations, roots[0] if roots else None))
 
     def uses(self, name: str) -> bool:
-        """Whether the expression names a variable."""
+        """Whether the expression uses a variable."""
         return syntax.names_variable(self._tree, name)
 
     def check_constants(self) -> None:
-        """Find constants that can never be used. Raises ProgramError."""
+        """Check constants. Raises ProgramError for one that can never be used."""
         validate.check_constants(self._tree, self._declarations)
 
 
 def cost_exceeded(spent: int) -> CostExceeded:
-    """The error of an evaluation that cost too much."""
+    """Return the error of an evaluation that exceeded its cost limit."""
     error = CostExceeded()
     error.cost = spent
     return error
@@ -145,10 +148,10 @@ def compile(
 ) -> Program:
     """Compile an expression.
 
-    variables: their types, or the declarations that schemas make of them. declarations: the functions; all of this
-    package if left out. schemas: where the declarations come from. known: the macros. container: the namespace in which
-    names are looked up first. typed: False leaves types to the evaluation. Raises CompileError with the places of all
-    that is wrong, ProgramError for constants that cannot be used.
+    variables: their types, or declarations made from schemas. declarations: the functions (default: all of this
+    package). schemas: source of the declarations. known: the macros. container: the namespace that names are looked up
+    in first. typed: False leaves type checks to the evaluation. Raises CompileError with the position of every error,
+    ProgramError for constants that cannot be used.
     """
     declarations = declarations or library.all_libraries()
     given = variables or {}
@@ -173,7 +176,7 @@ def analyze_source(
     container: str = "",
     typed: bool = True,
 ) -> Expr:
-    """The checked tree of an expression. Raises CompileError."""
+    """Parse and check an expression, and return its tree. Raises CompileError."""
 
     def work() -> Expr:
         tree = parser.parse_expression(source, known)

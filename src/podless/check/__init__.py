@@ -1,4 +1,4 @@
-"""What the API would say of manifests, before it is asked: the server's own code on files, without a server.
+"""Checks manifests offline with the server's own code.
 
 `check_files` reports on files, `find_sources` finds them, `output.render_report` writes the report.
 """

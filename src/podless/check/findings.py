@@ -1,4 +1,4 @@
-"""What is found: where it is, how bad it is, and the server's words for it."""
+"""Findings: position, severity, and the server's message."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from podless.runtime.release import describe_span
 
 
 class Severity(StrEnum):
-    """error: the server refuses it. warning: it takes it, and says so."""
+    """error: the server rejects the object. warning: it accepts the object, with a warning."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -18,12 +18,12 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that the server would say.
+    """One message of the server.
 
-    file, line, column: where; both numbers from 1, in characters. path: of the field, as spec.ports[0].name, "" for the
-    object as a whole. message: without the path. rule: what kind of finding it is, such as the reason of a cause in a
-    Status (FieldValueInvalid). about: the object, as Kind namespace/name, "" where it is not known.
-    releases: those that it holds for, as a span, "" where only one was asked for.
+    file, line, column: position; both numbers from 1, in characters. path: of the field, such as spec.ports[0].name, ""
+    for the whole object. message: without the path. rule: the kind of finding, such as the reason of a cause in a
+    Status (FieldValueInvalid). about: the object, as Kind namespace/name, "" if unknown. releases: the releases it
+    holds for, as a span, "" if only one was checked.
     """
 
     file: str
@@ -38,7 +38,7 @@ class Finding:
 
     @property
     def said(self) -> str:
-        """The message with the releases and the path before it."""
+        """The message with releases and path in front."""
         return ": ".join(filter(None, (self.releases, self.path, self.message)))
 
     def __str__(self) -> str:
@@ -46,7 +46,7 @@ class Finding:
 
 
 def merge_findings(found: Iterable[tuple[Sequence[Finding], Sequence[str]]], among: Sequence[str]) -> list[Finding]:
-    """Return the findings of several releases, each once. found: with the releases that they hold for."""
+    """Merge the findings of several releases. found: each with its releases."""
     if len(among) == 1:
         return [finding for findings, _ in found for finding in findings]
     held: dict[Finding, set[str]] = {}
@@ -58,9 +58,9 @@ def merge_findings(found: Iterable[tuple[Sequence[Finding], Sequence[str]]], amo
 
 @dataclass(slots=True)
 class Report:
-    """All that was found, and how much was looked at.
+    """All findings, and the number of checked files and objects.
 
-    files, objects, definitions: how many were checked. skipped: objects of kinds that nobody knows, by kind.
+    files, objects, definitions: how many were checked. skipped: number of objects of unknown kinds, by kind.
     """
 
     findings: list[Finding] = field(default_factory=list)
@@ -71,16 +71,16 @@ class Report:
 
     @property
     def errors(self) -> int:
-        """How many of the findings the server would refuse something for."""
+        """Number of findings for which the server would reject an object."""
         return sum(finding.severity is Severity.ERROR for finding in self.findings)
 
     @property
     def warnings(self) -> int:
-        """How many it would only warn of."""
+        """Number of findings that are warnings."""
         return len(self.findings) - self.errors
 
     def add(self, other: Report) -> None:
-        """Takes over what another part of the work found."""
+        """Add the findings of another part of the work."""
         self.findings += other.findings
         self.files += other.files
         self.objects += other.objects
@@ -89,7 +89,7 @@ class Report:
             self.skipped[name] = self.skipped.get(name, 0) + count
 
     def summary(self) -> str:
-        """All of it in one line."""
+        """The summary in one line."""
         looked = [_count(self.objects, "object"), _count(self.definitions, "definition")]
         said = f"{' and '.join(looked)} in {_count(self.files, 'file')}: "
         said += ", ".join([_count(self.errors, "error"), _count(self.warnings, "warning")])

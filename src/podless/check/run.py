@@ -1,4 +1,4 @@
-"""The whole of a check: files to a report, definitions first, on all cores where there is much to do."""
+"""Runs a check: files to a report, definitions first, on all cores if there is much to do."""
 
 from __future__ import annotations
 
@@ -42,11 +42,10 @@ _DEFINITION = b"CustomResourceDefinition"
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """How to check. references: whether what objects name has to be there. processes: 0 for as many as there are cores.
+    """How to check. references: report references to objects that are not in the set. processes: 0 for one per core.
 
-    definitions: CustomResourceDefinitions of v1 that are known beforehand, such as those of a running API.
-    schemas: kinds that OpenAPI documents describe (check.openapi). releases: the names of those to check against, the
-    oldest first.
+    definitions: additional v1 CustomResourceDefinitions, for example of a running API. schemas: kinds from OpenAPI
+    documents (check.openapi). releases: names of the releases to check against, oldest first.
     """
 
     rules: Strictness = field(default_factory=Strictness)
@@ -58,7 +57,7 @@ class CheckOptions:
 
 
 class _Unsound(NamedTuple):
-    """The kind of a definition that has errors, in some releases."""
+    """The kind of a definition with errors in some releases."""
 
     group: str
     kind: str
@@ -66,7 +65,7 @@ class _Unsound(NamedTuple):
 
 
 class _State(NamedTuple):
-    """What a process has to know to judge. definitions: with the releases in which they are sound."""
+    """The data that a process needs. definitions: with the releases in which they are valid."""
 
     rules: Strictness
     releases: Sequence[str]
@@ -78,7 +77,7 @@ class _State(NamedTuple):
 
 
 class _Done(NamedTuple):
-    """What came of a batch of documents."""
+    """The result of a batch of documents."""
 
     report: Report
     definitions: list[tuple[Object, Sequence[str]]]
@@ -96,10 +95,10 @@ def check_files(
     options: CheckOptions | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Everything that a server would say of the manifests in files.
+    """Report everything that a server would say about the manifests in files.
 
-    known: files whose definitions count too. old: what objects were before; each object that is there is checked as an
-    update. progress: told now and then how many files are done, and of how many. Raises CannotCheck.
+    known: files with additional definitions. old: former objects; each object that is among them is checked as an
+    update. progress: called now and then with the number of finished and of all files. Raises CannotCheck.
     """
     options = options or CheckOptions()
     with ExitStack() as stack:
@@ -144,7 +143,7 @@ def check_files(
 
 
 def read_definitions(sources: Sequence[SourceFile]) -> Iterator[Object]:
-    """The CustomResourceDefinitions in files, in v1, as far as they can be read; sound or not. Raises CannotCheck."""
+    """Return the readable CustomResourceDefinitions in files, as v1, valid or not. Raises CannotCheck."""
     judge = Judge(Catalog(), Strictness("ignore"))
     for source in sources:
         for document in filter(_marked, split_documents(source.name, source.read())):
@@ -153,7 +152,7 @@ def read_definitions(sources: Sequence[SourceFile]) -> Iterator[Object]:
 
 
 class _Work:
-    """Does batches in this process, or in several where the files are large enough."""
+    """Runs batches in this process, or in several if the files are large enough."""
 
     def __init__(self, stack: ExitStack, options: CheckOptions, sources: Sequence[SourceFile]) -> None:
         self._processes = options.processes or os.cpu_count() or 1
@@ -167,7 +166,7 @@ class _Work:
             self._states = 0
 
     def state(self, state: _State) -> _Prepared | str:
-        """A state as it is handed to the work: processes read it from a file, once."""
+        """Return a state for the batches; processes read it from a file, once."""
         if self._pool is None:
             return _Prepared.of(state)
         self._states += 1
@@ -178,7 +177,7 @@ class _Work:
     def run(
         self, do: Callable[[Any, list[Document]], Any], state: Any, batches: Iterable[list[Document]]
     ) -> Iterator[Any]:
-        """What comes of each batch, in their order."""
+        """Yield the result of each batch, in order."""
         if self._pool is None:
             for batch in batches:
                 yield do(state, batch)
@@ -193,7 +192,7 @@ class _Work:
 
 
 def _larger(sources: Sequence[SourceFile], most: int) -> bool:
-    """Whether files have more than so many bytes together."""
+    """Whether files have more than this many bytes together."""
     total = 0
     for source in sources:
         total += source.size
@@ -203,14 +202,14 @@ def _larger(sources: Sequence[SourceFile], most: int) -> bool:
 
 
 def _marked(document: Document) -> bool:
-    """Whether there may be a definition in a document."""
+    """Whether a document may contain a definition."""
     return _DEFINITION in document.raw
 
 
 def _batches(
     sources: Sequence[SourceFile], wanted: Callable[[Document], bool], progress: Progress | None = None
 ) -> Iterator[list[Document]]:
-    """The wanted documents of files, some of them together."""
+    """Yield batches of the selected documents of files."""
     batch: list[Document] = []
     size = 0
     for place, source in enumerate(sources):
@@ -227,14 +226,14 @@ def _batches(
 
 
 class _Prepared(NamedTuple):
-    """A state, and the judge that has it."""
+    """A state with its judges."""
 
     judges: Sequence[Judge]
     references: bool
 
     @classmethod
     def of(cls, state: _State) -> _Prepared:
-        """Judges that know the state, one for each release; what is equal for several releases they share."""
+        """Return judges with the state, one for each release. Releases share equal parts."""
         described = [one.kind() for one in state.schemas]
         releases = {name: features.choose_release(name) for name in state.releases}
         catalogs = {name: Catalog(described, (), release) for name, release in releases.items()}
@@ -253,7 +252,7 @@ class _Prepared(NamedTuple):
         return cls(judges, state.references)
 
     def judge(self, document: Document, *, definitions: bool) -> list[tuple[Outcome, list[str]]]:
-        """What the releases make of a document: the outcomes that differ, each with its releases."""
+        """Return the different outcomes of a document, each with its releases."""
         found: list[tuple[Outcome, list[str]]] = []
         again = not definitions and _marked(document)
         for judge in self.judges:
@@ -301,7 +300,7 @@ def _work(given: _Prepared | str, batch: list[Document], *, definitions: bool) -
 
 
 def _sound(outcomes: Sequence[tuple[Outcome, list[str]]]) -> list[tuple[Object, list[str]]]:
-    """The definitions that some releases accept, each once where they store it alike."""
+    """Return the definitions that some releases accept, once for all releases that store them alike."""
     found: list[tuple[Object, list[str]]] = []
     for outcome, names in outcomes:
         for definition in outcome.definitions:
@@ -313,7 +312,7 @@ def _sound(outcomes: Sequence[tuple[Outcome, list[str]]]) -> list[tuple[Object, 
 
 
 def _index(work: _Work, old: Sequence[SourceFile]) -> dict[Identity, bytes]:
-    """What objects were before."""
+    """Return the former objects."""
     found: dict[Identity, bytes] = {}
     for part in work.run(_indexed, None, _batches(old, lambda document: True)):
         found.update(part)
@@ -325,7 +324,7 @@ def _indexed(_: Any, batch: list[Document]) -> dict[Identity, bytes]:
 
 
 def _missing(sources: Sequence[SourceFile], named: list[Reference], every: list[Identity]) -> Iterator[Finding]:
-    """Findings for what is named and not there; documents are read again for the places in them."""
+    """Return findings for missing references; documents are read again to find positions."""
     known = frozenset(every)
     kinds = {(identity.group, identity.kind) for identity in every}
     by_file: dict[str, list[Reference]] = {}

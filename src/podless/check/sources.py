@@ -1,4 +1,4 @@
-"""Where manifests come from: files, folders, patterns, the standard input, and a revision in git."""
+"""Finds manifests: files, folders, patterns, standard input, and git revisions."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _GIT = "git:"
 
 
 class CannotCheck(Exception):
-    """Nothing can be said of what was given; the text says why, in one line."""
+    """Checking failed; the text says why, in one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file. name: as findings show it. size: in bytes. read: gives the bytes, and raises CannotCheck."""
+    """A file. name: as findings show it. size: in bytes. read: returns the bytes; raises CannotCheck."""
 
     name: str
     size: int
@@ -32,14 +32,14 @@ class SourceFile:
 
     @classmethod
     def of(cls, name: str, raw: bytes) -> SourceFile:
-        """A text that is there already."""
+        """Return a source with this text."""
         return cls(name, len(raw), lambda: raw)
 
 
 def find_sources(paths: Sequence[str], exclude: Sequence[str] = ()) -> list[SourceFile]:
-    """The files behind paths, each once, in order. exclude: patterns of names that folders are searched without.
+    """Return the files of paths, each once, in order. exclude: patterns of names to skip in folders.
 
-    Raises CannotCheck for a path with nothing behind it.
+    Raises CannotCheck for a path that matches nothing.
     """
     found: dict[str, SourceFile] = {}
     for path in paths:
@@ -67,7 +67,7 @@ def _files(path: str, exclude: Sequence[str]) -> Iterator[Path]:
 
 
 def _folder(folder: Path, exclude: Sequence[str]) -> Iterator[Path]:
-    """The manifests in a folder and those below it; what is hidden is left out."""
+    """Return the manifests in a folder and below it, without hidden ones."""
     for entry in sorted(folder.iterdir()):
         if entry.name.startswith(".") or any(fnmatch(entry.name, one) or fnmatch(str(entry), one) for one in exclude):
             continue
@@ -88,7 +88,7 @@ def _reader(file: Path) -> Callable[[], bytes]:
 
 
 def former_files(given: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> list[SourceFile]:
-    """The files that objects were in before: behind a path, or of `git:REVISION` those behind `paths`.
+    """Return former versions of files: those of a path, or for `git:REVISION` those of `paths` in the revision.
 
     Raises CannotCheck.
     """
@@ -106,7 +106,7 @@ def former_files(given: str, paths: Sequence[str], exclude: Sequence[str] = ()) 
 
 
 def _archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator[SourceFile]:
-    """The manifests behind one path in a revision; a path that was not there yet has none."""
+    """Return the manifests of a path in a revision; none if the path did not exist."""
     place = Path(path)
     fixed = Path(*[part for part in place.parts if not glob.has_magic(part)][: _plain(place)])
     folder = next(parent for parent in (fixed, *fixed.parents) if parent.is_dir())
@@ -130,5 +130,5 @@ def _archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator[Sour
 
 
 def _plain(path: Path) -> int:
-    """How many of a path's parts come before the first that is a pattern."""
+    """Return how many parts of a path come before the first pattern."""
     return next((place for place, part in enumerate(path.parts) if glob.has_magic(part)), len(path.parts))

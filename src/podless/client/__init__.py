@@ -1,10 +1,10 @@
-"""A small typed client for any server of the Kubernetes API: classes of podless.models in and out.
+"""A small typed client for any Kubernetes API server, which takes and returns instances of classes.
 
     async with Client.connect() as client:
         widget = await client.get(Widget, "a")
 
-Classes are those that `podless model` makes as dataclasses or pydantic models, and those of your own with the decorator
-`podless.models.kind`. `Server.typed` gives the same client without a network.
+Use classes that `podless model` makes as dataclasses or pydantic models, or your own with the decorator
+`podless.models.kind`. `Server.typed` is the same client without a network.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _PAGE = 500  # objects of one page of a list
 
 
 class Transport(Protocol):
-    """How requests reach a server."""
+    """Sends requests to a server."""
 
     async def send(self, method: str, path: str, body: Any = None, media: str = "application/json") -> Object:
-        """Return the document that answers a request. Raises Refused, RemoteError."""
+        """Send a request and return the document of the answer. Raises Refused, RemoteError."""
 
     def watch(self, path: str) -> AsyncIterator[Object]:
         """Yield the events of a watch until it ends. Raises Refused, RemoteError."""
@@ -48,16 +48,16 @@ class Transport(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Event(Generic[R]):
-    """A change of an object. type: ADDED, MODIFIED or DELETED. obj: as it is then, or as it was last."""
+    """A change of an object. type: ADDED, MODIFIED or DELETED. obj: its new state, or its last one."""
 
     type: str
     obj: R
 
 
 class Client:
-    """Reads and writes objects of classes. namespace: of objects that name none (default: "default").
+    """Reads and writes instances of classes. namespace: for objects that name none (default: "default").
 
-    What the server rejects raises Refused, with its code and Status; no answer raises RemoteError.
+    A rejected request raises Refused, with its code and Status; a lost connection raises RemoteError.
     """
 
     def __init__(self, transport: Transport, namespace: str = "default") -> None:
@@ -75,7 +75,7 @@ class Client:
             yield cls(cluster, namespace)
 
     async def get(self, cls: type[R], name: str, *, namespace: str | None = None) -> R:
-        """Return an object. Raises Refused with code 404 if it is not there."""
+        """Return an object. Raises Refused with code 404 if it does not exist."""
         return cls.from_dict(await self._transport.send("GET", self._path(cls, name, namespace)))
 
     async def list(
@@ -87,7 +87,7 @@ class Client:
         labels: str = "",
         fields: str = "",
     ) -> builtins.list[R]:
-        """Return all objects of a class, page by page. labels, fields: selectors. everywhere: in all namespaces."""
+        """Return all objects of a class, page by page. labels, fields: selectors. everywhere: all namespaces."""
         return (await self._list(cls, namespace, everywhere, _selectors(labels, fields)))[0]
 
     async def _list(
@@ -105,7 +105,7 @@ class Client:
                 return found, page["metadata"]["resourceVersion"]
 
     async def create(self, obj: R) -> R:
-        """Create an object; return it as it is then."""
+        """Create an object, and return it as the server stored it."""
         body = obj.to_dict()
         return type(obj).from_dict(await self._transport.send("POST", self._path_of(obj, body, named=False), body))
 
@@ -116,11 +116,14 @@ class Client:
         return type(obj).from_dict(await self._transport.send("PUT", path, body))
 
     async def update_status(self, obj: R) -> R:
-        """Replace the status of an object, and nothing else. Raises as `update`."""
+        """Replace the status of an object only. Raises as `update`."""
         return await self.update(obj, subresource="status")
 
     async def apply(self, obj: R, *, manager: str = "podless", force: bool = False, subresource: str = "") -> R:
-        """Apply an object on the server's side. Raises Conflicting for fields of others, unless `force` takes them."""
+        """Apply an object with server-side apply.
+
+        Raises Conflicting for fields of other managers, unless `force` is set.
+        """
         body = obj.to_dict()
         for name in ("managedFields", "resourceVersion", "uid", "creationTimestamp", "generation"):
             body.get("metadata", {}).pop(name, None)
@@ -129,7 +132,7 @@ class Client:
         return type(obj).from_dict(await self._transport.send("PATCH", path, body, _APPLY))
 
     async def delete(self, cls: type[R], name: str, *, namespace: str | None = None) -> None:
-        """Delete an object; finalizers may keep it for a while. Raises Refused with code 404 if it is not there."""
+        """Delete an object; finalizers can delay that. Raises Refused with code 404 if it does not exist."""
         await self._transport.send("DELETE", self._path(cls, name, namespace))
 
     async def watch(
@@ -141,10 +144,10 @@ class Client:
         labels: str = "",
         fields: str = "",
     ) -> AsyncIterator[Event[R]]:
-        """Yield an ADDED event for each object, then all changes, for ever.
+        """Yield an ADDED event for each object, then all changes, without end.
 
-        A watch that ends goes on where it was. If the server has forgotten that revision, the client lists all objects
-        again and yields what has changed meanwhile: no change is lost, but several may be told as one.
+        A watch that ends resumes at its last revision. If the server has forgotten that revision, the client lists all
+        objects again and yields the differences: no change is lost, but several can appear as one.
         """
         path = self._path(cls, "", namespace, everywhere=everywhere)
         query = _selectors(labels, fields)
@@ -191,7 +194,7 @@ class Client:
         timeout: float = 30.0,  # noqa: ASYNC109 (it is the caller's word for it)
         namespace: str | None = None,
     ) -> R:
-        """Return an object once `until` is true for it. Raises TimeoutError after so many seconds."""
+        """Return an object once `until` is true for it. Raises TimeoutError after `timeout` seconds."""
         async with asyncio.timeout(timeout):
             async for event in self.watch(cls, namespace=namespace, fields=f"metadata.name={name}"):
                 if event.type != "DELETED" and until(event.obj):
@@ -224,7 +227,7 @@ def _key(obj: Object) -> tuple[str, str]:
 
 
 def _differences(known: dict[tuple[str, str], R], found: list[R]) -> list[Event[R]]:
-    """What has changed since `known`, which is made to be as it is now."""
+    """Yield the changes since `known`, and update it."""
     events: list[Event[R]] = []
     now = {_key(obj.to_dict()): obj for obj in found}
     events += [Event("DELETED", known.pop(key)) for key in [*known] if key not in now]

@@ -1,4 +1,4 @@
-"""What clients have asked lately, for tests that say what a program may ask."""
+"""Records the last requests of clients, for assertions in tests."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ _Line = tuple[float, float, str, str, RequestInfo, str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request and what came of it.
+    """A request and its answer.
 
-    at: when it was answered, a Unix time by the server's clock. user: who asked (as whom, where that was asked for).
-    agent: the User-Agent. resource: with its group and subresource, such as "crontabs.stable.example.com/status"; ""
-    for what is none. path: with the query, in which bearer tokens are masked. status: the code of the answer, of a
-    watch when it began; 0 where there was none.
+    at: Unix time of the answer, by the server's clock. user: after impersonation. agent: the User-Agent. resource: with
+    group and subresource, such as "crontabs.stable.example.com/status"; "" for other paths. path: with the query;
+    bearer tokens are masked. status: status code of the answer (for a watch, at its start); 0 if there was none.
     """
 
     at: float
@@ -41,9 +40,9 @@ class Asked:
 
 
 class RecentRequests:
-    """The requests that were answered last, oldest first: a few thousand at the most.
+    """The last few thousand answered requests, oldest first.
 
-    open: how many are at work; watches are not. last: when something was asked or answered last, by the monotonic
+    open: number of requests in flight, without watches. last: time of the last request or answer, by the monotonic
     clock.
     """
 
@@ -53,7 +52,7 @@ class RecentRequests:
         self.last = time.monotonic()
 
     def filter(self, handler: Handler) -> Handler:
-        """Takes note of each request when it is answered."""
+        """Record each request when it is answered."""
         lines, now = self._lines, clock.time
 
         async def later(request: Request, pending: Pending) -> Answer:
@@ -84,7 +83,7 @@ class RecentRequests:
         return handle
 
     def clear(self) -> None:
-        """Forget them all."""
+        """Remove all records."""
         self._lines.clear()
 
     def __len__(self) -> int:
@@ -97,17 +96,17 @@ class RecentRequests:
         return _asked(self._lines[place])
 
     def since(self, moment: float) -> list[Asked]:
-        """Those that were answered at or after a Unix time, by the server's clock."""
+        """Return the requests answered at or after a Unix time, by the server's clock."""
         return [_asked(line) for line in self._lines.copy() if line[1] >= moment]
 
     def after(self, mark: float) -> list[Asked]:
-        """Return those that were answered at or after a reading of time.monotonic, however the clock was moved."""
+        """Return the requests answered at or after a reading of time.monotonic, however the clock was moved."""
         return [_asked(line) for line in self._lines.copy() if line[0] >= mark]
 
     def where(self, **wanted: str | int) -> list[Asked]:
-        """Those with these fields, as in where(verb="update", resource="crontabs.stable.example.com/status").
+        """Return the requests with these fields: where(verb="update", resource="crontabs.stable.example.com/status").
 
-        Raises AttributeError for what is no field.
+        Raises AttributeError for an unknown field.
         """
         return [one for one in self if all(getattr(one, name) == value for name, value in wanted.items())]
 

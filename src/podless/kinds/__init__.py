@@ -1,1 +1,1 @@
-"""What a served kind is, the registry of live kinds, CRDs compiled to kinds, and the built-in kinds."""
+"""Served kinds: the registry, CustomResourceDefinitions compiled to kinds, and the base of built-in kinds."""

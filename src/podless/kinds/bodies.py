@@ -1,4 +1,4 @@
-"""A request body to an object of a kind, or the recorded refusal: what is needed beside the bytes is the kind alone."""
+"""Decodes request bodies to objects of a kind, with the recorded errors. Needs only the bytes and the kind."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _NO_VERSION = ".apiVersion accessor error: <nil> is of the type <nil>, expected 
 
 @dataclass(slots=True)
 class Body:
-    """A body that is to be an object of one version of a kind.
+    """A body to decode as one version of a kind.
 
-    validation: Strict, Warn or Ignore (unknown and repeated fields). warnings: texts for the client. floats: whole
-    numbers that the body gives as floats. All three are filled as it is read.
+    validation: Strict, Warn or Ignore, for unknown and repeated fields. warnings: texts for the client. floats:
+    integers that the body gives as floats. `read_body` fills the last two.
     """
 
     kind: Kind
@@ -44,9 +44,9 @@ class Body:
 
 
 def read_body(body: Body) -> Object:
-    """The object in the body: of the right kind and version, with its defaults and nothing that its kind does not know.
+    """Decode an object of the right kind and version, with defaults and without unknown fields.
 
-    Unknown and repeated fields are refused, warned of or dropped in silence. Raises BadRequest.
+    Unknown and repeated fields are rejected, reported as warnings or dropped. Raises BadRequest.
     """
     repeated: list[str] = []
     strict = body.validation != "Ignore"
@@ -82,13 +82,13 @@ def read_body(body: Body) -> Object:
 
 
 def name_unknown(kind: Kind, paths: Iterable[str]) -> list[str]:
-    """What is said of fields that a kind does not have: those of custom objects are named as they are."""
+    """Return the message for unknown fields; custom objects show the paths unchanged."""
     show = '"{}"'.format if kind.custom else gotext.quote
     return [f"unknown field {show(path)}" for path in paths]
 
 
 def _read_foreign(body: Body, raw: Object, kind: str, repeated: list[str]) -> None:
-    """A custom object of another version is read as far as it is known, before it is refused. Raises BadRequest."""
+    """Decode a custom object of another version as far as possible, before it is rejected. Raises BadRequest."""
     given = raw.get("apiVersion")
     if not body.kind.custom or given == body.api_version:
         return
@@ -104,7 +104,7 @@ def _read_foreign(body: Body, raw: Object, kind: str, repeated: list[str]) -> No
 
 
 def _note(body: Body, kind: str, version: str, repeated: Sequence[str], unknown: Sequence[str]) -> None:
-    """Refuse or warn of what is too much in an object. Raises BadRequest."""
+    """Reject or warn of unknown and repeated fields. Raises BadRequest."""
     if not repeated and not unknown:
         return
     findings = list(dict.fromkeys([*repeated, *name_unknown(body.kind, unknown)]))
@@ -134,7 +134,7 @@ def _unreadable(body: Body, error: serializer.JSONError) -> BadRequest:
 
 
 def _out_of_range(body: Body, error: jsontext.OutOfRange) -> BadRequest | None:
-    """The refusal that names kind and version, as the number is found only after them; None where they are missing."""
+    """Return the error that names kind and version for a number out of range; None if they are missing."""
     raw = json.loads(jsontext.decode_utf8(body.raw), parse_int=float)
     kind = raw.get("kind") if isinstance(raw, dict) else None
     if not isinstance(kind, str) or not kind or not isinstance(raw.get("apiVersion", ""), str):
@@ -144,7 +144,7 @@ def _out_of_range(body: Body, error: jsontext.OutOfRange) -> BadRequest | None:
 
 
 def _message(body: Body, struct: Struct) -> tuple[Object, str]:
-    """The object in a protobuf body, and the kind that it says it is of."""
+    """Return the object in a protobuf body, and its kind."""
     try:
         api_version, kind, message = protobuf.open_envelope(body.raw)
     except protobuf.ProtobufError as error:
@@ -157,7 +157,7 @@ def _message(body: Body, struct: Struct) -> tuple[Object, str]:
 
 
 def _literal(body: Body, why: str) -> str:
-    """The text of a number that does not fit, with the number as it was sent."""
+    """Return the error text of a number that does not fit, with the number as it was sent."""
     try:
         given = sentfloats.as_written(body.raw)
         body.kind.strategy.decode(body.kind, body.version, {"kind": "", "apiVersion": "", **given}, [], fill=False)
@@ -173,13 +173,13 @@ def _unrecognized(body: Body) -> str:
 
 
 def _cannot(body: Body, kind: str, version: str | None = None) -> str:
-    """How a refusal begins. kind, version: what the body says that it is; custom objects are handled as just that."""
+    """Return the start of the error. kind, version: those of the body; for custom objects as given."""
     shown = gotext.quote(body.version.name if version is None else version)
     return f"{kind} in version {shown} cannot be handled as a {kind if body.kind.custom else body.kind.kind}"
 
 
 def _kind(body: Body, raw: Any) -> str:
-    """The kind that the body says it is of. A null behind another value counts where the object is read, not here."""
+    """Return the kind of the body. A null after another value counts when the object is decoded, not here."""
     try:
         kind = typemeta.read_type_meta(raw).kind
     except ValueError as error:
@@ -203,12 +203,12 @@ def _missing(raw: bytes) -> str:
 
 
 def _snippet(body: Body) -> str:
-    """How the body begins."""
+    """Return the start of the body for an error text."""
     return f"({serializer.hex_or_text(body.raw)})"
 
 
 def _read_other(body: Body, raw: Object, kind: str, given: str, repeated: Sequence[str]) -> None:
-    """Read a built-in object in the version that it says it is of. Raises BadRequest."""
+    """Decode a built-in object in the version that it names. Raises BadRequest."""
     struct = _struct_of(body.kind, given)
     if struct is None or body.content_type.startswith(protobuf.MEDIA):
         return
@@ -222,7 +222,7 @@ def _read_other(body: Body, raw: Object, kind: str, given: str, repeated: Sequen
 
 
 def _struct_of(kind: Kind, api_version: str) -> Struct | None:
-    """The fields that the objects of a built-in kind have in a version, one that is only read included."""
+    """Return the fields of a built-in kind in a version, also in one that is only read."""
     for view in kind.views:
         for name, version in view.by_version.items():
             if view.api_version(name) == api_version:
@@ -235,9 +235,9 @@ def _struct_of(kind: Kind, api_version: str) -> Struct | None:
 
 
 def _check_version(body: Body, raw: Object, kind: str, repeated: Sequence[str] = ()) -> Object:
-    """The body with its kind and version; built-in kinds take those of the path where the body leaves them out.
+    """Return the body with its kind and version; for built-in kinds, those of the path are the defaults.
 
-    One of another version is read as that first, with all that is to be said of it.
+    A body of another version is decoded as that first, to report all its errors.
     """
     given, wanted = raw.get("apiVersion") or "", body.api_version
     if not body.kind.custom:

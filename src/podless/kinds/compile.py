@@ -1,4 +1,4 @@
-"""A CustomResourceDefinition to the kind it defines."""
+"""Compiles a CustomResourceDefinition to a kind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from podless.kinds.version import Given
 
 
 def has_condition(definition: dict[str, Any], name: str) -> bool:
-    """Whether a condition of the definition is true."""
+    """Whether a condition of the definition is True."""
     conditions = definition.get("status", {}).get("conditions") or []
     return any(entry["type"] == name and entry["status"] == "True" for entry in conditions)
 
@@ -20,12 +20,11 @@ def has_condition(definition: dict[str, Any], name: str) -> bool:
 def compile_kind(
     definition: dict[str, Any], stored: bytes, *, created: int = 0, changed: int = 0, hooked: bool = False
 ) -> Kind:
-    """The kind that a definition makes, with its served versions; schemas are compiled when they are used.
+    """Return the kind of a definition with its served versions; schemas are compiled at first use.
 
-    hooked: hooks of podless.hooks convert its objects, unless it names a webhook.
-
-    definition: decoded and with its defaults; stored: the same as bytes. created, changed: the revisions of the
-    definition's creation and of its latest change, where it is in a store.
+    definition: decoded and defaulted. stored: the same as bytes. created, changed: revisions of the definition's
+    creation and last change, if it is in a store. hooked: hooks of podless.hooks convert the objects, unless the
+    definition names a webhook.
     """
     spec, metadata = definition["spec"], definition["metadata"]
     names = spec["names"]
@@ -62,7 +61,7 @@ CONVERSION_HOOK = "podless.dev/conversion-hook"  # the annotation that names a h
 
 
 def _conversion(definition: dict[str, Any], hooked: bool) -> Mapping[str, Any] | None:
-    """Who converts the objects, if not podless itself: the webhook of the definition, or hooks."""
+    """Return the webhook or hook that converts the objects; None if podless does."""
     conversion = definition["spec"].get("conversion") or {}
     if conversion.get("strategy") == "Webhook":
         return MappingProxyType(conversion["webhook"])

@@ -1,8 +1,7 @@
-"""Conversion webhooks: what an object of one version is in another, where only a program elsewhere can tell.
+"""Conversion webhooks: convert objects between versions in batches, and cache the results.
 
-Source: apiextensions-apiserver's webhook converter and its conversion.Review types. What is known already is not asked
-again (kinds/view.py keeps it with the entry); what is not known is asked in batches. Metadata but for labels and
-annotations is never the webhook's to change.
+Source: apiextensions-apiserver's webhook converter and its conversion.Review types. kinds/view.py keeps results with
+the entry. A webhook can change labels and annotations, but no other metadata.
 """
 
 from __future__ import annotations
@@ -65,14 +64,13 @@ _GO_TYPES = {str: "string", bool: "bool", int: "int64", float: "float64", list: 
 
 
 class ConversionFailed(Internal):
-    """500: an object cannot be had in a version."""
+    """500: an object cannot be converted to a version."""
 
 
 class Converter:
-    """Has objects in other versions than they are in, by asking the webhook of their kind where it has one.
+    """Converts objects of all kinds of a server, with the webhook or hook of the kind if it has one.
 
-    client: calls webhooks. hooks: of podless.hooks, which convert in the place of webhooks. One serves all kinds of a
-    server.
+    client: calls webhooks. hooks: hooks of podless.hooks, used in place of webhooks.
     """
 
     def __init__(self, client: WebhookClient, scheme: Scheme = NO_SCHEME, hooks: LoadedHooks | None = None) -> None:
@@ -81,7 +79,7 @@ class Converter:
         self._scheme = scheme
 
     async def convert(self, kind: Kind, obj: Object, wanted: str) -> Object:
-        """An object of any version in the version named `wanted`, as its schema has it; a new one unless it is so now.
+        """Return an object in the version `wanted`, in the form of its schema; a new object unless it has that version.
 
         Raises ConversionFailed.
         """
@@ -95,14 +93,14 @@ class Converter:
         return converted
 
     async def stored(self, kind: Kind, obj: Object) -> Object:
-        """An object of any version as it is to be stored; may change it in place. Raises ConversionFailed."""
+        """Return an object as it is stored; may change it in place. Raises ConversionFailed."""
         if kind.webhook is not None and obj["apiVersion"] != kind.api_version(kind.storage_version):
             (obj,) = await self.ask(kind, [obj], kind.storage_version)
             await self.client.slice(_prune, kind, kind.storage_version, obj)
         return kind.strategy.store(kind, obj)
 
     async def unstored(self, kind: Kind, version: Version, obj: Object) -> Object:
-        """What an object in a version would be there after it had been stored; may change it.
+        """Return an object as its version would show it after it was stored; may change it in place.
 
         Raises ConversionFailed.
         """
@@ -117,9 +115,9 @@ class Converter:
         return await self.client.slice(kind.strategy.read, kind, version, there)
 
     async def ready(self, kind: Kind, version: Version, entries: Sequence[Entry]) -> None:
-        """Have these entries converted, so that view.body and view.load can show them in a version.
+        """Convert these entries, so that view.body and view.load can show them in a version.
 
-        Raises ConversionFailed. Whoever else wants the same meanwhile waits for the same answer.
+        Raises ConversionFailed. Concurrent callers for the same entries share one answer.
         """
         if kind.webhook is None:
             return
@@ -146,7 +144,7 @@ class Converter:
             await asyncio.shield(task)
 
     async def _fly(self, kind: Kind, version: Version, batch: list[Entry], flight: Any) -> None:
-        """One review as a task of its own: it goes on for the others who wait where one of them gives up."""
+        """Send one review in its own task, which continues for other callers if one gives up."""
         task = asyncio.get_running_loop().create_task(self._batch(kind, version, batch))
         for entry in batch:
             entry.forms[flight] = task
@@ -173,10 +171,10 @@ class Converter:
             view.put_body(kind, version, entry, body)
 
     async def ask(self, kind: Kind, objects: Sequence[Object], wanted: str, size: int = 0) -> list[Object]:
-        """These objects, which share one version, in the version `wanted`, from the kind's webhook.
+        """Convert objects of one version to the version `wanted` with the kind's webhook.
 
-        What is given is left alone. size: of the objects, in bytes, about. Raises ConversionFailed where the webhook
-        does not answer, refuses, or answers what it may not.
+        The given objects are not changed. size: of the objects in bytes, approximately. Raises ConversionFailed if the
+        webhook does not answer, refuses, or gives an invalid answer.
         """
         given = _type(kind, objects[0]["apiVersion"])
         webhook = kind.webhook
@@ -198,7 +196,7 @@ class Converter:
     async def _accept(
         self, head: str, kind: Kind, objects: Sequence[Object], converted: list[Any], wanted: str, size: int
     ) -> list[Object]:
-        """Converted objects as they are taken. Raises ConversionFailed."""
+        """Validate converted objects. Raises ConversionFailed."""
         if len(converted) != len(objects):
             raise ConversionFailed(f"{head} returned {len(converted)} objects, expected {len(objects)}")
         try:
@@ -207,7 +205,7 @@ class Converter:
             raise ConversionFailed(f"{head} returned {error}") from None
 
     async def _ask_hook(self, kind: Kind, objects: Sequence[Object], wanted: str, size: int) -> list[Object]:
-        """The same from a hook. Clients never hear where it failed: one answer is for all who want an object."""
+        """Convert with a hook. The error does not say where it failed, because the answer is shared by all clients."""
         source = objects[0]["apiVersion"]
         head = f"conversion hook for {_type(kind, source)}"
         assert kind.webhook is not None
@@ -229,7 +227,7 @@ class Converter:
         return await self._accept(head, kind, objects, converted, wanted, len(answer))
 
     def _choose_hook(self, kind: Kind, source: str, wanted: str, named: str) -> Object | None:
-        """The hook for two versions: the one that names both, else one for all. named: the only one that may be."""
+        """Return the hook for two versions: the one for both, else the one for all. named: only this hook."""
         known = self.hooks.converting(kind.resource, named) if self.hooks is not None else []
         fitting = [one for one in known if one["from"] in ("", source) and one["to"] in ("", wanted)]
         return max(fitting, key=lambda one: (bool(one["from"]), bool(one["to"])), default=None)
@@ -240,14 +238,14 @@ def _loaded(kind: Kind, source: Version, batch: Sequence[Entry]) -> list[Object]
 
 
 def _forms(kind: Kind, version: Version, converted: Sequence[Object]) -> list[bytes]:
-    """What is kept of objects that a webhook has converted."""
+    """Return the cached forms that a webhook converted."""
     for obj in each(converted):
         _schema(kind, version.name).prune(obj, drop=True)
     return [view.encode_form(kind, obj) for obj in converted]
 
 
 def _review(webhook: Mapping[str, Any], objects: Sequence[Object], wanted: str) -> tuple[Object, str]:
-    """The question, and the version of ConversionReview that it is asked in. Raises ConversionFailed."""
+    """Return the ConversionReview and its version. Raises ConversionFailed."""
     known = (name for name in webhook["conversionReviewVersions"] if name in _REVIEWS)
     version = next(known, "")
     if not version:
@@ -262,20 +260,20 @@ def _schema(kind: Kind, version: str) -> Schema:
 
 
 def _prune(kind: Kind, version: str, obj: Object) -> None:
-    """Take away what an object may not have in a version, if the kind has a schema for that."""
+    """Drop the fields that a version does not have, if it has a schema."""
     if kind.custom:
         _schema(kind, version).prune(obj, drop=True)
 
 
 def _converted(kind: Kind, version: Version, obj: Object) -> Object:
-    """A copy of an object in another version, of a kind that needs no webhook for that."""
+    """Return a copy in another version, for kinds without a webhook."""
     converted = kind.strategy.convert(kind, version, view.copy_object(obj))
     _prune(kind, version.name, converted)
     return converted
 
 
 class _Unsound(Exception):
-    """An answer that is not accepted; the text says why."""
+    """The answer is invalid; the text says why."""
 
 
 def _type(kind: Kind, api_version: str) -> str:
@@ -283,13 +281,13 @@ def _type(kind: Kind, api_version: str) -> str:
 
 
 def _sent(obj: Object) -> Object:
-    """An object as a webhook sees it: as it is stored, which is without a revision."""
+    """Return an object as a webhook gets it: as stored, without a resourceVersion."""
     metadata = {name: value for name, value in obj["metadata"].items() if name != "resourceVersion"}
     return {**obj, "metadata": metadata}
 
 
 def _answered(answer: bytes, uid: str, version: str, scheme: Scheme) -> list[Any]:
-    """The converted objects of a review. Raises _Unsound."""
+    """Return the converted objects of a review. Raises _Unsound."""
     try:
         review = reviews.decode_review(answer, _REVIEWS[version], f"{_GROUP}/{version}", scheme)
     except reviews.Undecodable as error:
@@ -317,7 +315,7 @@ def _all_checked(kind: Kind, before: Sequence[Object], after: Sequence[Any], wan
 
 
 def _checked(kind: Kind, before: Object, after: Any, wanted: str) -> Object:
-    """A converted object with the metadata of what was sent. Raises _Unsound where it is another object."""
+    """Return a converted object with the metadata of the sent one. Raises _Unsound if it is another object."""
     if after is None:
         raise ConversionFailed("unexpected end of JSON input")
     if not isinstance(after, dict):
@@ -341,13 +339,13 @@ def _checked(kind: Kind, before: Object, after: Any, wanted: str) -> Object:
 
 
 def _text(obj: Object, name: str) -> str:
-    """A field that is to be a text, "" where it is none."""
+    """Return a field that must be a string, "" if it is none."""
     value = obj.get(name)
     return value if isinstance(value, str) else ""
 
 
 def _restored(before: Object, after: Object) -> Object:
-    """Metadata as it was, with the labels and annotations that the webhook wants. Raises _Unsound."""
+    """Return the former metadata with the webhook's labels and annotations. Raises _Unsound."""
     metadata = dict(before)
     for field in ("labels", "annotations"):
         given = after.get(field)
@@ -384,7 +382,7 @@ def _go_type(value: Any) -> str:
 
 
 def needs_webhook(kind: Kind, version: Version, entries: Sequence[Entry]) -> bool:
-    """Whether the webhook must be asked before these can be shown in a version."""
+    """Whether a webhook call is needed to show these entries in a version."""
     return kind.webhook is not None and any(_unknown(kind, version, entry) for entry in entries)
 
 
@@ -399,14 +397,14 @@ Known = dict[tuple[bytes, str], "bytes | ConversionFailed"]
 
 
 class Unconverted(Exception):
-    """An object is wanted in another version by code that cannot wait: it is to be called again after `fetch`."""
+    """Code that cannot wait needs an object in another version. Await `fetch` and call the code again."""
 
     def __init__(self, kind: Kind, obj: Object, wanted: str, known: Known) -> None:
         super().__init__(f"{obj.get('apiVersion')} to {wanted}")
         self._kind, self._obj, self._wanted, self._known = kind, obj, wanted, known
 
     async def fetch(self, converter: Converter) -> None:
-        """Ask the webhook, and keep for `lookup` what it answers, or how it fails."""
+        """Ask the webhook, and keep the answer or the error for `lookup`."""
         answer: bytes | ConversionFailed
         try:
             answer = serializer.encode_sorted(await converter.convert(self._kind, self._obj, self._wanted))
@@ -416,9 +414,9 @@ class Unconverted(Exception):
 
 
 def find_converted(kind: Kind, known: Known, obj: Object, api_version: str) -> Object:
-    """An object in another apiVersion. known: what has been fetched.
+    """Return an object in another apiVersion. known: the fetched results.
 
-    Raises Unconverted where that is not in it, and SchemaMisfit where the webhook failed.
+    Raises Unconverted if it has not been fetched, and SchemaMisfit if the webhook failed.
     """
     if obj.keys() <= {"apiVersion", "kind"}:
         return {**obj, "apiVersion": api_version}  # nothing is said of it in any version

@@ -1,4 +1,4 @@
-"""The rules of custom kinds: what their definition's schemas say."""
+"""The strategy of custom kinds: the rules of their definition's schemas."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 class CustomStrategy(Strategy[Kind]):
-    """Strategy of the kind behind one CustomResourceDefinition, compiled for each version on first use.
+    """The strategy of one CustomResourceDefinition, compiled for each version at first use.
 
-    preserve: fields that no schema knows are kept.
+    preserve: keep fields that no schema declares.
     """
 
     allow_unconditional_update = False
@@ -38,7 +38,7 @@ class CustomStrategy(Strategy[Kind]):
         self._expressions: dict[tuple[str, bool], Expressions] = {}
 
     def schema(self, version: Version) -> Schema:
-        """The version's schema, compiled."""
+        """Return the compiled schema of a version."""
         known = self._schemas.get(version.name)
         if known is None:
             known = make_once(
@@ -47,7 +47,7 @@ class CustomStrategy(Strategy[Kind]):
         return known
 
     def expressions(self, version: Version, with_floats: bool = False) -> Expressions:
-        """The version's x-kubernetes-validations, compiled when first used. with_floats: for objects with floats."""
+        """Return the compiled x-kubernetes-validations of a version. with_floats: for objects with floats."""
         known = self._expressions.get((version.name, with_floats))
         if known is None:
             from podless.cel.rules import NodeRules as Expressions  # takes its time, and many kinds have no rules
@@ -228,7 +228,7 @@ class CustomStrategy(Strategy[Kind]):
 
 
 def _convert(kind: Kind, obj: Object, wanted: str) -> None:
-    """Between versions only the apiVersion changes. Raises Internal where a webhook would have more to say."""
+    """Change the apiVersion. Raises Internal if the kind has a webhook."""
     if kind.webhook is not None:
         # those who can wait have asked it before they come here
         raise Internal(f"conversion webhook for {obj['apiVersion']}, Kind={kind.kind} was not asked for {wanted}")
@@ -253,7 +253,7 @@ def _get(obj: Object, path: str) -> Any:
 
 
 def _text(value: Any) -> str:
-    """A field's value as a fieldSelector writes it."""
+    """Return the value of a field as fieldSelectors write it."""
     if value is None:
         return ""
     if isinstance(value, bool):

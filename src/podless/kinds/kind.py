@@ -1,7 +1,7 @@
-"""A served kind: one immutable object that says all that the layers above need to know.
+"""A served kind: one immutable object with everything that the layers above need.
 
-Built-in and custom kinds are the same class; what differs is in their `strategy` (kinds/strategy.py). What others make
-of a kind (tables, shapes, columns ...) they make once, through `made`: it lives as long as the kind does.
+Built-in and custom kinds share the class and differ in their `strategy` (kinds/strategy.py). Layers above attach values
+that they derive from a kind (tables, shapes, columns ...) with `made`; these live as long as the kind.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ VERBS_TERMINATING = ("delete", "deletecollection", "get", "list", "watch")
 
 @dataclass(frozen=True, eq=False)
 class Subresource:
-    """Something below an object beside its status and scale.
+    """A subresource other than status and scale.
 
-    verbs: what may be done with it. kind: of what is sent and answered there, None for the object itself. connects: it
-    leads on to something else, which answers; the kind is that of the options then. options: the kind of the options of
-    a read that answers a text. releases: those that have it, "" for all (runtime/release.py).
+    verbs: its verbs. kind: kind of its bodies and answers, None for the object itself. connects: it connects to
+    something else that answers; the kind is that of the options then. options: kind of the options of a read that
+    answers text. releases: releases that have it, "" for all (runtime/release.py).
     """
 
     name: str
@@ -60,20 +60,19 @@ class Subresource:
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind with all its served versions, in the order of their priority.
+    """A kind with all its versions, in the order of priority.
 
-    unserved: versions that are not served, though objects may be stored in one. by_version: all of both by name.
-    uid and generation: of the definition behind a custom kind, "" and 0 for built-in ones. created: the revision of
-    the definition's creation; before it there is nothing to watch. changed: the revision of its latest change; what
-    was written after that needs no second look when it is read. terminating: the definition is being deleted.
-    webhook: the conversion.webhook of the definition, which alone can tell what an object of one version is in
-    another, or {"hook": NAME} for hooks of podless.hooks; None where only the apiVersion differs. hash_version: the
-    version in the storage hash of discovery, where a real server stores another one than it serves. struct: the fields
-    of a built-in kind; `struct_of` gives those of a version. preserve: fields that the schemas do not know are kept
-    everywhere (spec.preserveUnknownFields). home: the kind that stores the objects, where this one only shows them in
-    another group; its storage_version is "" then. hashed: whether discovery tells a hash of the stored form.
-    shown_deleted: whether a delete answers the object rather than a Status. others: the kinds that show the objects of
-    this one. scheme: of a built-in kind. views: all kinds that show the objects, home first.
+    unserved: versions that are not served, in which objects may be stored. by_version: all versions by name. uid,
+    generation: of the definition of a custom kind, "" and 0 for built-in ones. created: revision of the definition's
+    creation, where watches start at the earliest. changed: revision of its last change; entries written later need no
+    conversion when read. terminating: the definition is being deleted. webhook: conversion.webhook of the definition,
+    or {"hook": NAME} for hooks of podless.hooks; None if versions differ in apiVersion only. hash_version: the version
+    in the storage hash of discovery, if a real server stores another one than it serves. struct: fields of a built-in
+    kind; `struct_of` returns those of a version. preserve: keep unknown fields everywhere (spec.preserveUnknownFields).
+    home: the kind that stores the objects, if this one only shows them in another group; storage_version is "" then.
+    hashed: discovery shows a storage hash. shown_deleted: a delete answers the object instead of a Status. others:
+    kinds that show the objects of this one. scheme: of a built-in kind. views: all kinds that show the objects, home
+    first.
     """
 
     group: str
@@ -113,7 +112,7 @@ class Kind:
         object.__setattr__(self, "by_version", MappingProxyType(every))
 
     def made(self, key: Any, make: Callable[[], T]) -> T:
-        """What `make` makes of this kind alone, made once for each key, and kept as long as the kind is."""
+        """Return `make(self)`, computed once for each key and kept as long as the kind."""
         try:
             found: T = self._made[key]
         except KeyError:
@@ -122,13 +121,13 @@ class Kind:
 
     @property
     def is_complete(self) -> bool:
-        """Whether work off the loop finds all that it can need of this kind."""
+        """Whether work off the loop finds everything that it can need of this kind."""
         return "complete" in self._made
 
     def complete(self, *more: Callable[[], object]) -> Callable[[], None]:
-        """Make all that work off the loop can need of this kind; nobody sees it before the loop calls the result.
+        """Compute everything that work off the loop can need; calling the result on the loop publishes it.
 
-        more: makes what others make of the kind. To be called off the loop: it can take as long as compiling takes.
+        more: computes what other layers derive from the kind. Call it off the loop: it can take as long as compiling.
         """
         with draft_values() as draft:
             for name in ("views", "custom", "settled", "resource", "named", "keys", "prefix", "key"):
@@ -158,22 +157,22 @@ class Kind:
 
     @made_once
     def custom(self) -> bool:
-        """Whether a CustomResourceDefinition made this kind."""
+        """Whether the kind comes from a CustomResourceDefinition."""
         return self.struct is None
 
     def struct_of(self, version: Version) -> Struct | None:
-        """The fields of a built-in kind in one version; None for custom kinds."""
+        """Return the fields of a built-in kind in one version; None for custom kinds."""
         return self.struct
 
     def raws(self, version: Version) -> tuple[str, ...]:
-        """The fields of a built-in kind that may hold any JSON, whose bytes a real server keeps where it can."""
+        """Fields of a built-in kind that may hold any JSON, whose bytes a real server keeps if it can."""
         struct = self.struct_of(version)
         return self.made(("raws", version.name), lambda: structs.raw_fields(struct) if struct is not None else ())
 
     def structure(self, version: Version) -> dict[str, Any] | None:
-        """A custom kind's schema in one version, where it is structural: merging and publishing know no other.
+        """Return a custom kind's schema in one version if it is structural, for merging and publishing.
 
-        One that is not can only be where fields are kept that no schema knows.
+        Only kinds that keep unknown fields can have another schema.
         """
         schema = version.schema
         if schema is None or not self.preserve:
@@ -184,21 +183,21 @@ class Kind:
 
     @made_once
     def settled(self) -> bool:
-        """Whether what is stored under the kind as it stands is what its storage version shows."""
+        """Whether objects stored under the present kind are what the storage version shows."""
         return self.strategy.settled(self)
 
     @made_once
     def resource(self) -> str:
-        """The plural with its group, as error texts name it."""
+        """The plural with its group, for error texts."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @made_once
     def named(self) -> str:
-        """The group that error texts name: the one that the objects are stored in."""
+        """The group for error texts: the one that stores the objects."""
         return self.group if self.home is None else self.home.group
 
     def explain_mismatch(self, given: str, api_version: str) -> str:
-        """Say why what claims to be a `given` of a version is not read as an object of a built-in kind; "" if it is."""
+        """Return why an object that claims to be a `given` of a version does not fit a built-in kind; "" if it does."""
         shown = {(view.group, view.api_version(name)) for view in self.views for name in view.by_version}
         if given == self.kind and self.scheme.converts(given, api_version, shown):
             return ""
@@ -206,32 +205,32 @@ class Kind:
 
     @made_once
     def keys(self) -> Keys:
-        """Where the kind's objects are in the store."""
+        """The keys of the kind's objects in the store."""
         from podless.store.keys import Keys  # who has no store needs none of it
 
         return Keys.of(self.named, self.plural, namespaced=self.namespaced)
 
     @made_once
     def prefix(self) -> str:
-        """What the keys of all objects start with."""
+        """The common prefix of the keys of all objects."""
         return self.keys.prefix
 
     def subresources(self, version: Version) -> list[str]:
-        """The subresources of objects in one version, in the order that discovery lists them."""
+        """Return the subresources of a version, in discovery order."""
         found = [name for name, served in (("status", version.status), ("scale", version.scale)) if served]
         found += [known.name for known in self.more_subresources]
         return found if self.custom else sorted(found)
 
     def subresource(self, name: str) -> Subresource | None:
-        """A subresource beside status and scale."""
+        """Return a subresource other than status and scale."""
         return next((known for known in self.more_subresources if known.name == name), None)
 
     def api_version(self, version: str) -> str:
-        """The apiVersion of objects in one version."""
+        """Return the apiVersion of objects in one version."""
         return f"{self.group}/{version}" if self.group else version
 
     def deprecation(self, version: Version) -> str:
-        """What the users of a deprecated version are told; "" for one that is not."""
+        """Return the warning for users of a deprecated version, "" for other versions."""
         if not version.deprecated or version.deprecation_warning:
             return version.deprecation_warning if version.deprecated else ""
         base, before = f"{self.api_version(version.name)} {self.kind} is deprecated", gvk.version_priority(version.name)
@@ -240,12 +239,12 @@ class Kind:
 
     @made_once
     def key(self) -> Callable[[str, str], str]:
-        """Gives the key of an object in the store, by its namespace and name."""
+        """Return the key of an object in the store."""
         return self.keys.key
 
 
 def is_same_kind(one: Kind, other: Kind) -> bool:
-    """Whether two kinds come of one state of a definition, as far as it says how its objects are served."""
+    """Whether two kinds serve objects in the same way: they come from equal definitions."""
     return all(getattr(one, name) == getattr(other, name) for name in _SERVED)
 
 
@@ -253,12 +252,12 @@ _SERVED = ("uid", "generation", "created", "kind", "singular", "list_kind", "sho
 
 
 def serve_versions(kind: Kind, names: Container[str]) -> Kind:
-    """The kind with only those of its versions served; the others stay known."""
+    """Return the kind with only these of its versions served."""
     chosen = tuple(version for version in kind.versions if version.name in names)
     rest = tuple(version for version in kind.by_version.values() if version not in chosen)
     return replace(kind, versions=chosen, unserved=rest)
 
 
 def sort_versions(versions: list[Version]) -> tuple[Version, ...]:
-    """Versions in the order that discovery shows them."""
+    """Sort versions in discovery order."""
     return tuple(sorted(versions, key=lambda version: gvk.version_priority(version.name)))

@@ -1,7 +1,7 @@
-"""Kinds whose rules and fields are imported when something of them is first asked for.
+"""Built-in kinds whose rules and fields are imported at first use.
 
-A server knows the names of all its kinds from the start, and holds nothing else of those that nobody uses; documents
-ask for the fields alone.
+A server knows the names of all its kinds from the start, and loads the rest of a kind when it is used. Documents load
+the fields only.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NOT_YET: Strategy[Kind] = Strategy()  # stands in for the strategy until it is l
 
 
 def of_release(kind: Kind, release: Release) -> Kind:
-    """Return a built-in kind with the fields and subresources that it has in a release. It equals the kind itself."""
+    """Return a built-in kind with the fields and subresources of a release. It equals the original kind."""
     given = {each.name: getattr(kind, each.name) for each in fields(kind) if each.init}
     given["more_subresources"] = tuple(one for one in kind.more_subresources if release.covers(one.releases))
     given["versions"] = tuple(_version(one, release) for one in kind.versions)
@@ -46,13 +46,13 @@ def _fields_in(fields: Callable[[], Mapping[str, Struct]], release: Release) -> 
 
 
 def _nothing() -> Any:
-    """Raises LookupError: a late kind has to say where its rules and fields are."""
+    """Raise LookupError: a late kind needs rules and fields."""
     raise LookupError("a late kind without rules or fields")
 
 
 @dataclass(frozen=True, eq=False)
 class LateKind(Kind):
-    """A built-in kind whose strategy and structs, by version, are loaded at first use. rules, fields: give them."""
+    """A built-in kind whose strategy and structs are loaded at first use by rules and fields."""
 
     rules: Callable[[], Strategy[Kind]] = _nothing
     fields: Callable[[], Mapping[str, Struct]] = _nothing
@@ -64,7 +64,7 @@ class LateKind(Kind):
 
     @made_once  # type: ignore[misc]
     def strategy(self) -> Strategy[Kind]:
-        """The rules of the kind."""
+        """The strategy of the kind."""
         return self.rules()
 
     @made_once
@@ -74,12 +74,12 @@ class LateKind(Kind):
 
     @made_once  # type: ignore[misc]
     def struct(self) -> Struct | None:
-        """The fields of the version that is stored."""
+        """The fields of the storage version."""
         return self.structs[self.storage_version or self.versions[0].name]
 
     @property
     def custom(self) -> bool:
-        """It is built in."""
+        """False: the kind is built in."""
         return False
 
     def struct_of(self, version: Version) -> Struct | None:
@@ -87,7 +87,7 @@ class LateKind(Kind):
 
 
 class _Same(Kind):
-    """A kind as a release has it: tables that are keyed by the kind itself know it as well."""
+    """A kind as a release has it; tables keyed by the original kind also find it."""
 
     origin: Kind | None = None
 
@@ -100,4 +100,4 @@ class _Same(Kind):
 
 
 class _SameLate(_Same, LateKind):
-    """The same of one that is loaded at first use."""
+    """A late kind as a release has it."""

@@ -1,4 +1,4 @@
-"""The kinds that are served now. A change is in force for the next request."""
+"""The registry of served kinds. A change is in force for the next request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from podless.kinds.kind import Kind, Version
 class Announced(NamedTuple):
     """A group-version that an APIService of a client announces.
 
-    priority, version_priority: how much its group counts, and it within that. remote: another server has it.
+    priority, version_priority: groupPriorityMinimum and versionPriority. remote: another server serves it.
     """
 
     priority: int
@@ -20,12 +20,10 @@ class Announced(NamedTuple):
 
 
 class Registry:
-    """All live kinds, and the definitions that wait to be served.
+    """All served kinds, and the definitions that wait to be served.
 
-    announced: what there is beside by the word of APIServices, by group and version. remote: of these, what other
-    servers have.
-
-    generation grows with every change, for those who keep something that depends on the kinds.
+    announced: group-versions of APIServices, by group and version. remote: those that other servers serve. generation:
+    counts changes, for callers that cache results.
     """
 
     def __init__(self) -> None:
@@ -41,7 +39,7 @@ class Registry:
         self._announced: dict[str, list[str]] = {}
 
     def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call the listener after every change. Returns what ends that."""
+        """Call the listener after every change. Returns a function that removes it."""
         self._listeners[listener] = None
 
         def leave() -> None:
@@ -55,7 +53,7 @@ class Registry:
             listener()
 
     def announce(self, announced: Mapping[tuple[str, str], Announced]) -> None:
-        """Show what APIServices announce beside what is served."""
+        """Set the group-versions that APIServices announce."""
         if announced != self.announced:
             self.announced = announced
             self.remote = frozenset(key for key, found in announced.items() if found.remote)
@@ -65,7 +63,7 @@ class Registry:
             self._changed()
 
     def put(self, kind: Kind) -> None:
-        """Serve a kind, in place of an earlier one of its group and plural."""
+        """Serve a kind, in place of an earlier one with its group and plural."""
         self._forget(kind.group, kind.plural)
         self._kinds[kind.group, kind.plural] = kind
         self._served.setdefault(kind.group, {})[kind.plural] = kind
@@ -74,13 +72,13 @@ class Registry:
         self._changed()
 
     def wait(self, kind: Kind) -> None:
-        """Know of a kind that is not served yet: its versions count for the group's discovery document."""
+        """Add a definition that is not served yet: its versions appear in the group's discovery document."""
         self._forget(kind.group, kind.plural)
         self._waiting.setdefault(kind.group, {})[kind.plural] = kind
         self._changed()
 
     def remove(self, group: str, plural: str) -> None:
-        """Serve it no longer."""
+        """Stop serving a kind."""
         self._forget(group, plural)
         self._changed()
 
@@ -94,22 +92,22 @@ class Registry:
                 self._routes.pop((group, version.name, plural), None)
 
     def find(self, group: str, version: str, plural: str) -> tuple[Kind, Version] | None:
-        """The kind and version behind a path."""
+        """Return the kind and version of a path."""
         return self._routes.get((group, version, plural))
 
     def get(self, group: str, plural: str) -> Kind | None:
-        """A served kind."""
+        """Return a served kind."""
         return self._kinds.get((group, plural))
 
     def __iter__(self) -> Iterator[Kind]:
         return iter(list(self._kinds.values()))
 
     def builtin(self, group: str) -> bool:
-        """Whether a built-in kind is in the group: its error texts differ from those of custom groups."""
+        """Whether the group has a built-in kind: error texts differ from those of custom groups."""
         return any(not kind.custom for kind in self._served.get(group, {}).values())
 
     def of_version(self, group: str, version: str) -> list[Kind]:
-        """The kinds served in one version of a group, in the order they came."""
+        """Return the kinds of one group-version, in the order they were added."""
         return [
             kind
             for kind in self._served.get(group, {}).values()
@@ -117,13 +115,13 @@ class Registry:
         ]
 
     def versions(self, group: str, *, waiting: bool = True) -> list[str]:
-        """The versions of a group, in no order; those of definitions that wait included where asked."""
+        """Return the versions of a group, unordered; optionally with those of waiting definitions."""
         places = (self._served, self._waiting) if waiting else (self._served,)
         kinds = [kind for place in places for kind in place.get(group, {}).values()]
         found = {version.name: None for kind in kinds for version in kind.versions}
         return list(found | dict.fromkeys(self._announced.get(group, ())))
 
     def groups(self) -> list[str]:
-        """All groups but the core one, in no order."""
+        """Return all groups except the core one, unordered."""
         found = dict.fromkeys([*self._served, *self._waiting, *self._announced])
         return [group for group in found if group]

@@ -1,6 +1,6 @@
-"""What a webhook answers, which is an object of a kind of review, read as a real server's client reads it.
+"""Decodes the answers of webhooks as a real server's client does.
 
-Source: client-go's rest.Result, and the serializers of k8s.io/apimachinery that it picks by how the answer begins.
+Source: client-go's rest.Result, and the serializers of k8s.io/apimachinery that it chooses by the start of the answer.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _YAML_MOST = 3 << 20  # bytes, as of a request's body: what YAML becomes takes a
 
 
 class Undecodable(Exception):
-    """An answer is no review that was asked for; the text says why."""
+    """The answer is not the expected review; the text says why."""
 
 
 def decode_review(raw: bytes, struct: Struct, api_version: str, scheme: Scheme) -> Object:
-    """The review in an answer in JSON or YAML, which need not say that it is one.
+    """Decode the review in a JSON or YAML answer, which may lack apiVersion and kind.
 
-    struct: its fields. api_version: of the question. scheme: what the client of the webhook knows. Raises Undecodable.
+    struct: its fields. api_version: of the request. scheme: types that the webhook client knows. Raises Undecodable.
     """
     repeated: list[str] = []
     try:

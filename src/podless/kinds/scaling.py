@@ -1,4 +1,4 @@
-"""What the scale subresource demands of an object's own fields.
+"""Validation of the fields that the scale subresource uses.
 
 Source: the recorded validation of objects whose kind has the scale subresource.
 """
@@ -25,9 +25,9 @@ _GO_TYPES = {
 
 
 def validate_scale(obj: dict[str, Any], scale: Scale | None, *, wanted: bool = True) -> list[FieldError]:
-    """Replicas are integers from 0 to 2147483647, the selector is a string; what is not there is not checked.
+    """Require replicas from 0 to 2147483647 and a string as selector; missing fields are valid.
 
-    wanted: whether the replicas that are wanted are looked at, which a write of the status leaves alone.
+    wanted: also check spec replicas, which a status write does not change.
     """
     if scale is None:
         return []
@@ -63,7 +63,7 @@ def _go_type(value: Any) -> str:
 
 
 def get_path(obj: dict[str, Any], path: str) -> tuple[Any, str]:
-    """What is at a path such as .spec.replicas, NOTHING where nothing is; and why it cannot be reached, or ""."""
+    """Return the value at a path such as .spec.replicas, or NOTHING, and why it cannot be reached, or ""."""
     value: Any = obj
     for name in filter(None, path.split(".")):
         if value is None:

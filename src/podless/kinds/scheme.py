@@ -1,4 +1,4 @@
-"""What a decoder of a real server says of a body that claims to be of another kind, or of another version."""
+"""Error texts of a real server's decoders for bodies of other kinds and versions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from podless.runtime.release import CURRENT
 class Scheme:
     """The Go types that a decoder knows.
 
-    source: the line of Go that constructs the scheme, which errors name. kinds: by apiVersion. moved: by group, kinds
-    that are in another group now, with that group.
+    source: the Go source line that constructs the scheme, for errors. kinds: by apiVersion. moved: by group, kinds that
+    are in another group now, with that group.
     """
 
     source: str = ""
@@ -22,13 +22,13 @@ class Scheme:
     moved: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def explain_unfit(self, given: str, api_version: str, wanted: str) -> str:
-        """Say why an object that says that it is a `given` is not read as the Go type `wanted`."""
+        """Return why an object that claims to be a `given` is not the Go type `wanted`."""
         if given in self.kinds.get(api_version, ()):
             return f"converting ({api_version.rpartition('/')[2]}.{given}) to ({wanted}): unknown conversion"
         return explain_unregistered(given, api_version, self.source)
 
     def converts(self, given: str, api_version: str, shown: Collection[tuple[str, str]]) -> bool:
-        """Return whether a `given` of a version becomes a kind of this name, shown in these groups and apiVersions."""
+        """Whether a `given` of a version converts to a kind of this name in these groups and apiVersions."""
         group = api_version.rpartition("/")[0]
         group = self.moved.get(group, {}).get(given, group)
         if (group, api_version) in shown:
@@ -37,7 +37,7 @@ class Scheme:
 
 
 def explain_unregistered(given: str, api_version: str, source: str) -> str:
-    """Say that a scheme, which the line of Go `source` constructs, does not know a kind."""
+    """Return that a scheme, constructed at the Go line `source`, does not know a kind."""
     source = gotext.quote(CURRENT.get().sources(source))
     where = f"is registered for version {gotext.quote(api_version)} in scheme {source}"
     return f"no kind {gotext.quote(given)} {where}"

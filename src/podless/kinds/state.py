@@ -1,4 +1,4 @@
-"""The present state of a server, as all of its layers read it."""
+"""The present state of a server, which all its layers read."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from podless.store import Record, Store
 
 @dataclass(frozen=True, slots=True, eq=False)
 class State:
-    """The objects of served kinds, as they are now.
+    """The present objects of served kinds.
 
-    store: where they are kept. cache: what is in memory of it. registry: the kinds that are served. converter: the only
-    one of the server.
+    store: where they are stored. cache: objects in memory. registry: the served kinds. converter: the server's
+    converter.
     """
 
     store: Store
@@ -58,7 +58,7 @@ class State:
         return collection.get(kind.keys.key("", name)) if collection.loaded else None
 
     async def namespace(self, name: str) -> Entry | None:
-        """Return a namespace, None if it does not exist. Raises LookupError where namespaces are not served."""
+        """Return a namespace, None if it does not exist. Raises LookupError if namespaces are not served."""
         kind = self._namespaces()
         if kind is None:
             raise LookupError("namespaces")

@@ -1,7 +1,7 @@
-"""What a kind's objects must obey: one method for each step of a write that kinds differ in.
+"""The rules of a kind: one method for each step of a write in which kinds differ.
 
-The write path (verbs/) is the same for all kinds and calls these; the defaults here are those of an object that has
-metadata and nothing else to say. All methods work on decoded objects; `prepare` ones change them in place.
+The write path (verbs/) is the same for all kinds and calls these methods. The defaults fit an object with metadata and
+no other rules. Methods work on decoded objects; `prepare` methods change them in place.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ Faults = Sequence[FieldError]
 
 
 class Named(Protocol):
-    """What is asked here of a kind, which knows its strategy: there is no more that a strategy has to know of it."""
+    """The part of a kind that strategies use."""
 
     @property
     def storage_version(self) -> str:
-        """The name of the version that objects are stored in."""
+        """The name of the storage version."""
 
     def api_version(self, version: str, /) -> str:
-        """The apiVersion of objects in one version."""
+        """Return the apiVersion of objects in one version."""
 
 
 K = TypeVar("K", bound=Named, contravariant=True)
 
 
 class Deletion(NamedTuple):
-    """How objects of a kind end.
+    """How objects of a kind are deleted.
 
-    graceful: deletes take grace periods and propagation policies; a kind without ends in stages of its own.
-    notes_policy: the first delete of such a kind writes the propagation policy into a finalizer nevertheless.
-    collected: the objects are garbage without their owners, and hold what they own.
-    orphans: dependents stay unless the delete says otherwise; warning: what a client that says nothing is told.
+    graceful: deletes have grace periods and propagation policies; other kinds are deleted in their own stages.
+    notes_policy: the first delete of such a kind still writes the propagation policy into a finalizer. collected: the
+    garbage collector deletes the objects with their owners, and they hold their dependents. orphans: dependents stay by
+    default. warning: the warning for a delete without a policy.
     """
 
     graceful: bool = True
@@ -50,13 +50,13 @@ class Deletion(NamedTuple):
 
 
 class MetadataPolicy(NamedTuple):
-    """How metadata of changed objects is validated, and what of it may change.
+    """How metadata of changed objects is validated, and which of it may change.
 
-    on_update, on_status: how often a write repeats the errors of metadata as a whole and of its immutable fields. A
+    on_update, on_status: how often a write repeats the errors of metadata as a whole, and of its immutable fields. A
     real server validates them once for all kinds, and again in the rules of most (ValidateObjectMetaUpdate).
-    qualified_finalizers: finalizers need a domain, or are the server's own.
-    drops_namespace: a namespace in a cluster-scoped object is dropped; else it is an error.
-    status_keeps_labels, status_keeps_all: what of it a write to the status leaves alone.
+    qualified_finalizers: finalizers need a domain, or are the server's own. drops_namespace: a namespace in a
+    cluster-scoped object is dropped; otherwise it is an error. status_keeps_labels, status_keeps_all: metadata that a
+    status write does not change.
     """
 
     on_update: tuple[int, int] = (1, 1)
@@ -70,9 +70,8 @@ class MetadataPolicy(NamedTuple):
 class Reads(NamedTuple):
     """How objects of a kind are read.
 
-    cached: a real server keeps them in a watch cache, which serves lists at revision 0 whole.
-    revisioned: a list has a revision, and shows what is stored.
-    by_namespace: a field selector may name metadata.namespace even if the kind is cluster-scoped.
+    cached: a real server keeps them in a watch cache, which answers lists at revision 0 whole. revisioned: a list has a
+    revision. by_namespace: a field selector may use metadata.namespace even for a cluster-scoped kind.
     """
 
     cached: bool = True
@@ -81,14 +80,12 @@ class Reads(NamedTuple):
 
 
 class Checking(NamedTuple):
-    """What validation of a kind costs.
+    """The cost of validating a kind.
 
-    preload: the rules take long to import; `Strategy.load` imports them beforehand.
-    repeats: every error that a check makes is reported, so that it may stop once there are too many. Schemas try some
-    values in several ways and drop errors.
-    cost: how many times as long as for other kinds it takes.
-    once: the change with which an update is validated once; before it, a real server validated the object as a new one,
-    too (runtime/release.py).
+    preload: the rules take long to import; `Strategy.load` imports them in advance. repeats: every error of a check is
+    reported, so the check may stop after too many. Schemas try some values in several ways and drop errors. cost:
+    factor compared with other kinds. once: the change with which an update is validated once; earlier releases also
+    validated the object as a new one (runtime/release.py).
     """
 
     preload: bool = False
@@ -98,13 +95,13 @@ class Checking(NamedTuple):
 
 
 class Strategy(Generic[K]):
-    """The rules of a kind of the type K.
+    """The rules of kinds of the type K.
 
-    naming: check a name, and a generateName. allow_unconditional_update: an update may leave out the resourceVersion.
-    allow_create_on_update: an update of an object that does not exist creates it. has_generation: metadata.generation
-    counts changes. reset_fields: the paths that a write does not change, if these are more than the status.
-    ordered: objects are stored in the field order of their struct, not with sorted keys. rearranged: they are brought
-    into that order when they are stored, because the rules append fields.
+    naming: validate a name, and a generateName. allow_unconditional_update: an update may omit the resourceVersion.
+    allow_create_on_update: an update creates a missing object. has_generation: metadata.generation counts changes.
+    reset_fields: paths that a write does not change, if more than the status. ordered: objects are stored in the field
+    order of their struct, not with sorted keys. rearranged: they are sorted into that order when stored, because the
+    rules append fields.
     """
 
     naming: tuple[Callable[[str], list[str]], Callable[[str], list[str]]] = names.SUBDOMAINS
@@ -120,7 +117,7 @@ class Strategy(Generic[K]):
     checking = Checking()
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
-        """What is wrong with a name, or with a generateName where prefix is true."""
+        """Return the errors of a name, or of a generateName if prefix is true."""
         return self.naming[prefix](name)
 
     def decode(
@@ -133,66 +130,65 @@ class Strategy(Generic[K]):
         *,
         fill: bool = True,
     ) -> Object:
-        """The object with only what it may have, and its defaults; unknown collects the paths of what was dropped.
+        """Return the object without unknown fields and with defaults; unknown receives the paths of dropped fields.
 
-        fill: defaults are filled in.
-        known: a metadata that comes from the store; an object that still has this very one need not have it read.
-        Raises structs.DecodeError where a value has the wrong type.
+        fill: apply defaults. known: metadata from the store; it need not be decoded again. Raises structs.DecodeError
+        for a value of the wrong type.
         """
         raise NotImplementedError
 
     def earlier_struct(self, api_version: str) -> Struct | None:
-        """Return the fields of a version that is read and not served."""
+        """Return the fields of a version that is read but not served."""
         return None
 
     def admitted(self, kind: K, version: Version, obj: Object, unknown: list[str]) -> Object:
-        """As `decode`, for an object that admission has changed."""
+        """As `decode`, for an object that admission changed."""
         return self.decode(kind, version, obj, unknown)
 
     def written(self, obj: Object, raw: bytes) -> None:
-        """Note what the bytes of a changed object in JSON say beyond the object."""
+        """Record details of a changed object's JSON that decoding loses."""
 
     def default(self, version: Version, obj: Object) -> None:
-        """Fill in what the client left out."""
+        """Fill in defaults that depend on code."""
 
     def fill(self, kind: K, version: Version, obj: Object) -> None:
-        """Fill in all that the client left out: what the tables of the kind tell, too."""
+        """Fill in all defaults, also those of the struct."""
         self.default(version, obj)
 
     def read(self, kind: K, version: Version, obj: Object) -> Object:
-        """A stored object as one version shows it; may change it in place."""
+        """Return a stored object as one version shows it; may change it in place."""
         obj["apiVersion"] = kind.api_version(version.name)
         return obj
 
     def store(self, kind: K, obj: Object) -> Object:
-        """An object of any version as it is stored; may change it in place."""
+        """Return an object of any version as it is stored; may change it in place."""
         obj["apiVersion"] = kind.api_version(kind.storage_version)
         return obj
 
     def unstored(self, obj: Object) -> Object:
-        """A built-in object as it would be read after it had been stored; may change it in place."""
+        """Return a built-in object as it would be read after storing; may change it in place."""
         return obj
 
     def settled(self, kind: K) -> bool:
-        """Whether what is stored under the kind as it stands is what its storage version shows."""
+        """Whether objects stored under the present kind are what the storage version shows."""
         return True
 
     def convert(self, kind: K, version: Version, obj: Object) -> Object:
-        """An object of any version as another version says it; the given one is left as it is."""
+        """Return an object in another version, without changing the given one."""
         return {**obj, "apiVersion": kind.api_version(version.name)}
 
     def early_warnings(self, obj: Object) -> list[str]:
-        """What is told of a new object before it is prepared, whether or not it is refused then."""
+        """Return warnings for a new object before it is prepared, even if it is rejected later."""
         return []
 
     def prepare_create(self, version: Version, obj: Object) -> None:
-        """Reset what a client may not set on a new object."""
+        """Reset fields that a client may not set on a new object."""
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        """Keep what a client may not change."""
+        """Keep fields that a client may not change."""
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """Keep everything but the status, and metadata as far as a status write may not change it."""
+        """Keep everything except the status, and metadata that a status write may not change."""
         status = obj.get("status")
         metadata = obj["metadata"]
         for key in [key for key in obj if key not in ("status", "metadata")]:
@@ -205,29 +201,29 @@ class Strategy(Generic[K]):
             obj["status"] = status
 
     def validate_create(self, kind: K, version: Version, obj: Object) -> Faults:
-        """What is wrong with a new object beside its metadata."""
+        """Return the errors of a new object, without those of its metadata."""
         return ()
 
     def validate_update(self, kind: K, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """What is wrong with a changed object beside its metadata; warnings gets what is wrong but was so before."""
+        """Return the errors of a changed object, without metadata. warnings: receives errors that existed before."""
         return ()
 
     def validate_status(self, kind: K, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """What is wrong with a status write beside the metadata; warnings as for an update."""
+        """Return the errors of a status write, without metadata. warnings: as for an update."""
         return self.validate_update(kind, version, obj, old, warnings)
 
     def prepare_finalize(self, version: Version, obj: Object, old: Object) -> None:
-        """What a write to /finalize leaves alone."""
+        """Keep fields that a write to /finalize may not change."""
 
     def validate_finalize(self, kind: K, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        """What is wrong with a write to /finalize beside the metadata."""
+        """Return the errors of a write to /finalize, without metadata."""
         return ()
 
     def trim(self, version: Version, obj: Object) -> None:
-        """Drop what the kind does not know from an object that was judged as it came."""
+        """Drop unknown fields of an object that was validated as it came."""
 
     def validate_other(self, version: Version, obj: Object, old: Object | None) -> Faults:
-        """What is said of an object of another kind or version, beside that it is one."""
+        """Return further errors of an object of another kind or version."""
         return ()
 
     def validate_rules(
@@ -241,25 +237,25 @@ class Strategy(Generic[K]):
         floats: bool = False,
         ratchet: bool = True,
     ) -> Faults:
-        """What is said once all else has been looked at.
+        """Return the errors of rules that run after everything else.
 
-        found: what is wrong, in the metadata too. floats: whether integers were sent as floats, which they are here.
-        ratchet: whether what an unchanged part broke before is only warned of.
+        found: all errors so far. floats: the body has integers as floats. ratchet: errors in unchanged parts become
+        warnings.
         """
         return ()
 
     def load(self) -> None:
-        """Import what the rules need."""
+        """Import modules that the rules need."""
 
     def compile(self, kind: K) -> None:
-        """Make all that the rules would make when they first need it."""
+        """Compile everything that the rules would compile at first use."""
 
     def allow_create_on_status(self, verb: str) -> bool:
-        """Whether a status write, "update" or "apply", of an object that does not exist creates it."""
+        """Whether a status write ("update" or "apply") creates a missing object."""
         return False
 
     def resource_name(self, plural: str) -> str:
-        """Return what the error for a missing object calls the resource."""
+        """Return the name of the resource in the error for a missing object."""
         return plural
 
     def show_partial(self, obj: Object) -> Object:
@@ -267,36 +263,36 @@ class Strategy(Generic[K]):
         return obj
 
     def below(self, subresource: str) -> Strategy[K]:
-        """The rules for what is written to an endpoint below the object that takes the object itself."""
+        """Return the strategy for writes of the object through a subresource."""
         return self
 
     def grace_period(self, obj: Object, asked: int | None) -> int | None:
-        """How many seconds an object stays after its delete; None where it has no such time. asked: by the client."""
+        """Return the seconds until a deleted object goes, None for none. asked: the client's value."""
         return None
 
     def prepare_delete(self, obj: Object) -> None:
-        """What a delete does to an object before it is looked at whether it has to wait."""
+        """Change an object that is deleted, before its finalizers are checked."""
 
     def waits(self, obj: Object) -> bool:
-        """Whether a delete only marks the object, because someone holds it."""
+        """Whether a delete only marks the object, because finalizers hold it."""
         return bool(obj["metadata"].get("finalizers"))
 
     def changed(self, version: Version, obj: Object, old: Object) -> bool:
-        """Whether what is wanted of the object differs: such a change counts as a new generation."""
+        """Whether the desired state differs, so that the generation increases."""
         return False
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        """What a client should know about a write that is accepted."""
+        """Return warnings about an accepted write."""
         return []
 
     def fields(self, version: Version, obj: Object) -> dict[str, str]:
-        """The fields beside name and namespace that a fieldSelector may use, with the object's values."""
+        """Return the fields for fieldSelectors besides name and namespace, with the object's values."""
         return {}
 
     def selectable(self, version: Version) -> frozenset[str]:
-        """The names of those fields."""
+        """Return the names of those fields."""
         return frozenset()
 
     def unselectable(self, name: str) -> str:
-        """What is said of a field that may not be selected by."""
+        """Return the error for a field that cannot be selected."""
         return f'{gotext.quote(name)} is not a known field selector: only "metadata.name", "metadata.namespace"'

@@ -1,4 +1,4 @@
-"""What a body says it is, apiVersion and kind, before it is read as anything.
+"""Reads apiVersion and kind of a body before it is decoded.
 
 Source: the meta factory of k8s.io/apimachinery.
 """
@@ -15,14 +15,14 @@ _TEXT = (str, type(None))
 
 
 class TypeMeta(NamedTuple):
-    """apiVersion and kind; "" for what is not given."""
+    """apiVersion and kind; "" if missing."""
 
     api_version: str
     kind: str
 
 
 def read_type_meta(value: Any) -> TypeMeta:
-    """What decoded JSON says it is. Raises ValueError with Go's text."""
+    """Return apiVersion and kind of decoded JSON. Raises ValueError with Go's text."""
     if value is None:
         return TypeMeta("", "")
     if not isinstance(value, dict):
@@ -41,5 +41,5 @@ def read_type_meta(value: Any) -> TypeMeta:
 
 
 def unreadable_error(why: object) -> ValueError:
-    """The error for a body that is no JSON, or none of an object."""
+    """Return the error for a body that is no JSON, or no object."""
     return ValueError(f"couldn't get version/kind; json parse error: {why}")

@@ -1,4 +1,4 @@
-"""What is wrong with an object of a kind, metadata included: the rules of every write, of a server and without one."""
+"""Validates an object with its metadata: the rules of every write, with and without a server."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _AS_IT_IS = nullcontext()
 
 
 def validate_type(kind: Kind, version: Version, obj: Object, old: Object | None = None) -> list[FieldError]:
-    """A custom object is of the very kind and version; where it is not, its values are not looked at.
+    """Return the errors of a custom object of another kind or version, whose values are not checked then.
 
-    old: the object that it is to replace.
+    old: the object that it replaces.
     """
     if not kind.custom:
         return []
@@ -41,7 +41,7 @@ def validate_type(kind: Kind, version: Version, obj: Object, old: Object | None 
 def validate_new(
     kind: Kind, version: Version, obj: Object, floats: Floats, *, namespaced: bool | None = None
 ) -> list[FieldError]:
-    """What is wrong with a new object. namespaced: whether it has to have a namespace, where that is not the kind's."""
+    """Return the errors of a new object. namespaced: whether it needs a namespace, if not as the kind."""
     strategy, metadata = kind.strategy, obj["metadata"]
     placed = kind.namespaced if namespaced is None else namespaced
     look = Found()
@@ -70,9 +70,9 @@ def validate_change(
     subresource: str = "",
     namespaced: bool | None = None,
 ) -> list[FieldError]:
-    """What is wrong with a changed object; warnings gets what was wrong before and may stay.
+    """Return the errors of a changed object. warnings: receives errors that existed before and may stay.
 
-    subresource: what was written to. namespaced: as for a new object.
+    subresource: the written subresource. namespaced: as for a new object.
     """
     strategy = kind.strategy.below(subresource) if subresource else kind.strategy
     checks = {"status": strategy.validate_status, "finalize": strategy.validate_finalize}
@@ -94,7 +94,7 @@ def validate_change(
 
 
 def _typed(kind: Kind, version: Version, errors: Iterable[FieldError]) -> Iterator[FieldError]:
-    """Errors that show values in Go's syntax, which names types: those of the places that the values are at."""
+    """Add Go types to errors that show values in Go's syntax, by their paths."""
     struct = kind.struct_of(version)
     for error in errors:
         value, shown = error.value, None
@@ -140,5 +140,5 @@ def _check_finalizers(kind: Kind, metadata: Object) -> list[FieldError]:
 
 
 def _any_name(name: str, prefix: bool) -> list[str]:
-    """A name that an object has already is only checked as a part of a path."""
+    """Check the name of an existing object as a path segment only."""
     return names.path_prefix(name) if prefix else names.path_segment(name)

@@ -1,4 +1,4 @@
-"""One version of a kind: its schema, its columns, and the subresources that it has."""
+"""One version of a kind: schema, columns, scale."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of the kind's Table: name, type and format of its cells, and where their values are.
+    """A column of the kind's Table: name, type and format of its cells, and the path of their values.
 
-    type: integer, number, string, boolean or date. priority: 0 for the standard view, more for -o wide.
-    json_path: as in additionalPrinterColumns, such as .spec.replicas.
+    type: integer, number, string, boolean or date. priority: 0 for the standard view, more for -o wide. json_path: as
+    in additionalPrinterColumns, such as .spec.replicas.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Where the parts of autoscaling/v1 Scale are in the object; label_selector_path may be ""."""
+    """The paths of a Scale's parts in the object; label_selector_path may be ""."""
 
     spec_replicas_path: str
     status_replicas_path: str
@@ -39,31 +39,30 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Reads the schema of a version out of its stored definition."""
+    """Reads the schema of a version from its stored definition."""
 
     stored: bytes
     name: str
 
     def __call__(self) -> dict[str, Any] | None:
-        """The openAPIV3Schema, None where there is none."""
+        """Return the openAPIV3Schema, None if there is none."""
         return _schemas(self.stored)[self.name]
 
 
 def _schemas(stored: bytes) -> dict[str, dict[str, Any] | None]:
-    """The schemas of a stored definition by version."""
+    """Return the schemas of a stored definition by version."""
     versions = serializer.decode_json(stored)["spec"]["versions"]
     return {version["name"]: (version.get("schema") or {}).get("openAPIV3Schema") for version in versions}
 
 
 @dataclass(frozen=True, eq=False)
 class Version:
-    """One served version of a kind.
+    """One version of a kind.
 
-    source: the openAPIV3Schema as given (custom kinds), or what reads it, so that a schema that is not in use takes no
-    memory beside the stored definition. columns: None for Name and Age.
-    selectable: the JSONPaths that a fieldSelector may use beside metadata.name and metadata.namespace.
-    releases: the Kubernetes releases that serve it, as runtime/release.py writes them; "" for all.
-    deprecated_in: those that call it deprecated, "" for all that serve it.
+    source: the openAPIV3Schema (custom kinds), or a function that reads it, so that an unused schema takes no memory
+    besides the stored definition. columns: None for Name and Age. selectable: JSONPaths for fieldSelectors besides
+    metadata.name and metadata.namespace. releases: the Kubernetes releases that serve it, as runtime/release.py writes
+    them; "" for all. deprecated_in: releases that deprecate it, "" for all that serve it.
     """
 
     name: str
@@ -79,12 +78,12 @@ class Version:
 
     @property
     def schema(self) -> dict[str, Any] | None:
-        """The openAPIV3Schema; read anew each time, so keep what is made of it."""
+        """The openAPIV3Schema. It is read each time, so keep what you derive from it."""
         return self.source() if callable(self.source) else self.source
 
 
 def read_schemas(versions: Iterable[Version]) -> list[Version]:
-    """The same versions with their schemas read, where they are of one definition all at once."""
+    """Return the versions with their schemas, read at once if they come from one definition."""
     known: dict[int, dict[str, dict[str, Any] | None]] = {}
     found: list[Version] = []
     for version in versions:

@@ -1,4 +1,4 @@
-"""Stored objects as a version shows them: the stored bytes wherever they will do, a converted copy where not."""
+"""Shows stored objects in a version: the stored bytes if possible, otherwise a converted copy."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _REVISION, _BODY = attrgetter("revision"), attrgetter("body")
 
 
 def encode_object(kind: Kind, obj: Object) -> Stored:
-    """The object as it is stored."""
+    """Return the stored form of an object."""
     metadata = obj["metadata"]
     metadata.pop("selfLink", None)  # a dry run shows it
     kept = metadata.get("resourceVersion")
@@ -52,14 +52,14 @@ def encode_object(kind: Kind, obj: Object) -> Stored:
 
 
 def arrange_object(kind: Kind, obj: Object) -> Object:
-    """The object in the field order of its structs, where the rules of its kind may have left another one."""
+    """Return the object in the field order of its structs, if the rules of its kind can change the order."""
     if not kind.strategy.rearranged or kind.struct is None:
         return obj
     return structs.arrange_fields(kind.struct, obj)
 
 
 def show_unstored(kind: Kind, version: Version, obj: Object) -> Object:
-    """An object that is not stored (after a dry run, or when it is gone), its fields in the order of one that is."""
+    """Return an object that is not stored (dry run, deleted) with its fields in stored order."""
     metadata = obj.get("metadata")
     if metadata is None or not kind.strategy.ordered:
         return obj
@@ -72,17 +72,17 @@ _FIELDS = tuple(known.name for known in OBJECT_META.fields)
 
 
 def _ordered(metadata: Object) -> Object:
-    """Metadata in the field order of ObjectMeta."""
+    """Return metadata in the field order of ObjectMeta."""
     return {name: metadata[name] for name in _FIELDS if name in metadata}
 
 
 def is_direct(kind: Kind, version: Version, entry: Entry) -> bool:
-    """Whether the stored bytes are what this version shows: written as this version under the kind as it stands."""
+    """Whether this version shows the stored bytes: they were written in this version under the present kind."""
     return version.name == kind.storage_version and entry.revision > kind.changed and kind.settled
 
 
 def find_indirect(kind: Kind, version: Version, entries: Sequence[Entry]) -> Sequence[Entry]:
-    """Those of which that does not hold. Long lists, most of which have none, are not looked through in Python."""
+    """Return the entries that are not direct. Long lists, which have few, are not walked in Python."""
     if version.name != kind.storage_version or not kind.settled:
         return entries
     changed = kind.changed
@@ -92,7 +92,7 @@ def find_indirect(kind: Kind, version: Version, entries: Sequence[Entry]) -> Seq
 
 
 def stored_version(kind: Kind, entry: Entry) -> str:
-    """The name of the version that the entry is stored in."""
+    """Return the name of the version that an entry is stored in."""
     head = b'{"apiVersion":"'
     if entry.body.startswith(head):  # sorted keys begin so, but for a few odd ones
         api_version = entry.body[len(head) : entry.body.index(b'"', len(head))].decode()
@@ -102,7 +102,7 @@ def stored_version(kind: Kind, entry: Entry) -> str:
 
 
 def known_body(kind: Kind, version: Version, entry: Entry) -> bytes | None:
-    """The object's JSON in one version, where it is there already."""
+    """Return the object's JSON in one version if it is cached."""
     if is_direct(kind, version, entry):
         return entry.body
     found: bytes | None = entry.forms.get((kind.group, version.name, kind.changed))
@@ -110,10 +110,7 @@ def known_body(kind: Kind, version: Version, entry: Entry) -> bytes | None:
 
 
 def keep_body(kind: Kind, version: Version, entry: Entry, obj: Object) -> bytes:
-    """Keep what an entry is in one version until its definition changes; off the loop it is not kept.
-
-    Returns its JSON.
-    """
+    """Cache the form of an entry in a version until its definition changes (on the loop only), and return it."""
     made = encode_form(kind, obj)
     charge(len(made) // _DECODED)
     return made if is_off_loop() else put_body(kind, version, entry, made)
@@ -125,7 +122,7 @@ def encode_form(kind: Kind, obj: Object) -> bytes:
 
 
 def put_body(kind: Kind, version: Version, entry: Entry, made: bytes) -> bytes:
-    """Keep the JSON of an entry in one version until its definition changes. On the loop. Returns it."""
+    """Cache the JSON of an entry in a version until its definition changes, and return it. On the loop only."""
     if made == entry.body:
         made = entry.body  # most changes of a definition leave an object as it was: then it is in memory once
     for form in [form for form in entry.forms if form[-1] != kind.changed]:
@@ -135,7 +132,7 @@ def put_body(kind: Kind, version: Version, entry: Entry, made: bytes) -> bytes:
 
 
 def carry_bodies(kind: Kind, version: Version, entry: Entry, later: Entry) -> None:
-    """Where only a webhook can convert: what is known of an entry holds for the same state at another revision."""
+    """Carry forms that a webhook converted over to the same state at another revision."""
     if not is_direct(kind, version, later) and (found := known_body(kind, version, entry)) is not None:
         obj = serializer.decode_json(found)
         obj["metadata"]["resourceVersion"] = str(later.revision)
@@ -143,9 +140,9 @@ def carry_bodies(kind: Kind, version: Version, entry: Entry, later: Entry) -> No
 
 
 def encode_body(kind: Kind, version: Version, entry: Entry) -> bytes:
-    """The object's JSON in one version. Converted at most once for each state, version and change of the kind.
+    """Return the object's JSON in one version, converted once for each state, version and change of the kind.
 
-    Raises Internal where a webhook would have to be asked (conversion.ready does so).
+    Raises Internal if a webhook call is needed (conversion.ready makes it).
     """
     found = known_body(kind, version, entry)
     if found is not None:
@@ -155,13 +152,13 @@ def encode_body(kind: Kind, version: Version, entry: Entry) -> bytes:
 
 
 def _read(kind: Kind, version: Version, entry: Entry) -> Object:
-    """The object as the schema or struct of a version has it."""
+    """Return the object as the schema or struct of a version shows it."""
     charge(len(entry.body) // _READ)
     return kind.strategy.read(kind, version, entry.decode())
 
 
 def load_object(kind: Kind, version: Version, entry: Entry) -> Object:
-    """The object in one version, decoded: a fresh copy, for those who change it or look inside. Raises as `body`."""
+    """Return a decoded copy of the object in one version. Raises as `encode_body`."""
     found = known_body(kind, version, entry)
     if found is None:
         return _read(kind, version, entry)
@@ -171,8 +168,9 @@ def load_object(kind: Kind, version: Version, entry: Entry) -> Object:
 
 
 def load_inner(kind: Kind, version: Version, entry: Entry) -> Object:
-    """The object that tables and bare metadata are made of, decoded: of built-in kinds it is that of the stored
-    version, whichever one was asked for. Raises as `body`.
+    """Return the decoded object for tables and bare metadata.
+
+    For built-in kinds it has the stored version, whichever version was requested. Raises as `encode_body`.
     """
     if kind.custom:
         return load_object(kind, version, entry)
@@ -181,28 +179,28 @@ def load_inner(kind: Kind, version: Version, entry: Entry) -> Object:
 
 
 def type_prefix(kind: Kind, version: Version) -> bytes:
-    """How objects of a built-in kind begin, and items of a list do not, for the list itself says so."""
+    """Return the prefix of built-in objects that items of a list lack, because the list has it."""
     if not kind.strategy.ordered:
         return b""
     return f'{{"kind":"{kind.kind}","apiVersion":"{kind.api_version(version.name)}",'.encode()
 
 
 def pause_collector(entry: Entry) -> AbstractContextManager[None]:
-    """What is to be around work on an entry, from decoding it until all of that is gone.
+    """Pause the garbage collector while a long entry is decoded and used.
 
-    The collector, which would look through a long object several times, rests.
+    The collector would walk a long object several times.
     """
     return pause_gc() if len(entry.body) >= _LONG else _AWAKE
 
 
 def encode_item(kind: Kind, version: Version, entry: Entry) -> bytes:
-    """The object as an item of a list."""
+    """Return the object as an item of a list."""
     whole, head = encode_body(kind, version, entry), type_prefix(kind, version)
     return b"{" + whole[len(head) :] if head and whole.startswith(head) else whole
 
 
 def encode_bodies(kind: Kind, version: Version, entries: Sequence[Entry]) -> list[bytes]:
-    """As `body`, of many."""
+    """As `encode_body`, for several entries."""
     if find_indirect(kind, version, entries):
         return [encode_body(kind, version, entry) for entry in entries]
     return list(map(_BODY, entries))

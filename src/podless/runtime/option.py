@@ -1,6 +1,6 @@
-"""Options, declared once: a dataclass field says its name, type and default, and here what people are told of it.
+"""Options, declared once: a dataclass field has the name, type and default, and its metadata the help text.
 
-The command line, its help and the reference pages are made from the same declaration (cli/options.py).
+The command line and the reference pages are made from these declarations (cli/options.py).
 """
 
 from __future__ import annotations
@@ -11,19 +11,18 @@ from typing import Any
 
 
 class StartError(Exception):
-    """The server cannot start; the text is one clear line for a person. Whatever a start fails with is one of these."""
+    """The server cannot start. The text is one line. Every failed start raises this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What is told of a field.
+    """The declaration of an option.
 
-    flag: as on the command line; "" for what only programs can set. metavar: stands for the value. parse: makes the
-    value of a text, and raises ValueError with one clear line. default: the text that the command takes where none is
-    given, None where it is the field's own default. choices: the texts that are good. values: of a switch, on and off.
-    many: the flag may be repeated, and the field is made of the list of values by this. without: a flag that sets the
-    field to None, and what it does. short: the flag in one letter. alone: the value of the flag without a text, None
-    where it needs one.
+    flag: on the command line; "" if only programs can set it. metavar: placeholder of the value. parse: makes the value
+    from a text; raises ValueError with a one-line text. default: default text of the command, None for the field's own
+    default. choices: valid texts. values: of a switch, on and off. many: the flag can be repeated; makes the field from
+    the list of values. without: a flag that sets the field to None, with its help. short: the flag in one letter.
+    alone: value of the flag without a text, None if it needs one.
     """
 
     flag: str
@@ -41,9 +40,9 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A field that has options of its own: those of a dataclass, shown together.
+    """A field with options of its own: those of a dataclass, shown together.
 
-    of: the dataclass. given: fields of which one has to be set for there to be such an object at all; none for always.
+    of: the dataclass. given: fields of which one must be set for such an object to exist; empty for always.
     """
 
     of: type
@@ -56,12 +55,12 @@ _NONE: Any = MISSING
 
 
 def option(flag: str, help: str, *, value: Any = _NONE, factory: Callable[[], Any] = _NONE, **more: Any) -> Any:
-    """A dataclass field that is an option. value or factory: its default; more: as for Option."""
+    """Declare a dataclass field as an option. value or factory: its default; more: as for Option."""
     return field(default=value, default_factory=factory, metadata={"option": Option(flag, help, **more)})
 
 
 def section(of: type, title: str, about: str = "", *, given: tuple[str, ...] = (), factory: Any = _NONE) -> Any:
-    """A dataclass field that is a section; factory: makes its default, None where it has to be given."""
+    """Declare a dataclass field as a section. factory: makes its default, None if it is required."""
     metadata = {"section": Section(of, title, about, given)}
     if factory is MISSING:
         return field(default=None, metadata=metadata)
@@ -69,30 +68,28 @@ def section(of: type, title: str, about: str = "", *, given: tuple[str, ...] = (
 
 
 def declared_options(of: type) -> Iterator[tuple[str, Any, Option | Section]]:
-    """The fields of a dataclass: name, default (MISSING for none), and what is told of them. Raises KeyError for a
-    field that nothing is told of.
-    """
+    """Yield name, default (MISSING for none) and declaration of each field. Raises KeyError for an undeclared field."""
     for each in fields(of):
         default = each.default_factory() if each.default_factory is not MISSING else each.default
         yield each.name, default, each.metadata.get("option") or each.metadata["section"]
 
 
 def one_or_more(text: str) -> int:
-    """A number above 0. Raises ValueError."""
+    """Parse a positive number. Raises ValueError."""
     if not text.isascii() or not text.isdigit() or len(text) > 18 or not int(text):
         raise ValueError("a number above 0")
     return int(text)
 
 
 def parse_megabytes(text: str) -> int:
-    """Bytes, of a number of MiB. Raises ValueError."""
+    """Parse a number of MiB, and return bytes. Raises ValueError."""
     if not text.isascii() or not text.isdigit() or len(text) > 9:
         raise ValueError("a number")
     return int(text) << 20
 
 
 def parse_number(text: str) -> int:
-    """A number from 0 on. Raises ValueError."""
+    """Parse a number from 0. Raises ValueError."""
     if not text.isascii() or not text.isdigit() or len(text) > 9:
         raise ValueError("a number")
     return int(text)
@@ -102,7 +99,7 @@ _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 
 
 def parse_duration(text: str) -> float:
-    """Seconds, from numbers with units such as 1h30m or 90s. Raises ValueError."""
+    """Parse numbers with units, such as 1h30m or 90s, and return seconds. Raises ValueError."""
     total, rest = 0.0, text
     for unit, seconds in _UNITS.items():
         given, sign, after = rest.partition(unit)
@@ -118,14 +115,14 @@ _SIZES = {"Ki": 10, "Mi": 20, "Gi": 30}
 
 
 def parse_seed(text: str) -> int:
-    """A seed: any number from 0 on. Raises ValueError."""
+    """Parse a seed, a number from 0. Raises ValueError."""
     if not text.isascii() or not text.isdigit() or len(text) > 18:
         raise ValueError("a seed is a number")
     return int(text)
 
 
 def parse_size(text: str) -> int:
-    """Bytes, of a number with a unit such as 256Mi. Raises ValueError."""
+    """Parse a number with a unit, such as 256Mi, and return bytes. Raises ValueError."""
     digits, unit = text[:-2], text[-2:]
     if unit not in _SIZES or not digits.isascii() or not digits.isdigit() or len(digits) > 9:
         raise ValueError("a size is a number with a unit such as 512Ki, 256Mi or 4Gi")

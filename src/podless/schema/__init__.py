@@ -1,6 +1,6 @@
-"""Structural schemas: pruning, defaulting and validation of objects, and the rules that a schema itself must obey.
+"""Structural schemas: prune, default and validate objects, and validate schemas themselves.
 
-Usable without a server: Schema.from_crd(crd, version) gives a compiled schema.
+Usable without a server: Schema.from_crd(crd, version) returns a compiled schema.
 """
 
 from __future__ import annotations

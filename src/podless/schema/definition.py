@@ -1,4 +1,4 @@
-"""What a CustomResourceDefinition's schema must obey, as a real server checks it when the definition is written.
+"""Validates the schemas of a CustomResourceDefinition as a real server does when the definition is written.
 
 The rules are those of k8s.io/apiextensions-apiserver for apiextensions.k8s.io/v1; the errors are its, in its order.
 """
@@ -35,11 +35,11 @@ def structural(
     rules: Expressions | None = None,
     options: KeywordOptions | None = None,
 ) -> list[FieldError]:
-    """All errors of one openAPIV3Schema.
+    """Return all errors of one openAPIV3Schema.
 
-    path: where the schema stands, such as spec.versions[0].schema.openAPIV3Schema. status: whether the version has
-    the status subresource, which narrows what the root may say. rules: compiles x-kubernetes-validations; without it
-    only their form is checked. options: what is not held against an update because the old definition did it too.
+    path: path of the schema, such as spec.versions[0].schema.openAPIV3Schema. status: whether the version has the
+    status subresource, which restricts the root. rules: compiles x-kubernetes-validations; without it only their form
+    is checked. options: errors that an update may repeat because the old definition had them.
     """
     options = options or KeywordOptions()
     skip = plain.find_plain_parts(schema)
@@ -69,9 +69,9 @@ def structural(
 
 
 def compile_cost(schema: dict[str, Any]) -> float:
-    """Nanoseconds that compiling all patterns of a schema takes, about: what an object of the kind may cost at first.
+    """Estimate the nanoseconds to compile all patterns of a schema, which the first object of the kind may need.
 
-    A pattern that no one could compile counts for nothing: it is refused for that.
+    Patterns that are too expensive count as 0, because they are rejected.
     """
     if not plain.make_mention_search(schema, b'"pattern":'):
         return 0
@@ -80,13 +80,13 @@ def compile_cost(schema: dict[str, Any]) -> float:
 
 
 def structural_errors(schema: dict[str, Any], path: str, plain: Collection[int] = ()) -> list[FieldError]:
-    """The rules of structural schemas alone, sorted as a real server sorts them."""
+    """Return errors of the rules for structural schemas only, in a real server's order."""
     errors = invariants.validate_invariants(schema, path, plain) + complete.validate_completeness(schema, path)
     return sorted(errors, key=str)
 
 
 def unsupported_reason(schema: dict[str, Any], plain: Collection[int] = ()) -> str:
-    """Why no structural schema can be made of the keywords at all; "" when it can."""
+    """Return why the keywords cannot form a structural schema; "" if they can."""
     for node in walk_nodes(schema, plain):
         for name in ("id", "$schema", "$ref", "patternProperties", "dependencies"):
             if node.get(name):
@@ -103,7 +103,7 @@ def unsupported_reason(schema: dict[str, Any], plain: Collection[int] = ()) -> s
 
 
 def walk_nodes(schema: dict[str, Any], plain: Collection[int] = ()) -> Iterator[dict[str, Any]]:
-    """Every schema node but the plain ones, the root first, in the order in which a real server visits them."""
+    """Yield every schema node except plain ones, in a real server's order, root first."""
     todo = [schema]
     while todo:
         node = todo.pop()
@@ -115,7 +115,7 @@ def walk_nodes(schema: dict[str, Any], plain: Collection[int] = ()) -> Iterator[
 
 
 def warnings(schema: dict[str, Any], path: str = "") -> list[str]:
-    """What a real server warns of when it takes the schema: formats that it does not check."""
+    """Return a real server's warnings for a schema: formats that it does not check."""
     if not plain.make_mention_search(schema, b'"format":'):
         return []
     skip = plain.find_plain_parts(schema)
@@ -133,7 +133,7 @@ def warnings(schema: dict[str, Any], path: str = "") -> list[str]:
 
 
 def tolerated(old: Iterable[dict[str, Any]]) -> KeywordOptions:
-    """What is asked of a definition's new schemas, given its old ones: nothing that these did not obey, either."""
+    """Return the options for an update: errors that the old schemas had may stay."""
     olds = list(old)
     parts = [node for schema in each(olds) for node in walk_nodes(schema)]
     sound = [is_structural(schema) for schema in each(olds)]
@@ -150,7 +150,7 @@ def tolerated(old: Iterable[dict[str, Any]]) -> KeywordOptions:
 
 
 def _status_root(schema: dict[str, Any], path: str) -> list[FieldError]:
-    """Only some keywords may stand at the root when the status is cut out for its own endpoint."""
+    """Return errors of keywords that may not stand at the root of a schema with a status subresource."""
     allowed = _AT_ROOT.split()
     for name, value in internal.given_fields(schema):
         if name == "Type" and value != "object":
@@ -165,7 +165,7 @@ def _status_root(schema: dict[str, Any], path: str) -> list[FieldError]:
 
 
 def is_structural(schema: dict[str, Any]) -> bool:
-    """Whether a stored schema obeys the structural rules."""
+    """Whether a stored schema is structural."""
     return not shape.check_shape(schema, "") and not unsupported_reason(schema) and not structural_errors(schema, "")
 
 

@@ -1,4 +1,4 @@
-"""A compiled schema: the one object that the rest of podless, and programs without a server, work with."""
+"""Compiled schemas, the interface for the rest of podless and for programs without a server."""
 
 from __future__ import annotations
 
@@ -30,14 +30,13 @@ UNCHECKED = field.invalid(
 
 
 class Schema:
-    """One version's openAPIV3Schema, ready to be applied to objects.
+    """An openAPIV3Schema, compiled for one version.
 
-    Immutable, and lazy: nothing is compiled before it is used. Objects are decoded JSON; those of the right form are
-    walked by generated code, all others by exact interpreters. A schema that is not of a schema's form raises
-    ValueError when it is first used.
+    Immutable and lazy: code is compiled at first use. Objects are decoded JSON. Generated code handles valid objects;
+    exact interpreters handle all others. A malformed schema raises ValueError at first use.
 
-    preserve: fields that the schema does not know are kept at every level, and there are no defaults
-    (spec.preserveUnknownFields of a definition); such a schema need not be structural.
+    preserve: keep unknown fields at every level and apply no defaults (spec.preserveUnknownFields of a definition);
+    such a schema need not be structural.
     """
 
     __slots__ = ("_leaves", "_node", "_rules", "_walks", "openapi", "preserve")
@@ -52,12 +51,12 @@ class Schema:
 
     @classmethod
     def compile(cls, openapi_schema: dict[str, Any] | None, preserve: bool = False) -> Schema:
-        """The schema of an openAPIV3Schema; None or {} knows no fields."""
+        """Return the compiled schema of an openAPIV3Schema; None and {} have no fields."""
         return cls(openapi_schema or {}, preserve)
 
     @classmethod
     def from_crd(cls, crd: dict[str, Any], version: str) -> Schema:
-        """The schema of one version of a CustomResourceDefinition.
+        """Return the schema of one version of a CustomResourceDefinition.
 
         Raises KeyError if there is no such version.
         """
@@ -69,7 +68,7 @@ class Schema:
 
     @property
     def node(self) -> Node:
-        """The root node. Raises ValueError if the schema is not of a schema's form, which structural() would say."""
+        """The root node. Raises ValueError for a malformed schema; structural() lists its errors."""
         return self._node if self._node is not None else fill_attribute(self, "_node", self._read, needed=False)
 
     def _read(self) -> Node:
@@ -80,7 +79,7 @@ class Schema:
 
     @property
     def has_rules(self) -> bool:
-        """Whether there are x-kubernetes-validations anywhere."""
+        """Whether the schema has x-kubernetes-validations anywhere."""
         return self._rules if self._rules is not None else fill_attribute(self, "_rules", self._look, needed=False)
 
     def _look(self) -> bool:
@@ -94,7 +93,7 @@ class Schema:
         return make_once(self._walks, mode.name, lambda: NodeFunction(self.node, mode, self._leaves))
 
     def complete(self) -> None:
-        """Make all that walks over objects can need, which is done as they need it where nobody asks for it before."""
+        """Compile everything that walks over objects can need; by default it is compiled on demand."""
         todo = [self.node]
         while todo:
             charge(8)
@@ -107,11 +106,11 @@ class Schema:
         _ = self.has_rules
 
     def prune(self, obj: Any, *, unknown: list[str] | None = None, drop: bool = False) -> None:
-        """Drop, in place, what the schema does not know, and coerce the metadata of embedded resources.
+        """Drop unknown fields in place, and coerce the metadata of embedded resources.
 
-        unknown: gets the paths of dropped fields as a real server's warnings name them. drop: malformed embedded
-        metadata is dropped too, as when a stored object is read. The object's own apiVersion, kind and metadata are
-        left alone. Raises Malformed.
+        unknown: receives the paths of dropped fields as a real server's warnings name them. drop: also drop malformed
+        embedded metadata, as when reading a stored object. The object's own apiVersion, kind and metadata are not
+        changed. Raises Malformed.
         """
         if self.preserve:
             embedded.coerce_embedded(obj, self.node, unknown, drop)
@@ -120,34 +119,34 @@ class Schema:
             embedded.coerce_embedded(obj, self.node, unknown, drop)
 
     def default(self, obj: Any) -> None:
-        """Fill in defaults, in place, and drop the nulls that the schema does not allow. Raises TooLarge."""
+        """Fill in defaults in place, and drop nulls that the schema does not allow. Raises TooLarge."""
         if not self.preserve and not default.run_bounded(self._walk(FILL), obj):
             default.drop_nulls(obj, self.node, prune.META)
             default.fill_value(obj, self.node, prune.META)
 
     def drop_nulls(self, obj: Any) -> None:
-        """Drop, in place, the nulls that the schema does not allow."""
+        """Drop nulls that the schema does not allow, in place."""
         default.drop_nulls(obj, self.node, prune.META)
 
     def fill(self, obj: Any) -> None:
-        """Fill in defaults, in place; nulls that the schema does not allow stay, to be refused. Raises TooLarge."""
+        """Fill in defaults in place, and keep nulls, so that validation rejects them. Raises TooLarge."""
         if not self.preserve:
             default.fill_value(obj, self.node, prune.META)
 
     def normalize(self, obj: Any, *, unknown: list[str] | None = None, drop: bool = True) -> None:
-        """Prune and default in one walk; as it is, what a stored object needs as it is read, and nothing is refused.
+        """Prune and default in one walk, as when reading a stored object.
 
-        The parameters are those of prune. Raises TooLarge where the defaults are more than `default.MOST` bytes.
+        The parameters are those of prune. Raises TooLarge if the defaults exceed `default.MOST` bytes.
         """
         if self.preserve or not default.run_bounded(self._walk(NORMALIZE), obj):
             self.prune(obj, unknown=unknown, drop=drop)
             self.default(obj)
 
     def validate(self, obj: Any, old: Any = None, more: Sequence[FieldError] = ()) -> list[FieldError]:
-        """All that is wrong with an object, pruned and defaulted; old: the object that it replaces, to ratchet.
+        """Return all errors of a pruned and defaulted object. old: the former object, for ratcheting.
 
-        The object's own apiVersion, kind and metadata are checked only as far as the schema declares them. more: what
-        is said after its values.
+        The object's own apiVersion, kind and metadata are checked only by what the schema declares for them. more:
+        errors to append.
         """
         if self._walk(CHECK)(obj):
             return [*more]
@@ -156,7 +155,7 @@ class Schema:
     def admit(
         self, obj: Any, old: Any = None, *, unknown: list[str] | None = None, drop: bool = False
     ) -> list[FieldError]:
-        """Prune, default and validate, with nothing in between; the parameters are those of prune and validate.
+        """Prune, default and validate. The parameters are those of prune and validate.
 
         Raises Malformed for embedded resources that cannot be read.
         """
@@ -164,7 +163,7 @@ class Schema:
         return self.validate(obj, old)
 
     def status(self, obj: Any, old: Any = None, more: Sequence[FieldError] = ()) -> list[FieldError]:
-        """All that is wrong with the status of a whole object, as a write to /status checks it. more: as above."""
+        """Return all errors in the status of an object, as a write to /status checks it. more: as above."""
         if self._walk(CHECK)(obj):
             return [*more]
         node = self.node.child("status")
@@ -175,7 +174,7 @@ class Schema:
         return self._blocked([*errors, *more, *self._lists(obj, old)])
 
     def beside(self, obj: Any, old: Any = None) -> list[FieldError]:
-        """What is wrong with the embedded resources and the lists of an object whose other values are not asked for."""
+        """Return the errors of embedded resources and list types only, without those of values."""
         return embedded.validate_embedded(obj, self.node) + self._lists(obj, old)
 
     def _errors(self, obj: Any, old: Any, more: Sequence[FieldError]) -> list[FieldError]:
@@ -185,7 +184,7 @@ class Schema:
         return self._blocked(errors + self._lists(obj, old))
 
     def _blocked(self, errors: list[FieldError]) -> list[FieldError]:
-        """Rules are not checked on an object of the wrong form; an error of its own says so."""
+        """Return the error that rules were not checked, because the object has invalid types."""
         if any(error.reason in BLOCKING for error in each(errors)) and self.has_rules:
             errors.append(UNCHECKED)
         return errors

@@ -1,4 +1,4 @@
-"""What tests do with a server: say what is there, wait for what is to come, go back to what was."""
+"""Helpers for tests of a server in the same process: apply objects, wait, take and restore snapshots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests of the process itself: they pass all that others pass, but for the network."""
+"""Requests from within the process. They pass all filters, but no network."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AGENT = "podless-test"
 
 
 def path_of(api_version: str, plural: str, namespace: str = "", name: str = "", subresource: str = "") -> str:
-    """Where something is."""
+    """Return the path of an object or a collection."""
     parts = ["apis" if "/" in api_version else "api", *api_version.split("/")]
     parts += ["namespaces", namespace] if namespace else []
     parts += [part for part in (plural, name, subresource) if part]
@@ -29,7 +29,7 @@ def path_of(api_version: str, plural: str, namespace: str = "", name: str = "", 
 
 
 def make_request(app: App, method: str, path: str, body: Any, media: str, query: dict[str, str]) -> Request:
-    """A request of the administrator."""
+    """Return a request of the administrator."""
     target = f"{path}?{urlencode(query)}" if query else path
     headers = {"authorization": f"Bearer {app.token}", "accept": "application/json", "user-agent": AGENT}
     request = Request(method, target, headers, EXEMPT)
@@ -43,12 +43,12 @@ def make_request(app: App, method: str, path: str, body: Any, media: str, query:
 async def ask_app(
     app: App, method: str, path: str, body: Any = None, *, media: str = "application/json", **query: str
 ) -> Object:
-    """The document that answers a request. Raises Refused."""
+    """Send a request and return the document of the answer. Raises Refused."""
     return (await send_request(app, make_request(app, method, path, body, media, query)))[0]
 
 
 async def send_request(app: App, request: Request) -> tuple[Object, Response]:
-    """Return the document that answers a request, and the answer itself. Raises Refused."""
+    """Send a request and return the document, and the answer itself. Raises Refused."""
     assert app.handler is not None
     answer = await settle_answer(app.handler(request))
     assert isinstance(answer, Response)
@@ -62,7 +62,7 @@ async def send_request(app: App, request: Request) -> tuple[Object, Response]:
 
 
 class Lines:
-    """The events of a watch, as a sink of its stream takes them in; None at its end."""
+    """A sink for the stream of a watch. It queues events, and None at the end."""
 
     def __init__(self) -> None:
         self._waiting: asyncio.Queue[Object | None] = asyncio.Queue()
@@ -70,7 +70,7 @@ class Lines:
 
     @classmethod
     async def of(cls, app: App, path: str, **query: str) -> Lines:
-        """Begin to watch. Raises Refused."""
+        """Start a watch. Raises Refused."""
         assert app.handler is not None
         request = make_request(app, "GET", path, None, "", {"watch": "true", **query})
         answer = await settle_answer(app.handler(request))
@@ -96,18 +96,18 @@ class Lines:
         self._waiting.put_nowait(None)
 
     async def next(self) -> Object | None:
-        """The next event, None at the end."""
+        """Return the next event, None at the end."""
         return await self._waiting.get()
 
     def stop(self) -> None:
-        """Watch no longer."""
+        """End the watch."""
         self._stop()
 
 
 class Direct:
-    """Requests of podless.client to a server of this process, from any event loop.
+    """The transport of podless.client to a server of this process, from any event loop.
 
-    loop, context: of the server.
+    loop, context: those of the server.
     """
 
     def __init__(self, app: App, loop: asyncio.AbstractEventLoop, context: Context) -> None:
@@ -116,11 +116,11 @@ class Direct:
         self._context = context
 
     async def send(self, method: str, path: str, body: Any = None, media: str = "application/json") -> Object:
-        """The document that answers a request. Raises Refused."""
+        """Send a request and return the document of the answer. Raises Refused."""
         return await self._there(ask_app(self._app, method, path, body, media=media))
 
     async def watch(self, path: str) -> AsyncIterator[Object]:
-        """The events of a watch until it ends. Raises Refused."""
+        """Yield the events of a watch until it ends. Raises Refused."""
         plain, _, query = path.partition("?")
         lines = await self._there(Lines.of(self._app, plain, **dict(parse_qsl(query))))
         try:
@@ -130,7 +130,7 @@ class Direct:
             self._loop.call_soon_threadsafe(lines.stop)
 
     async def _there(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do something on the server's loop, and in its context."""
+        """Run something on the server's loop, in its context."""
 
         async def there() -> T:
             return await self._loop.create_task(work, context=self._context.copy())

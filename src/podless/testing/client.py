@@ -1,4 +1,4 @@
-"""A client of a server in the same process: no network, and from any thread and any event loop."""
+"""A client for a server in the same process, without a network, from any thread and event loop."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _REST = 0.005  # seconds between two looks at whether a server is at rest
 
 
 class Missing(LookupError):
-    """No such kind is served."""
+    """The server does not serve such a kind."""
 
 
 class Client:
-    """Asks a server as its administrator.
+    """A client that acts as the server's administrator.
 
-    Kinds are named as in kubectl: by kind, plural, singular or short name, with the group behind a dot where there are
-    several. Objects are dicts. namespace: the one of objects that name none, and of a namespaced kind; None in `list`
-    for all of them. What the server refuses raises Refused, with its code and Status.
+    Kinds have the names that kubectl accepts: kind, plural, singular or short name, with a group after a dot if several
+    match. Objects are dicts. namespace: for objects that name none; None in `list` for all namespaces. A rejected
+    request raises Refused, with its code and Status.
     """
 
     def __init__(self, app: App, loop: asyncio.AbstractEventLoop, context: Context, requests: RecentRequests) -> None:
@@ -53,7 +53,7 @@ class Client:
         self._requests = requests
 
     async def _there(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do something on the server's loop, and in its context."""
+        """Run something on the server's loop, in its context."""
 
         async def there() -> T:
             return await self._loop.create_task(work, context=self._context.copy())
@@ -65,10 +65,10 @@ class Client:
     async def apply(
         self, manifests: Manifests, *, namespace: str = "default", manager: str = AGENT, subresource: str = ""
     ) -> Objects:
-        """Apply objects on the server's side, over all conflicts; what has a generateName only is created.
+        """Apply objects with server-side apply and force; create objects with generateName.
 
-        manifests: a dict, a text, the path of a file or folder, or an iterable of these. Namespaces and definitions
-        come first. Returns the objects as they are then. Raises Missing, Refused, ValueError.
+        manifests: a dict, YAML text, the path of a file or folder, or an iterable of these. Namespaces and definitions
+        come first. Returns the objects as the server answered them. Raises Missing, Refused, ValueError.
         """
         return await self._there(self._apply(manifests, namespace, manager, subresource))
 
@@ -93,7 +93,7 @@ class Client:
         return await self._there(ask_app(self._app, "POST", path, obj))
 
     async def get(self, kind: str, name: str, *, namespace: str = "default") -> Object | None:
-        """An object, None where it is not there. Raises Missing, Refused."""
+        """Return an object, None if it does not exist. Raises Missing, Refused."""
         try:
             return await self._there(ask_app(self._app, "GET", self._path(kind, namespace, name)))
         except Refused as refused:
@@ -102,14 +102,14 @@ class Client:
             raise
 
     async def history(self, kind: str, name: str, *, namespace: str = "default") -> builtins.list[Change]:
-        """The changes of an object that the server knows, oldest first. Raises Missing, Refused."""
+        """Return the recorded changes of an object, oldest first. Raises Missing, Refused."""
         found = self._kind(kind, "")
         fields = f"object.group={found.group},object.resource={found.plural},object.name={name}"
         within = namespace if found.namespaced else ""
         return [read_change(shown) for shown in await self._changes(within, 0, fieldSelector=fields)]
 
     async def stories(self, text: str, since: float) -> builtins.list[builtins.list[Change]]:
-        """The changes since a Unix time of each object whose name is a word of a text, oldest first."""
+        """Return the changes since a Unix time of each object whose name is a word of the text, oldest first."""
         changes = await self._changes("", since)
         words = {*_WORD.findall(text)}
         found: dict[tuple[str, ...], builtins.list[Change]] = {}
@@ -121,7 +121,7 @@ class Client:
         return [*found.values()]
 
     async def _changes(self, namespace: str, since: float, **query: str) -> builtins.list[Object]:
-        """Changes as the API shows them, oldest first."""
+        """Return changes as the API shows them, oldest first."""
         found: builtins.list[Object] = []
         path, token = path_of(API_VERSION, "history", namespace), ""
         while True:
@@ -136,7 +136,7 @@ class Client:
     async def list(
         self, kind: str, *, namespace: str | None = "default", labels: str = "", fields: str = ""
     ) -> Objects:
-        """The objects of a kind. labels, fields: selectors. Raises Missing, Refused."""
+        """Return the objects of a kind. labels, fields: selectors. Raises Missing, Refused."""
         query = {name: text for name, text in (("labelSelector", labels), ("fieldSelector", fields)) if text}
         found = await self._there(ask_app(self._app, "GET", self._path(kind, namespace or ""), **query))
         items: Objects = found["items"]
@@ -144,12 +144,12 @@ class Client:
         return [what | item for item in items]
 
     async def patch(self, kind: str, name: str, change: Object, *, namespace: str = "default") -> Object:
-        """Change an object by a JSON merge patch. Raises Missing, Refused."""
+        """Change an object with a JSON merge patch. Raises Missing, Refused."""
         path = self._path(kind, namespace, name)
         return await self._there(ask_app(self._app, "PATCH", path, change, media=_MERGE))
 
     async def delete(self, kind: str, name: str, *, namespace: str = "default", propagation: str = "") -> Object:
-        """Delete an object; its finalizers may keep it for a while. Raises Missing, Refused."""
+        """Delete an object; finalizers can delay that. Raises Missing, Refused."""
         query = {"propagationPolicy": propagation} if propagation else {}
         return await self._there(ask_app(self._app, "DELETE", self._path(kind, namespace, name), **query))
 
@@ -162,16 +162,17 @@ class Client:
         *,
         namespace: str = "default",
     ) -> Object:
-        """Wait for an object, on a watch; returns the state for which it holds.
+        """Wait on a watch until an object meets a condition, and return that state of it.
 
-        for_: a condition ("Ready", "Ready=False", "condition=ready"), "delete", an expression of CEL about `object`
-        ("object.status.replicas == 3"), or a function of the object, called on the server's loop. None: until it is
-        there. timeout: seconds. Raises Waited (a TimeoutError), which tells what was seen last, Missing, Refused.
+        for_: a condition ("Ready", "Ready=False", "condition=ready"), "delete", a CEL expression about `object`
+        ("object.status.replicas == 3"), or a function of the object, called on the server's loop. None: until the
+        object exists. timeout: seconds. Raises Waited (a TimeoutError) with the last state of the object, Missing,
+        Refused.
         """
         return await self._there(wait_for(self._app, self._path(kind, namespace), name, Test(for_), timeout))
 
     async def at_rest(self, ms: float = 100, timeout: float = 10.0) -> None:  # noqa: ASYNC109
-        """Wait until clients have asked for nothing for some milliseconds.
+        """Wait until no client has sent a request for `ms` milliseconds.
 
         timeout: seconds. Raises TimeoutError.
         """
@@ -185,11 +186,11 @@ class Client:
                 await asyncio.sleep(max(left, _REST))
 
     async def snapshot(self) -> Snapshot:
-        """All that there is, to go back to."""
+        """Save all objects, to restore them later."""
         return await self._there(snapshot.take_snapshot(self._app))
 
     async def restore(self, state: Snapshot) -> None:
-        """Go back to what there was. Clients that watch see what changes by that, as any other change."""
+        """Go back to a snapshot. Watches of clients see the changes."""
         await self._there(snapshot.restore_state(self._app, state))
 
     def _path(
@@ -201,7 +202,7 @@ class Client:
         return path_of(version, found.plural, within if found.namespaced else "", name)
 
     def _kind(self, name: str, api_version: str = "") -> Kind:
-        """The kind of a name. Raises Missing."""
+        """Return the kind with a name. Raises Missing."""
         assert self._app.cluster is not None
         plain, _, group = name.lower().partition(".")
         given = gvk.parse_api_version(api_version) if api_version else None

@@ -1,4 +1,4 @@
-"""The changes of an object, for assertions of tests."""
+"""The changes of an object, for assertions in tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from podless.runtime.jsonobject import Object
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One field of a change, such as spec.replicas. before, after: None also where the field is absent."""
+    """One field of a change, such as spec.replicas. before, after: None also if the field is absent."""
 
     path: str
     before: Any
@@ -39,7 +39,7 @@ class Change:
     shown: Object = field(repr=False, default_factory=dict)
 
     def touches(self, path: str) -> bool:
-        """Whether an update changed this field, or one within it; a create touches all that the object has."""
+        """Whether an update changed this field or one below it; a create touches every field of the object."""
         if self.operation == "create":
             found: Any = self.obj
             for part in path.split("."):
@@ -52,7 +52,7 @@ class Change:
 
     @property
     def name(self) -> str:
-        """The object's name."""
+        """The name of the object."""
         return str(self.shown["object"]["name"])
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Objects to apply: dicts, text, files and folders of YAML and JSON, and whatever gives some of these."""
+"""Reads objects to apply: dicts, text, files and folders of YAML and JSON, and iterables of these."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _FIRST = ("Namespace", "CustomResourceDefinition")  # what others of the same ca
 
 
 def read_manifests(given: Manifests) -> list[Object]:
-    """The objects in what is given, namespaces and definitions first.
+    """Return the given objects, namespaces and definitions first.
 
-    A text with a line end or a brace is a manifest, every other one the path of a file, of a folder or a pattern.
-    Raises ValueError for what is none of these, FileNotFoundError for a path with nothing behind it.
+    A text with a line end or a brace is a manifest; any other text is the path of a file or folder, or a pattern.
+    Raises ValueError for invalid input, FileNotFoundError for a path that matches nothing.
     """
     found = list(_objects(given))
     return sorted(found, key=lambda obj: _FIRST.index(obj["kind"]) if obj.get("kind") in _FIRST else len(_FIRST))
@@ -45,7 +45,7 @@ def _objects(given: Any) -> Iterator[Object]:
 
 
 def _files(path: str) -> list[Path]:
-    """The file of a path, the manifests in a folder and below it, or what a pattern fits."""
+    """Return the file of a path, the manifests in a folder and below it, or the files that match a pattern."""
     given = Path(path)
     if given.is_dir():
         found = [file for file in given.rglob("*") if file.suffix in SUFFIXES and file.is_file()]

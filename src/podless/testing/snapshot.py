@@ -1,4 +1,4 @@
-"""All that a server has at one moment, and back to it."""
+"""Saves the state of a server, and restores it."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ _PAGE = 1000
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The state at a revision. It can be gone back to any number of times, on the server that it is of."""
+    """The state at a revision. The same server can restore it any number of times."""
 
     revision: int
     records: dict[str, Stored] = field(repr=False)
 
 
 async def take_snapshot(app: App) -> Snapshot:
-    """What there is now."""
+    """Return the present state."""
     revision, present = await _present(app)
     return Snapshot(revision, {key: record.stored for key, record in present.items() if record.stored is not None})
 
 
 async def restore_state(app: App, wanted: Snapshot) -> None:
-    """Make the state what it was, in one step: clients that watch see what that changes as any other change.
+    """Restore a state in one step; watches of clients see the changes.
 
-    Objects have their uids again, and new resourceVersions. Raises Unavailable where clients write all the time.
+    Objects keep their uids and get new resourceVersions. Raises Unavailable if clients write all the time.
     """
     assert app.cluster is not None
     api = app.cluster.api
@@ -46,7 +46,7 @@ async def restore_state(app: App, wanted: Snapshot) -> None:
 
 
 def _difference(wanted: Snapshot, present: dict[str, Record]) -> list[Operation]:
-    """What is to be written, definitions that come first and definitions that go last."""
+    """Return the writes, with the definitions to create first and those to delete last."""
     writes = [
         Operation(key, stored, present[key].revision if key in present else 0)
         for key, stored in wanted.records.items()
@@ -60,7 +60,7 @@ def _difference(wanted: Snapshot, present: dict[str, Record]) -> list[Operation]
 
 
 async def _present(app: App) -> tuple[int, dict[str, Record]]:
-    """The revision, and what is stored at it, but for what is podless' own."""
+    """Return the revision and the objects stored at it, without podless' own keys."""
     assert app.cluster is not None
     assert app.cluster.store is not None
     store = app.cluster.store

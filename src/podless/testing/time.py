@@ -1,4 +1,4 @@
-"""The clock of a server, which a test may move."""
+"""The clock of a server, which tests can move."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from podless.runtime.clock import Clock
 
 
 class ServerTime:
-    """What a server takes for the time: for what it writes into objects, and for all that expires.
+    """The clock of a server, for timestamps and for everything that expires.
 
-    there: does something on the server's loop, and returns when it is done.
+    there: runs a function on the server's loop, and waits for it.
     """
 
     def __init__(self, clock: Clock, there: Callable[[Callable[[], None]], None]) -> None:
@@ -22,9 +22,9 @@ class ServerTime:
         return datetime.fromtimestamp(self._clock.time(), UTC)
 
     def advance(self, *, days: float = 0, hours: float = 0, minutes: float = 0, seconds: float = 0) -> None:
-        """Go forward: events, tokens and history expire by that, and watches get their bookmarks, or end.
+        """Move the clock forward: Events, tokens and history expire, watches get bookmarks or end.
 
-        Raises ValueError for going back.
+        Raises ValueError for a negative time.
         """
         step = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds).total_seconds()
         self._there(lambda: self._clock.advance(step))

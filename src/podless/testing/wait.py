@@ -1,4 +1,4 @@
-"""Waiting for what a controller is to do, on a watch; who waits in vain is told what there was."""
+"""Waits on a watch for a state of an object; on timeout, the error shows its last state."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _QUERY = {
 
 
 class Waited(TimeoutError):
-    """Waited in vain. last: the object as it was seen last, None where it never was there, or was deleted."""
+    """The wait timed out. last: the last state of the object, None if it does not exist."""
 
     def __init__(self, text: str, last: Object | None) -> None:
         super().__init__(text)
@@ -34,7 +34,7 @@ class Waited(TimeoutError):
 
 
 class Test:
-    """What is waited for. said: why it did not hold when it was looked at last, "" where nothing is to be told."""
+    """A condition to wait for. said: why it did not hold at the last check, "" if there is nothing to say."""
 
     __test__ = False  # for pytest
 
@@ -69,7 +69,7 @@ class Test:
         return check
 
     def holds(self, obj: Object | None) -> bool:
-        """Whether it holds for an object, None for one that is not there."""
+        """Whether the condition holds for an object, None for a missing one."""
         self.said = ""
         if obj is None:
             return self.wanted == DELETE
@@ -87,9 +87,9 @@ def _status(obj: Object, name: str) -> str:
 
 
 async def wait_for(app: App, path: str, name: str, test: Test, seconds: float) -> Object:
-    """The first state of an object for which a test holds; of one that was waited for to go the last, or {}.
+    """Return the first state of an object that meets a condition; for "delete" the last one, or {}.
 
-    path: of its collection. Raises Waited after so many seconds, Refused where it cannot be watched.
+    path: of its collection. Raises Waited after the timeout in seconds, Refused if the watch is rejected.
     """
     last: list[Object | None] = [None]
     try:
@@ -103,7 +103,7 @@ async def wait_for(app: App, path: str, name: str, test: Test, seconds: float) -
 
 
 async def _watch(app: App, path: str, name: str, test: Test, last: list[Object | None]) -> Object | None:
-    """One watch; None where it ended before the test held."""
+    """Run one watch; return None if it ends before the condition holds."""
     lines = await Lines.of(app, path, fieldSelector=f"metadata.name={name}", **_QUERY)
     before: Object = {}
     present = None

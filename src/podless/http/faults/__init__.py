@@ -1,4 +1,4 @@
-"""An API that misbehaves on purpose, so that clients can be tested against it."""
+"""Injected faults: requests that fail on purpose, to test clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The filter that has requests go wrong."""
+"""The filter that injects faults."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _REASONS = {
 
 
 def with_faults(faults: Faults, revision: Callable[[], int]) -> Callable[[Handler], Handler]:
-    """Makes the filter. revision: the newest one, for lists that are to be older."""
+    """Return the filter. revision: returns the newest revision, for lists of older states."""
 
     def decorate(handler: Handler) -> Handler:
         def handle(request: Request) -> Answer | Pending:
@@ -42,7 +42,7 @@ def with_faults(faults: Faults, revision: Callable[[], int]) -> Callable[[Handle
 
 
 async def _settled(settle: Callable[[], Awaitable[None]], request: Request, handler: Handler) -> Answer:
-    """Who asks for faults is told what has happened so far."""
+    """Write pending counts before a request for Faults is answered."""
     await settle()
     return await settle_answer(handler(request))
 
@@ -63,7 +63,7 @@ async def _carry_out(fault: InjectedFault, request: Request, handler: Handler, r
 
 
 def fault_error(fault: InjectedFault) -> APIError:
-    """The error of a fault with a status."""
+    """Return the error of a fault with a status."""
     details = {"retryAfterSeconds": fault.retry_after} if fault.retry_after else None
     error = APIError(fault.message or f"fault {fault.label}".rstrip(), details)
     error.code, error.reason = fault.status, _REASONS.get(fault.status, "")
@@ -71,7 +71,7 @@ def fault_error(fault: InjectedFault) -> APIError:
 
 
 def ask_for_past(request: Request, revision: int) -> None:
-    """Have a list show an older state, unless it goes on with a list that was begun before."""
+    """Make a list show an older state, unless it has a continue token."""
     given = {name: values[0] for name, values in request.query.items()}
     if "continue" not in given:
         given |= {"resourceVersion": str(revision), "resourceVersionMatch": "Exact"}

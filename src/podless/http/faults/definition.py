@@ -56,7 +56,7 @@ def fault_definition() -> Object:
 
 
 def fault_kind() -> Kind:
-    """The kind."""
+    """Return the kind."""
     whole = fault_definition()
     return compile_kind(whole, serializer.encode_json(whole))
 

@@ -1,4 +1,4 @@
-"""The events of a watch, as a fault has them."""
+"""Changes the events of a watch as a fault says."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST = 1 << 20  # bytes of events that wait to come together
 
 
 class Disturbed:
-    """A sink before that of a watch. Batches of whole events come in."""
+    """A sink in front of that of a watch. It receives batches of whole events."""
 
     def __init__(self, fault: InjectedFault, media: bytes, sink: Sink) -> None:
         self._fault = fault
@@ -30,7 +30,7 @@ class Disturbed:
 
     @classmethod
     def stream(cls, fault: InjectedFault, answer: Stream) -> Stream:
-        """A watch to which it happens."""
+        """Return the stream of a watch with the fault."""
 
         def start(sink: Sink) -> Callable[[], None]:
             found = cls(fault, answer.media, sink)
@@ -42,7 +42,7 @@ class Disturbed:
         return Stream(start, answer.media, answer.headers)
 
     def _ended(self) -> None:
-        """Nobody reads any more."""
+        """The client has disconnected."""
         self._over = True
         self._kept.clear()
         if self._timer is not None:
@@ -50,7 +50,7 @@ class Disturbed:
         self._stop()
 
     def send(self, data: bytes) -> bool:
-        """Send what the fault leaves of some events."""
+        """Send events as the fault changes them."""
         if self._over:
             return True
         if not self._fault.burst or self._left == 0:
@@ -79,7 +79,7 @@ class Disturbed:
         return self._send(kept) if kept and not self._over else True
 
     def pull(self, pieces: Iterator[bytes]) -> None:
-        """Send what the fault leaves of the initial events."""
+        """Send the initial events as the fault changes them."""
 
         def changed() -> Iterator[bytes]:
             for piece in pieces:

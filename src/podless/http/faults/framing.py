@@ -1,4 +1,4 @@
-"""The events in the bytes of a watch: lines of JSON, or frames of protobuf."""
+"""Splits the bytes of a watch into events: lines of JSON, or frames of protobuf."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _BEGIN = b'{"type":"'
 
 
 class Frames(Protocol):
-    """How events are written."""
+    """A framing of events."""
 
     def split(self, data: bytes) -> Iterator[bytes]:
-        """The events in some bytes, one after the other."""
+        """Return the events in some bytes, in order."""
 
     def type(self, event: bytes) -> bytes:
-        """ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."""
+        """Return ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."""
 
     def retyped(self, event: bytes, type_: bytes) -> bytes:
-        """The event with another type."""
+        """Return the event with another type."""
 
     def uid(self, event: bytes) -> str:
-        """The uid of its object, "" where it does not tell one."""
+        """Return the uid of its object, "" if it has none."""
 
 
 class _Lines:
@@ -66,7 +66,7 @@ class _Binary:
 
 
 def find_field(data: bytes, number: int) -> bytes:
-    """The first field of bytes with a number in a message of this server's own, b"" where it has none."""
+    """Return the first field with a number in a message of this server, b"" if there is none."""
     place = 0
     while place < len(data):
         tag, place = _varint(data, place)
@@ -95,9 +95,9 @@ PROTOBUF_FRAMES: Frames = _Binary()
 
 
 def compress_events(events: Iterable[bytes], frames: Frames) -> Iterator[bytes]:
-    """Of the events of each object only what they come to, in the order of the last ones.
+    """Merge the events of each object into one, in the order of the last ones.
 
-    What was made and is gone again is not told of; what was gone and is there again is told of twice.
+    An object that was created and deleted has no event; one that was deleted and created again has two.
     """
     kept: dict[str, tuple[bytes, bytes]] = {}  # by uid, or by place: type and event
     for place, event in enumerate(events):

@@ -1,6 +1,6 @@
-"""Faults as objects: what they say is in force for the next request, and their status says what came of it.
+"""Faults as objects: in force for the next request, with counts in their status.
 
-Every server of a store carries them out and counts for itself; the status has what all have counted.
+Every server of a store injects them and counts; the status has the sum.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SEED = 8  # digits of a uid that make a seed, where none is given
 
 @dataclass(slots=True)
 class _Known:
-    """An object that is in force. matched, injected: as its status has them; writing: who is changing them."""
+    """A Fault in force. matched, injected: the counts of its status. writing: the task that writes them."""
 
     fault: InjectedFault
     uid: str
@@ -41,7 +41,7 @@ class _Known:
 
 
 class FaultObjects(Controller):
-    """Keeps the faults of a server in step with the objects. Keys are theirs."""
+    """Keeps the injected faults in step with the objects. The keys are those of the objects."""
 
     name = "podless-faults"
     leads = False
@@ -80,7 +80,7 @@ class FaultObjects(Controller):
             self._scripted.put(known.fault.label, None)
 
     def _take(self, entry: Entry) -> None:
-        """Have in force what an object says."""
+        """Put a Fault in force."""
         obj = entry.decode()
         metadata, known = obj["metadata"], self._known.get(entry.key)
         if known is None or (known.uid, known.generation) != (metadata["uid"], metadata["generation"]):
@@ -98,14 +98,14 @@ class FaultObjects(Controller):
             self._count(known, obj)
 
     def _count(self, known: _Known, obj: Object, told: tuple[int, int] = (0, 0)) -> None:
-        """Take over what the status says. told: what of it we have counted."""
+        """Take over the counts of the status. told: the part of them that this server counted."""
         matched, injected = _numbers(obj)
         known.fault.matched += matched - known.matched - told[0]
         known.fault.injected += injected - known.injected - told[1]
         known.matched, known.injected = matched, injected
 
     async def settle(self) -> None:
-        """Write what has been counted."""
+        """Write all pending counts."""
         for key, known in self._known.items():
             if (known.fault.matched, known.fault.injected) != (known.matched, known.injected):
                 self.queue.add(key)
@@ -134,7 +134,7 @@ class FaultObjects(Controller):
 
 
 def _numbers(obj: Object) -> tuple[int, int]:
-    """What has been counted for an object as it is now."""
+    """Return the counts for the present spec of an object."""
     status = obj.get("status") or {}
     if status.get("observedGeneration") != obj["metadata"]["generation"]:
         return 0, 0

@@ -1,4 +1,4 @@
-"""The faults of a server: those of a program, those of objects, and chaos."""
+"""The faults of a server: from Python, from objects, and from chaos."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _OWN = f"/apis/{GROUP}"
 
 
 class Faults:
-    """The faults of a server; the first that fits and happens is carried out. For any thread.
+    """The faults of a server; the first one that matches and fires is injected. Usable from any thread.
 
-    Those of objects (objects.py) come after those that were added, in the order of their names. Nothing happens to
-    requests about such objects, nor to what the process asks itself. kinds: of the resources that are served. settle:
-    has the numbers told that are shown in objects.
+    Faults of objects (objects.py) come after those from Python, in the order of their names. Requests for Faults, and
+    those of the process itself, never fail. kinds: kinds of the served resources. settle: writes pending counts of
+    objects.
     """
 
     kinds: Kinds = staticmethod(lambda group, resource: "")
@@ -52,7 +52,7 @@ class Faults:
         self._lock = threading.Lock()
 
     def add(self, fault: InjectedFault | None = None, /, **given: Any) -> InjectedFault:
-        """Have something go wrong from now on; the fields of Fault, or one. Raises BadFault."""
+        """Add a fault and return it: an InjectedFault, or its fields. Raises BadFault."""
         if fault is None:
             try:
                 fault = InjectedFault(**given)
@@ -63,17 +63,17 @@ class Faults:
         return fault
 
     def remove(self, fault: InjectedFault) -> None:
-        """Have it go wrong no longer."""
+        """Remove a fault."""
         with self._lock:
             self._change(tuple(one for one in self._added if one is not fault))
 
     def clear(self) -> None:
-        """Have all go well, but for what objects say."""
+        """Remove all faults, except those of objects."""
         with self._lock:
             self._change(())
 
     def put(self, name: str, fault: InjectedFault | None) -> None:
-        """Have go wrong what an object says; None for nothing more."""
+        """Set the fault of an object; None removes it."""
         with self._lock:
             self._objects.pop(name, None)
             if fault is not None:
@@ -86,7 +86,7 @@ class Faults:
 
     @property
     def added(self) -> tuple[InjectedFault, ...]:
-        """Those that a program has added; to be set to what it was."""
+        """The faults from Python; assign an earlier value to restore it."""
         return self._added
 
     @added.setter
@@ -96,12 +96,12 @@ class Faults:
 
     @property
     def objects(self) -> dict[str, InjectedFault]:
-        """Those of objects, by their names."""
+        """The faults of objects, by name."""
         with self._lock:
             return dict(self._objects)
 
     def chaos(self, seed: int | None = None) -> int:
-        """Have a mixture go wrong now and then; the same for the same seed, and clients can get over all of it.
+        """Add random faults that a correct client survives; the same seed gives the same faults.
 
         Returns the seed.
         """
@@ -119,7 +119,7 @@ class Faults:
         return bool(self._faults)
 
     def pick(self, request: Request) -> InjectedFault | None:
-        """What happens to a request; None for nothing."""
+        """Return the fault to inject into a request; None for none."""
         asked = request.info.asked
         if request.peer == EXEMPT or asked.group == GROUP or request.path.startswith(_OWN):
             return None
@@ -128,6 +128,6 @@ class Faults:
         return next((fault for fault in fitting if fault.happens(what)), None)
 
     def webhook(self, url: str) -> bool:
-        """Whether a call to a webhook runs out of time."""
+        """Whether a call to a webhook must time out."""
         wanted = (fault for fault in self._faults if fault.webhook and url.startswith(fault.webhook))
         return any(fault.happens(url) for fault in wanted)
