@@ -16,7 +16,7 @@ from zlib import crc32
 
 import orjson
 
-from bench.load import shapes
+from bench.load import etcd, shapes
 from bench.load.client import Ask
 from bench.load.driver import Driver
 from bench.load.server import Served
@@ -55,15 +55,11 @@ def _patch() -> Ask:
     return patching("many-%d", FIRST, _PATCHED)
 
 
-def _rates(size: Size, sheet: Sheet) -> None:
+def _rates(size: Size, sheet: Sheet, engine: str, off_options: Sequence[str], on_options: Sequence[str]) -> None:
     """Alternate creates and patches between a server without authors and one with the history log."""
     rates: dict[tuple[str, str], list[float]] = {}
     costs: dict[tuple[str, str], list[float]] = {}
-    with (
-        Driver() as driver,
-        Served(more=(*_WINDOW, "--no-history-authors")) as off,
-        Served(more=(*_WINDOW, *_OPTIONS)) as on,
-    ):
+    with Driver() as driver, Served(more=off_options) as off, Served(more=on_options) as on:
         servers = {"off": off, "on": on}
         for server in servers.values():
             server.send("POST", shapes.CRDS, shapes.definition())
@@ -80,13 +76,24 @@ def _rates(size: Size, sheet: Sheet) -> None:
                     rates.setdefault((name, way), []).append(load.rate)
                     costs.setdefault((name, way), []).append((server.cpu() - before) / load.requests * 1e6)
     for name in ("create", "merge patch"):
+        what = f"{name} on {engine}"
         for way in ("off", "on"):
-            sheet.put(f"{name}, 16 connections, history {way}", statistics.median(rates[name, way]), "/s", more=True)
-            sheet.put(f"{name}, history {way}: CPU each", statistics.median(costs[name, way]), "us")
+            sheet.put(f"{what}, 16 connections, history {way}", statistics.median(rates[name, way]), "/s", more=True)
+            sheet.put(f"{what}, history {way}: CPU each", statistics.median(costs[name, way]), "us")
         shares = [on / off for on, off in zip(rates[name, "on"], rates[name, "off"], strict=True)]
-        sheet.put(f"{name}: rate with history", statistics.median(shares) * 100, "%", more=True)
+        sheet.put(f"{what}: rate with history", statistics.median(shares) * 100, "%", more=True)
         shares = [off / on for on, off in zip(costs[name, "on"], costs[name, "off"], strict=True)]
-        sheet.put(f"{name}: CPU without / with history", statistics.median(shares) * 100, "%", more=True)
+        sheet.put(f"{what}: CPU without / with history", statistics.median(shares) * 100, "%", more=True)
+
+
+def _rates_on_etcd(size: Size, sheet: Sheet) -> None:
+    """The same on one member of etcd."""
+    if etcd.COMMAND is None:
+        print("etcd is not installed")
+        return
+    with etcd.Cluster(1) as cluster:
+        common = ("--store", "etcd", "--etcd-servers", ",".join(cluster.urls), "--etcd-prefix")
+        _rates(size, sheet, "etcd", (*common, "/off", "--no-history-authors"), (*common, "/on"))
 
 
 def _value(turn: int) -> bytes:
@@ -186,6 +193,7 @@ def _timed(sheet: Sheet, server: Served, name: str, path: str) -> None:
 def main(smoke: bool = False) -> Sequence[Figure]:
     """Run it."""
     size, sheet = SMOKE if smoke else Size(), Sheet()
-    _rates(size, sheet)
+    _rates(size, sheet, "SQLite", (*_WINDOW, "--no-history-authors"), (*_WINDOW, *_OPTIONS))
+    _rates_on_etcd(size, sheet)
     _reads(size, sheet)
     return sheet

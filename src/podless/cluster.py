@@ -297,7 +297,9 @@ def make_store(settings: ClusterSettings, database: Path | None, *, compacting: 
 
     times = {core.EVENTS.prefix: settings.event_ttl}
     interval = settings.etcd.compaction if compacting else 0.0
-    return EtcdStore(settings.etcd, key_layout(settings.etcd.prefix), times=times, interval=interval)
+    layout = key_layout(settings.etcd.prefix)
+    bounds, authors = settings.bounds if compacting else None, settings.history_authors
+    return EtcdStore(settings.etcd, layout, times=times, interval=interval, bounds=bounds, authors=authors)
 
 
 def admin_token(path: Path) -> str:

@@ -135,7 +135,7 @@ class ClusterSettings(Authenticators):
     history: Keep = option(
         "--history",
         "how much history to keep for reads and watches at old resource versions: age, size and number of"
-        " changes; the first limit reached applies. Not with `--store etcd`",
+        " changes; the first limit reached applies. With `--store etcd`, only the log of changes",
         factory=Keep,
         metavar="AGE,SIZE,NUMBER",
         parse=parse_keep,
@@ -201,10 +201,6 @@ class ClusterSettings(Authenticators):
             raise StartError(f"unknown store {self.store!r}: it is one of {', '.join(STORES)}")
         if (self.store == "etcd") != (self.etcd is not None and bool(self.etcd.servers)):
             raise StartError("--store etcd and --etcd-servers require each other")
-        if self.store == "etcd" and self.history != Keep():
-            raise StartError("--history has no effect with --store etcd: use --etcd-compaction-interval")
-        if self.store == "etcd" and (self.history_log is not None or self.history_for):
-            raise StartError("--history-log and --history-for have no effect with --store etcd")
         if self.authorization not in MODES:
             raise BadAccess(f"unknown authorization mode {self.authorization!r}: it is one of {', '.join(MODES)}")
         if self.profile not in runtimeconfig.PROFILES:
@@ -219,12 +215,15 @@ class ClusterSettings(Authenticators):
 
     @property
     def bounds(self) -> Bounds:
-        """How long to keep changes beyond the window of watches."""
+        """How long to keep changes beyond the window of watches; on etcd, the length of the log."""
         own = {}
         for resource, keep in self.history_for.items():
             plural, _, group = resource.partition(".")
             own[Keys.of(group, plural, namespaced=True).prefix] = keep
-        return Bounds(self.history_log, own)
+        common = self.history_log
+        if self.etcd is not None and common is None and self.history_authors:
+            common = self.history
+        return Bounds(common, own)
 
     @property
     def release(self) -> Release:

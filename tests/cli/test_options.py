@@ -15,6 +15,7 @@ from podless import OIDC, Audit, Limits, Server, StartError
 from podless.app import Settings
 from podless.cli import options
 from podless.runtime.option import Option, Section, declared_options
+from podless.store.history import Keep
 
 
 def every(of: type = Settings) -> Iterator[tuple[str, Any, Option]]:
@@ -99,8 +100,10 @@ def test_each_engine_has_its_own_history() -> None:
     given = parsed(*etcd, "--etcd-compaction-interval", "0")
     assert given.etcd is not None
     assert given.etcd.compaction == 0.0
-    with pytest.raises(StartError, match="--history has no effect with --store etcd: use --etcd-compaction-interval"):
-        parsed(*etcd, "--history", "2h")
+    assert parsed(*etcd, "--history", "2h").bounds.all == Keep(age=7200.0)
+    assert parsed(*etcd, "--history-log", "3h,1Gi,7").bounds.all == Keep(3 * 3600.0, 1 << 30, 7)
+    assert not parsed(*etcd, "--no-history-authors").bounds.keeps
+    assert not parsed("--history", "2h").bounds.keeps
     with pytest.raises(StartError, match="--etcd-compaction-interval requires --etcd-servers"):
         parsed("--etcd-compaction-interval", "1m")
 

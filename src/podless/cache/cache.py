@@ -9,7 +9,7 @@ from podless.cache import current
 from podless.cache.events import ChangeHandler, Event, add_handler, call_handler
 from podless.cache.fanout import Deliveries
 from podless.cache.watchcache import WatchCache
-from podless.store import Change, Keys, Overdue, Store, StoreError, keys
+from podless.store import Change, Keys, Overdue, Record, Store, StoreError, keys
 
 _PATIENCE = 10.0  # seconds in which a revision that is known of is shown here, or will not be soon
 _AGAIN = 0.2  # seconds before a state that could not be read is read again
@@ -44,6 +44,16 @@ class Cache:
         """Follow the store from now on."""
         self.revision = await self._store.current()
         self._store.watch(keys.ALL, self.revision, self._take, self._lost)
+        if self._store.changelog is not None:
+            self._store.changelog.use_states(self._state)
+
+    def _state(self, key: str, revision: int) -> Record | None:
+        """The state of a key, if the one of a revision is shown here."""
+        collection = self._collections.get(keys.prefix_of(key))
+        entry = collection.get(key) if collection is not None else None
+        if entry is None or entry.revision != revision:
+            return None
+        return Record(key, entry.stored, revision, entry.created)
 
     def _lost(self, revision: int) -> None:
         """Read all anew, as changes up to a revision will not be told."""

@@ -10,7 +10,7 @@ import orjson
 
 from podless.history.difference import ABSENT, compare_objects
 from podless.runtime.jsonobject import Object
-from podless.store import Stored, keys
+from podless.store import Record, Stored, keys
 from podless.store.contract import Author, Written
 
 GROUP, VERSION = "history.podless.dev", "v1"
@@ -55,16 +55,16 @@ def format_time(at: int) -> str:
     return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def make_change(written: Written, before: Written | None, place: Place, *, state: bool = False) -> Object:
+def make_change(written: Written, before: Record | None, place: Place, *, state: bool = False) -> Object:
     """Return the object of the API.
 
-    before: the change before it of the same key; None where there is none or it is forgotten. state: with the object as
+    before: the state that it replaced; None where there was none or it is forgotten. state: with the object as
     the change left it, of a delete as it was before.
     """
     operation = operation_of(written)
     new = decode_state(written.stored, written.revision) if written.stored is not None else None
     old = None
-    if operation != CREATE and before is not None and before.stored is not None:
+    if operation != CREATE and before is not None:
         old = decode_state(before.stored, before.revision)
     shown = new or old or {}
     made: Object = {

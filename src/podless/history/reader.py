@@ -12,7 +12,7 @@ from podless.auth.user import User
 from podless.history.change import CREATE, Place, make_change, operation_of, place_of
 from podless.kinds.registry import Registry
 from podless.runtime.jsonobject import Object
-from podless.store import keys
+from podless.store import Record, keys
 from podless.store.contract import ChangeLog, Written
 
 _BATCH = 100  # changes that are read in one go
@@ -82,10 +82,9 @@ class HistoryReader:
             before = batch[-1].sequence
             await asyncio.sleep(0)
 
-    async def newest(self) -> int:
-        """Return the sequence number of the newest change. Raises StoreError."""
-        found = await self._log.under([keys.ALL], 0, 0, 1)
-        return found[0].sequence if found else 0
+    async def sequence_of(self, revision: int) -> int:
+        """Return the sequence number of the last change at or before a revision. Raises StoreError."""
+        return await self._log.sequence_of(revision)
 
     async def one(self, user: User, namespace: str, sequence: int) -> Object | None:
         """Return one change with the object's state; None where there is none, or none that the user may see."""
@@ -99,10 +98,12 @@ class HistoryReader:
 
     async def show(self, written: Written, place: Place, *, state: bool = False) -> Object:
         """Return a change as the API shows it. Raises StoreError."""
-        before: list[Written] = []
-        if operation_of(written) != CREATE:
-            before = await self._log.of_key(written.key, written.sequence, 0, 1)
-        return make_change(written, before[0] if before else None, place, state=state)
+        before = written.replaced
+        if operation_of(written) != CREATE and before is None:
+            for earlier in await self._log.of_key(written.key, written.sequence, 0, 1):
+                if earlier.stored is not None:
+                    before = Record(earlier.key, earlier.stored, earlier.revision, earlier.created)
+        return make_change(written, before, place, state=state)
 
     def place(self, key: str) -> Place:
         """Return which object a key is of."""

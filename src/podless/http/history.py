@@ -98,8 +98,9 @@ class History:
     async def watch(self, call: Call, form: AnswerForm, chosen: ListOptions) -> Stream:
         """Return a stream of changes later than the resourceVersion of the request, or than now."""
         reader = self._open_reader()
-        since = options.parse_revision(chosen.revision) if chosen.revision.isdigit() else self._api.cache.revision
-        return Follower(self, reader, call, form, chosen, since or self._api.cache.revision).stream()
+        since = options.parse_revision(chosen.revision) if chosen.revision.isdigit() else 0
+        after = await reader.sequence_of(since or self._api.cache.revision)
+        return Follower(self, reader, call, form, chosen, after).stream()
 
     async def later(self, reader: HistoryReader, call: Call, chosen: ListOptions, after: int) -> list[Object]:
         """Return changes above a sequence number, oldest first. Raises Expired where there are too many."""
@@ -107,6 +108,11 @@ class History:
         if page.following:
             raise Expired(_TOO_MANY)
         return page.changes[::-1]
+
+    @property
+    def revision(self) -> int:
+        """The newest revision that this server shows."""
+        return self._api.cache.revision
 
     def follow(self, handler: Callable[[Any], None]) -> Callable[[], None]:
         """Have a handler called with all changes of the store; the result ends that."""
@@ -223,7 +229,7 @@ class Follower:
             while True:
                 await self._changed.wait()
                 self._changed.clear()
-                newest = await self._reader.newest()
+                newest = await self._reader.sequence_of(self._history.revision)
                 found = await self._history.later(self._reader, self._call, self._chosen, self._after)
                 self._after = max([newest, *(int(change["metadata"]["name"]) for change in found)])
                 if found and not self._sink.send(b"".join(map(self._line, found))):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from podless.store import keys, refusals
 from podless.store.authors import read_author
-from podless.store.contract import Author, Compacted, Written
+from podless.store.contract import Author, Compacted, Record, Written
 from podless.store.keys import Stored
 from podless.store.past import Past, Place
 from podless.store.rows import COLUMNS, Row, verify_row
@@ -22,6 +22,8 @@ SELECT sequence FROM log INDEXED BY log_key WHERE key >= ? AND key < ? AND seque
 ORDER BY sequence DESC LIMIT ?
 """
 _ROW = f"SELECT {COLUMNS} FROM log WHERE sequence = ?"
+_COMMIT = 1000  # sequence numbers behind a revision among which its commit's are
+_LAST = "SELECT max(sequence) FROM log WHERE sequence >= ? AND sequence < ? AND revision = ?"
 
 
 class SQLiteChangeLog:
@@ -75,6 +77,17 @@ class SQLiteChangeLog:
         if not found:
             raise Compacted(self.horizon(keys.ALL))
         return found
+
+    async def sequence_of(self, revision: int) -> int:
+        """The last sequence number of a commit. Raises StoreError."""
+        try:
+            row = self._database().execute(_LAST, (revision, revision + _COMMIT, revision)).fetchone()
+        except sqlite3.Error as error:
+            raise refusals.of_read(error) from None
+        return int(row[0] or revision)
+
+    def use_states(self, known: Callable[[str, int], Record | None]) -> None:
+        """Nothing: the log has the states."""
 
     def _in_window(self, database: sqlite3.Connection, at: int) -> int:
         """The newest such revision in the window: times never go back along its sequence numbers."""

@@ -134,9 +134,9 @@ AUTHOR: ContextVar[Author] = ContextVar("author", default=NOBODY)
 class Written(NamedTuple):
     """One change of one key, as the log has it.
 
-    sequence: numbers the changes of the store; the commit's first change has the number of its revision. at:
-    milliseconds since 1970. stored: the state that was written, None for a delete. created: the revision that created
-    the key, of a delete the one of the state that is gone.
+    sequence: orders the changes of the store. at: milliseconds since 1970. stored: the state that was written, None for
+    a delete. created: the revision that created the key, of a delete the one of the state that is gone. replaced: the
+    state before it, where the log knows it at once.
     """
 
     key: str
@@ -146,6 +146,7 @@ class Written(NamedTuple):
     author: Author
     stored: Stored | None
     created: int
+    replaced: Record | None = None
 
 
 class ChangeLog(Protocol):
@@ -167,6 +168,15 @@ class ChangeLog(Protocol):
 
     async def revision_at(self, at: int) -> int:
         """Return the newest revision written at or before a time, in milliseconds since 1970. Raises Compacted."""
+
+    async def sequence_of(self, revision: int) -> int:
+        """Return a sequence number that no change at or before a revision exceeds, and that all later ones do."""
+
+    def use_states(self, known: Callable[[str, int], Record | None]) -> None:
+        """Have a function that knows states asked for the one that a write replaces.
+
+        known: returns the state of a key at a revision, None where it does not know it.
+        """
 
 
 KEPT = Stored(b"", -1)

@@ -120,7 +120,7 @@ async def _follow(
         async for event in server.cluster.watch(log_path(namespace, asked)):
             if event["type"] == "ERROR":
                 raise Mistaken(event["object"].get("message", "the watch failed"))
-            revision = event["object"]["metadata"]["name"]
+            revision = event["object"]["metadata"]["resourceVersion"]
             show(event["object"])
             sys.stdout.flush()
 

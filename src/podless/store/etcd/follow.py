@@ -55,10 +55,8 @@ async def read_events(
 
     before: with the states that were replaced. Raises Gone, and StoreError where the stream breaks.
     """
-    start = layout.root.encode() + b"/"
-    create = m.WatchCreate(
-        key=start, range_end=start[:-1] + b"0", start_revision=after + 1, progress_notify=True, prev_kv=before
-    )
+    start, end = layout.key(keys.ALL), layout.end(keys.ALL)
+    create = m.WatchCreate(key=start, range_end=end, start_revision=after + 1, progress_notify=True, prev_kv=before)
 
     def told(answer: Any) -> bool:
         if answer.compact_revision:
@@ -69,6 +67,23 @@ async def read_events(
         return bool(events) and take(events, events[-1].kv.mod_revision)
 
     await client.watch(create, told)
+
+
+async def read_changes(client: EtcdClient, layout: KeyLayout, prefix: str, after: int, end: int) -> list[Change]:
+    """Return the changes under a prefix between two revisions, each with the state that it replaced.
+
+    end: a revision of the cluster that has a change. Raises Gone, StoreError.
+    """
+    found: list[Change] = []
+
+    def take(events: Sequence[Any], revision: int) -> bool:
+        for event in events:
+            if layout.back(event.kv.key).startswith(prefix) and event.kv.mod_revision < end:
+                found.append(read_change(layout, event, before=True))
+        return revision >= end
+
+    await read_events(client, layout, after, take, before=True)
+    return found
 
 
 class EtcdFollower:

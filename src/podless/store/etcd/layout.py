@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from podless.codec import serializer
+from podless.store import keys
 from podless.store.keys import Stored
 
 _NEEDLE = b'"resourceVersion":""'
@@ -42,6 +43,13 @@ class KeyLayout:
         second = key.find("/", key.find("/", 1) + 1)
         there = self._there.get(key[: second + 1]) if second > 0 else None
         return f"{self.root}{key}".encode() if there is None else f"{there}{key[second + 1 :]}".encode()
+
+    def end(self, prefix: str) -> bytes:
+        """The first key in etcd behind all that start with a prefix; the change log is behind all objects."""
+        if prefix == keys.ALL:
+            return f"{self.root}/~".encode()
+        start = self.key(prefix)
+        return start[:-1] + bytes((start[-1] + 1,))
 
     def back(self, key: bytes) -> str:
         """The key of a key in etcd."""

@@ -26,13 +26,13 @@ _MESSAGES = {
     "KeyValue": "key bytes 1, create_revision int 2, mod_revision int 3, version int 4, value bytes 5, lease int 6",
     "Event": "type enum 1, kv KeyValue 2, prev_kv KeyValue 3",
     "RangeRequest": (
-        "key bytes 1, range_end bytes 2, limit int 3, revision int 4, serializable bool 7, keys_only bool 8, "
-        "count_only bool 9"
+        "key bytes 1, range_end bytes 2, limit int 3, revision int 4, sort_order enum 5, sort_target enum 6, "
+        "serializable bool 7, keys_only bool 8, count_only bool 9, min_mod_revision int 10"
     ),
     "RangeResponse": "header Header 1, kvs KeyValue* 2, more bool 3",
     "PutRequest": "key bytes 1, value bytes 2, lease int 3",
     "PutResponse": "header Header 1",
-    "DeleteRequest": "key bytes 1",
+    "DeleteRequest": "key bytes 1, range_end bytes 2",
     "Request": "request_range RangeRequest 1, request_put PutRequest 2, request_delete_range DeleteRequest 3",
     "Answer": "response_range RangeResponse 1",
     "Compare": (
@@ -104,3 +104,4 @@ StatusResponse = _MADE["StatusResponse"]
 EQUAL, LESS = 0, 2  # results of a Compare
 VERSION, CREATE, MOD = 0, 1, 2  # its targets: the number of writes, the revisions of the first one and of the last
 DELETE = 1  # the type of an Event
+ASCEND, BY_MOD = 1, 3  # the order of a range, and what it goes by: the revision of the last write

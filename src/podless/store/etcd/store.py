@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -16,21 +15,23 @@ from podless.store.contract import KEPT, Change, Compacted, Conflicted, Deliver,
 from podless.store.etcd import messages as m
 from podless.store.etcd import transaction
 from podless.store.etcd.alone import Alone
+from podless.store.etcd.changelog import EtcdChangeLog
 from podless.store.etcd.channel import ChannelError
 from podless.store.etcd.client import EtcdClient, Forgotten, Unsupported
 from podless.store.etcd.compactor import Compactor
-from podless.store.etcd.follow import FENCES, MOVED, EtcdFollower, Gone, read_change, read_events, read_record
+from podless.store.etcd.fences import Fences
+from podless.store.etcd.follow import FENCES, MOVED, EtcdFollower, Gone, read_changes, read_record
 from podless.store.etcd.layout import KeyLayout
 from podless.store.etcd.leases import Leases
 from podless.store.etcd.ordered import OrderedCommits
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.transaction import commit_chain
 from podless.store.keys import Stored
+from podless.store.past import Bounds
 
 log = logging.getLogger("podless")
 
 _PAGE = 10_000  # records of one answer
-_SOON = 0.02  # seconds in which a change that was told somewhere is usually told here
 _TOGETHER = 64  # writes that are under way at once where many are needed
 _NOWHERE = keys.OWN + "nowhere/nothing"
 
@@ -40,6 +41,7 @@ class EtcdStore:
 
     layout: of keys and values. times: seconds that keys have from their last write, by prefix; others stay.
     interval: seconds of history that are kept, about; the cluster is compacted by one server for all, 0 for by none.
+    bounds: of the change log; None for a server that writes none. authors: whether the log names them.
     """
 
     name = "etcd"
@@ -52,6 +54,8 @@ class EtcdStore:
         *,
         times: Mapping[str, float] | None = None,
         interval: float = 300.0,
+        bounds: Bounds | None = None,
+        authors: bool = True,
     ) -> None:
         self._client = EtcdClient(settings)
         self._layout = layout or KeyLayout(settings.prefix, {})
@@ -69,13 +73,23 @@ class EtcdStore:
         self._compactor = Compactor(self._client, interval, self._forgot)
         self._followers: list[EtcdFollower] = []
         self._compacted = 0
-        self._fence = f"{FENCES}{uuid.uuid4()}"
-        self._fences: dict[str, int] = {}  # their revisions, as far as they are needed
-        self._pushing: asyncio.Task[None] | None = None
+        self._fences = Fences(self._client, self._layout, self._followers, self._saw)
         self._moving: asyncio.Task[None] | None = None
         nowhere = self._layout.key(_NOWHERE)
         self._question: bytes = m.RangeRequest(key=nowhere, limit=1, count_only=True).SerializeToString()
         self._asking: set[asyncio.Task[int]] = set()
+        self._log: EtcdChangeLog | None = None
+        if bounds is not None and bounds.keeps:
+            known, leased = lambda: self._compacted, self._leases.wanted
+            self._log = EtcdChangeLog(
+                self._client,
+                self._layout,
+                bounds,
+                authors=authors,
+                compacted=known,
+                read=self._read,
+                leased=leased,
+            )
 
     @property
     def times(self) -> Mapping[str, Histogram]:
@@ -88,8 +102,9 @@ class EtcdStore:
         return self._compacted
 
     @property
-    def changelog(self) -> None:
-        """None: etcd keeps no authors."""
+    def changelog(self) -> EtcdChangeLog | None:
+        """The log, None where none is wanted, or the server takes transactions of one key only."""
+        return self._log
 
     async def open(self) -> None:
         """Reach the cluster. Raises StoreError."""
@@ -97,6 +112,8 @@ class EtcdStore:
         await self.current()
         await self._try_transactions()
         await self._look()
+        if self._log is not None:
+            await self._log.trimmer.start()
         await self._alone.start()
         self._compactor.start()
 
@@ -118,19 +135,23 @@ class EtcdStore:
                     "leave the option out"
                 ) from None
             self._ordered = OrderedCommits(self._commit_one, self._read)
+            self._fences.write = self._commit_one
+            self._log = None  # its entries need the transaction of what they tell of
 
     async def close(self) -> None:
         """Finish what is under way, and leave the cluster."""
         if self._ordered is not None:
             await self._ordered.finish()
         await self._compactor.stop()
+        if self._log is not None:
+            await self._log.trimmer.stop()
         await self._alone.stop()
         for follower in self._followers:
             follower.stop()
         for follower in self._followers:
             await follower.ended()
         self._followers.clear()
-        tasks = [*self._asking, *(task for task in (self._pushing, self._moving) if task is not None)]
+        tasks = [*self._asking, *self._fences.stop(), *([self._moving] if self._moving is not None else [])]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -160,7 +181,7 @@ class EtcdStore:
         while current <= before:
             many = min(max(before - current, 1), _TOGETHER)
             # those who see one of these go on anew, too
-            current = max(await asyncio.gather(*(self._put_fence(MOVED) for _ in range(many))))
+            current = max(await asyncio.gather(*(self._fences.put(MOVED) for _ in range(many))))
         with suppress(Forgotten):  # another server has seen to it
             await self._client.ask("compact", m.CompactionRequest(revision=current))
         self._forgot(current)
@@ -185,7 +206,7 @@ class EtcdStore:
         revision = _revision(answer) if isinstance(answer, bytes) else -1
         if revision >= before:
             self._newest = max(self._newest, revision)
-            self._push(revision)
+            self._fences.push(revision)
             known.set_result(revision)
             return
         # of another member, a later try, or of a cluster that was restored
@@ -207,7 +228,7 @@ class EtcdStore:
 
     async def _ask(self, began: float | None = None) -> int:
         revision: int = (await self._range(began, key=self._layout.key(_NOWHERE))).header.revision
-        self._push(revision)
+        self._fences.push(revision)
         return revision
 
     async def check(self) -> None:
@@ -240,46 +261,8 @@ class EtcdStore:
         await self._look()
         return await self.current()
 
-    def _push(self, revision: int) -> None:
-        """See to it that a revision is told, also where it was made elsewhere in the cluster, of which nobody is told.
-
-        That is so seldom that a write is a fair price. The progress notifications that etcd sends on request would
-        be cheaper, but up to 3.4.24 and 3.5.7 they may overtake changes.
-        """
-        if self._pushing is None and any(one.revision < revision for one in self._followers):
-            self._pushing = asyncio.get_running_loop().create_task(self._pass(revision))
-
-    async def _pass(self, revision: int) -> None:
-        try:
-            await asyncio.sleep(_SOON)
-            while any(one.revision < revision for one in self._followers):
-                try:
-                    await self._put_fence()
-                except StoreError:
-                    await asyncio.sleep(_SOON)  # whoever waits has a deadline of his own
-                else:
-                    return
-        finally:
-            self._pushing = None
-
-    async def _put_fence(self, key: str = "") -> int:
-        key = key or self._fence
-        if self._ordered is not None:
-            return await self._put_anyway(key)
-        revision: int = (await self._client.ask("put", m.PutRequest(key=self._layout.key(key)))).header.revision
+    def _saw(self, revision: int) -> None:
         self._newest = max(self._newest, revision)
-        return revision
-
-    async def _put_anyway(self, key: str) -> int:
-        """Write a key at whatever revision, by transactions that kube-apiserver sends, too: older kine has no Put."""
-        while True:
-            try:
-                revision = await self._commit_one(Operation(key, Stored(b""), self._fences.get(key, 0)))
-            except Conflicted as conflict:
-                self._fences[key] = conflict.current.revision if conflict.current is not None else 0
-            else:
-                self._fences[key] = revision
-                return revision
 
     def alone(self, shown: int) -> bool:
         """Whether only this server writes, and a follower that was told up to `shown` knows all that it has written."""
@@ -291,11 +274,13 @@ class EtcdStore:
             if len(operations) == 1 and operations[0].stored is not KEPT:
                 return await self._commit_one(operations[0])
             return await self._ordered.commit_in_order(operations)
-        wanted = b""
+        wanted, leases = b"", []
         for key, stored, expect, _ in operations:
             leased = stored is not None and stored is not KEPT and self._leases.wanted(key)
-            lease = await self._leases.lease(key) if leased else 0
-            wanted += self._wanted(key, stored, expect, lease)
+            leases.append(await self._leases.lease(key) if leased else 0)
+            wanted += self._wanted(key, stored, expect, leases[-1])
+        if self._log is not None:
+            wanted += await self._log.writer.encode_entries(operations, leases)
         while True:
             answer, made = await self._transact(wanted)
             if answer.succeeded:
@@ -371,16 +356,20 @@ class EtcdStore:
     async def range(self, prefix: str) -> tuple[list[Record], int]:
         """All records under `prefix` now, and the revision of that state."""
         records, revision = await self._read_all(prefix, 0)
-        self._push(revision)
+        self._fences.push(revision)
         return records, revision
 
     async def range_at(self, prefix: str, revision: int) -> list[Record]:
         """All records under `prefix` as they were at `revision`. Raises Compacted."""
-        return (await self._read_all(prefix, revision))[0]
+        try:
+            return (await self._read_all(prefix, revision))[0]
+        except Compacted:
+            if self._log is None:
+                raise
+        return await self._log.restore_state((await self._read_all(prefix, 0))[0], prefix, revision)
 
     async def _read_all(self, prefix: str, revision: int) -> tuple[list[Record], int]:
-        start = self._layout.key(prefix)
-        end = start[:-1] + bytes((start[-1] + 1,))
+        start, end = self._layout.key(prefix), self._layout.end(prefix)
         records: list[Record] = []
         while True:
             answer = await self._state(key=start, range_end=end, revision=revision, limit=_PAGE)
@@ -400,12 +389,18 @@ class EtcdStore:
 
     async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
         """Records of the state at a revision, in etcd's order, from behind the key `after` on. Raises Compacted."""
-        root = self._layout.key(prefix)
-        start = self._layout.key(after) + b"\0" if after else root
-        end = root[:-1] + bytes((root[-1] + 1,))
-        answer = await self._state(key=start, range_end=end, revision=revision, limit=most)
+        start = self._layout.key(after) + b"\0" if after else self._layout.key(prefix)
+        asked: dict[str, Any] = {"key": start, "range_end": self._layout.end(prefix), "limit": most}
+        try:
+            answer, log = await self._state(**asked, revision=revision), None
+        except Compacted:
+            if self._log is None:
+                raise
+            answer, log = await self._range(**asked), self._log
         found = [read_record(self._layout, kv) for kv in answer.kvs]
         following = found[-1].key if answer.more else ""
+        if log is not None:
+            found = await log.restore_state(found, prefix, revision, after, following)
         return [one for one in found if not one.key.startswith(FENCES)], following
 
     def hold(self) -> Callable[[], None]:
@@ -422,25 +417,19 @@ class EtcdStore:
         current = await self.current()
         while current < revision:
             many = min(revision - current, _TOGETHER)
-            current = max(await asyncio.gather(*(self._put_fence() for _ in range(many))))
+            current = max(await asyncio.gather(*(self._fences.put() for _ in range(many))))
             say(current)
-        await self.compact(current)
+        if self._log is not None:
+            await self._log.forget()
+        await self.compact(await self.current())
 
     async def changes(self, prefix: str, after: int) -> list[Change]:
         """All changes under `prefix` later than `after`, each with the state it replaced. Raises Compacted."""
         if after < self._compacted:
             raise Compacted(self._compacted)
-        end = await self._put_fence()
-        found: list[Change] = []
-
-        def take(events: Sequence[Any], revision: int) -> bool:
-            for event in events:
-                if self._layout.back(event.kv.key).startswith(prefix) and event.kv.mod_revision < end:
-                    found.append(read_change(self._layout, event, before=True))
-            return revision >= end
-
+        end = await self._fences.put()
         try:
-            await read_events(self._client, self._layout, after, take, before=True)
+            found = await read_changes(self._client, self._layout, prefix, after, end)
         except Gone as gone:
             self._forgot(gone.revision)
             raise Compacted(self._compacted) from None

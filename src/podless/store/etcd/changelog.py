@@ -1,0 +1,249 @@
+"""The change log in etcd, as it is read: who changed what, and states that etcd itself has forgotten."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from podless.store import keys
+from podless.store.contract import Compacted, Record, Written
+from podless.store.etcd import messages as m
+from podless.store.etcd.client import EtcdClient, Forgotten
+from podless.store.etcd.entry import Content, EntryLayout, Found, decode_content
+from podless.store.etcd.follow import FENCES, read_record
+from podless.store.etcd.layout import KeyLayout
+from podless.store.etcd.logwriter import Known, LogWriter
+from podless.store.etcd.trimmer import LogTrimmer, scan_entries
+from podless.store.past import Bounds
+
+_TOGETHER = 100  # reads in one transaction; etcd takes 128
+_BYTES = 4 << 20  # of entries that are read in one go
+_PLACES = 10  # bits of a change's place in its commit
+_MOST = (1 << _PLACES) - 1
+_END = 1 << 62
+_CACHED = 20_000  # entries of the last scan that are kept for the next page
+
+
+class _Scan(NamedTuple):
+    """The entries under some prefixes, newest first, up to a sequence number."""
+
+    prefixes: tuple[str, ...]
+    newest: int
+    found: list[Found]
+
+
+class EtcdChangeLog:
+    """Reads and writes the log of one server. Implements contract.ChangeLog.
+
+    bounds: how much is kept. compacted: the newest compacted revision. leased: whether a key goes by itself.
+    """
+
+    def __init__(
+        self,
+        client: EtcdClient,
+        layout: KeyLayout,
+        bounds: Bounds,
+        *,
+        authors: bool,
+        compacted: Callable[[], int],
+        read: Callable[[str], Awaitable[Record | None]],
+        leased: Callable[[str], bool],
+    ) -> None:
+        self._client = client
+        self._objects = layout
+        self._layout = EntryLayout(layout)
+        self._bounds = bounds
+        self._compacted = compacted
+        self._leased = leased
+        self._scan: _Scan | None = None
+        self.writer = LogWriter(self._layout, bounds, read, authors=authors)
+        self.trimmer = LogTrimmer(client, self._layout, bounds, layout.key(f"{FENCES}log"))
+
+    def use_states(self, known: Known) -> None:
+        """Ask for the present state of a key before reading it."""
+        self.writer.known = known
+
+    async def forget(self) -> None:
+        """Delete the log, and begin a new one. Raises StoreError."""
+        start = self._layout.all
+        gone = m.DeleteRequest(key=start, range_end=start[:-1] + b"0")
+        await self._client.ask("txn", m.TxnRequest(success=[m.Request(request_delete_range=gone)]))
+        self._scan = None
+        await self.trimmer.begin()
+
+    def horizon(self, prefix: str) -> int:
+        """The oldest revision at which states under a prefix can be read, as this server knows it."""
+        resource = keys.prefix_of(prefix)
+        if resource not in ("", "/"):
+            kept = self._bounds.of(resource) is not None
+        else:
+            kept = self._bounds.all is not None and all(keep is not None for keep in self._bounds.own.values())
+        return min(self._compacted(), self.trimmer.horizons.of(resource)) if kept else self._compacted()
+
+    async def of_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
+        """The newest changes of one key, newest first. Raises StoreError."""
+        scanned = [one async for one in scan_entries(self._client, self._layout, *self._layout.of_key(key))]
+        found = [one for one in scanned if one.key == key and after < _sequence(one) < (before or _END)]
+        return await self._tell(heapq.nlargest(most, found, key=lambda one: one.order))
+
+    async def under(self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
+        """The newest changes of keys under some prefixes, newest first. Raises StoreError."""
+        scan = self._scan
+        if scan is None or scan.prefixes != tuple(prefixes) or not before or before > scan.newest:
+            found: list[Found] = []
+            for prefix in prefixes:
+                start, end = self._layout.under(prefix)
+                found += [one async for one in scan_entries(self._client, self._layout, start, end)]
+            found.sort(key=lambda one: one.order, reverse=True)
+            scan = _Scan(tuple(prefixes), _sequence(found[0]) if found else 0, found)
+            self._scan = scan if len(found) <= _CACHED else None
+        wanted: list[Found] = []
+        for one in scan.found:
+            if _sequence(one) <= after or len(wanted) >= most:
+                break
+            if _sequence(one) < (before or _END):
+                wanted.append(one)
+        return await self._tell(wanted)
+
+    async def revision_at(self, at: int) -> int:
+        """The newest revision that was written at or before a time in milliseconds since 1970. Raises Compacted."""
+        await self.trimmer.look()
+        horizons = self.trimmer.horizons
+        if at < horizons.since:
+            raise Compacted(self.horizon(keys.ALL))
+        newest = horizons.all
+        start, end = self._layout.under(keys.ALL)
+        async for one in scan_entries(self._client, self._layout, start, end):
+            if one.name.at <= at:
+                newest = max(newest, one.revision)
+        return newest
+
+    async def sequence_of(self, revision: int) -> int:
+        """The sequence number of the last change at or before a revision."""
+        return revision << _PLACES | _MOST
+
+    # changes
+
+    async def _tell(self, found: list[Found]) -> list[Written]:
+        """Return the changes of entries, newest first: fewer where they are large."""
+        size, wanted = 0, list[Found]()
+        for one in found:
+            if wanted and size + one.name.size > _BYTES:
+                break
+            size += one.name.size
+            wanted.append(one)
+        contents = await self._read_contents(wanted)
+        newer = await self._read_newer(wanted, contents)
+        told = []
+        for one in wanted:
+            content = contents.get(one.there)
+            if content is None:  # was trimmed meanwhile
+                continue
+            after = None if content.deletes else await self._state_after(one, newer.get(one.key))
+            newer[one.key] = content.record(one.key)
+            if after is None and not content.deletes:
+                continue  # another program has replaced the state, and etcd has forgotten it
+            made = content.created or one.revision
+            stored = after.stored if after is not None else None
+            replaced = content.record(one.key)
+            written = (one.key, one.revision, _sequence(one), one.name.at, content.author, stored, made, replaced)
+            told.append(Written(*written))
+        return told
+
+    async def _state_after(self, found: Found, newer: Record | None) -> Record | None:
+        """Return the state that a change made. newer: the state that the next change replaced, or the present one."""
+        if newer is not None and newer.revision == found.revision:
+            return newer
+        try:
+            asked = m.RangeRequest(key=self._objects.key(found.key), revision=found.revision)
+            kvs = (await self._client.ask("range", asked)).kvs
+        except Forgotten:
+            return None
+        return read_record(self._objects, kvs[0]) if kvs and kvs[0].mod_revision == found.revision else None
+
+    async def _read_contents(self, wanted: Iterable[Found]) -> dict[bytes, Content]:
+        found = await self._ask([m.RangeRequest(key=one.there) for one in wanted])
+        return {kv.key: decode_content(kv.key, kv.value) for kvs in found for kv in kvs}
+
+    async def _read_newer(self, wanted: Iterable[Found], contents: dict[bytes, Content]) -> dict[str, Record | None]:
+        """Return of each key the state that the newest of these changes made, where it is known."""
+        newest: dict[str, Found] = {}
+        for one in wanted:
+            newest.setdefault(one.key, one)
+        asking = [one for one in newest.values() if one.there in contents and not contents[one.there].deletes]
+        questions = []
+        for one in asking:
+            start, end = self._layout.of_key(one.key)
+            following = m.RangeRequest(
+                key=start,
+                range_end=end,
+                min_mod_revision=one.revision + 1,
+                limit=1,
+                sort_order=m.ASCEND,
+                sort_target=m.BY_MOD,
+            )
+            questions += [following, m.RangeRequest(key=self._objects.key(one.key))]
+        answers = await self._ask(questions)
+        known: dict[str, Record | None] = {}
+        for one, entries, present in zip(asking, answers[::2], answers[1::2], strict=True):
+            if entries:
+                known[one.key] = decode_content(entries[0].key, entries[0].value).record(one.key)
+            elif present:
+                known[one.key] = read_record(self._objects, present[0])
+        return known
+
+    async def _ask(self, questions: Sequence[Any]) -> list[Any]:
+        """Return the answers to reads. Raises StoreError."""
+        found: list[Any] = []
+        for place in range(0, len(questions), _TOGETHER):
+            some = [m.Request(request_range=one) for one in questions[place : place + _TOGETHER]]
+            answer = await self._client.ask("txn", m.TxnRequest(success=some))
+            found += [one.response_range.kvs for one in answer.responses]
+        return found
+
+    # states
+
+    async def restore_state(
+        self, records: list[Record], prefix: str, revision: int, after: str = "", end: str = ""
+    ) -> list[Record]:
+        """Return the state at a revision. records: the present state.
+
+        after, end: only of keys behind the one and up to the other, "" for no bound. Raises Compacted, StoreError.
+        """
+        await self.trimmer.look()
+        horizon = self.horizon(prefix)
+        if revision < horizon:
+            raise Compacted(horizon)
+        first: dict[str, Found] = {}  # of each key the change that replaced the state
+        async for one in scan_entries(self._client, self._layout, *self._layout.between(prefix, after, end)):
+            if one.revision > revision and (one.key not in first or one.order < first[one.key].order):
+                first[one.key] = one
+        state = {one.key: one for one in records if one.revision <= revision}
+        for key, _, written, created in records:
+            if written > revision and key not in first:
+                self._check_known(key, written, created, revision)
+        wanted = list(first.values())
+        for place in range(0, len(wanted), _TOGETHER):
+            some = wanted[place : place + _TOGETHER]
+            contents = await self._read_contents(some)
+            for one in some:
+                content = contents.get(one.there)
+                if content is None:
+                    raise Compacted(one.revision)
+                state.pop(one.key, None)
+                before = content.record(one.key)
+                if before is not None and before.revision <= revision:
+                    state[one.key] = before
+                elif content.expect:
+                    self._check_known(one.key, max(content.expect, revision + 1), content.created, revision)
+        return [state[key] for key in sorted(state, key=self._objects.key)]
+
+    def _check_known(self, key: str, revision: int, created: int, wanted: int) -> None:
+        """Raises Compacted where an object was there, and nobody knows its state."""
+        if created <= wanted and not key.startswith(keys.OWN) and not self._leased(key):
+            raise Compacted(revision)
+
+
+def _sequence(found: Found) -> int:
+    return found.revision << _PLACES | min(found.name.place, _MOST)

@@ -1,0 +1,89 @@
+"""Keys that are written only to see them pass: a watch that was told of one was told of all before it."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+
+from podless.store.contract import Conflicted, Operation, StoreError
+from podless.store.etcd import messages as m
+from podless.store.etcd.client import EtcdClient
+from podless.store.etcd.follow import FENCES, EtcdFollower
+from podless.store.etcd.layout import KeyLayout
+from podless.store.keys import Stored
+
+_SOON = 0.02  # seconds in which a change that was told somewhere is usually told here
+
+
+class Fences:
+    """The fences of one server.
+
+    followers: who is to be told of revisions. seen: is called with the revision of each write. write: commits one
+    operation, where the server takes transactions of one key only; older kine has no Put.
+    """
+
+    def __init__(
+        self,
+        client: EtcdClient,
+        layout: KeyLayout,
+        followers: Sequence[EtcdFollower],
+        seen: Callable[[int], None],
+    ) -> None:
+        self.write: Callable[[Operation], Awaitable[int]] | None = None
+        self._client = client
+        self._layout = layout
+        self._followers = followers
+        self._seen = seen
+        self._own = f"{FENCES}{uuid.uuid4()}"
+        self._revisions: dict[str, int] = {}  # as far as they are needed
+        self._pushing: asyncio.Task[None] | None = None
+
+    def stop(self) -> list[asyncio.Task[None]]:
+        """Return what is under way, cancelled."""
+        if self._pushing is None:
+            return []
+        self._pushing.cancel()
+        return [self._pushing]
+
+    def push(self, revision: int) -> None:
+        """See to it that a revision is told, also where it was made elsewhere in the cluster, of which nobody is told.
+
+        That is so seldom that a write is a fair price. The progress notifications that etcd sends on request would
+        be cheaper, but up to 3.4.24 and 3.5.7 they may overtake changes.
+        """
+        if self._pushing is None and any(one.revision < revision for one in self._followers):
+            self._pushing = asyncio.get_running_loop().create_task(self._pass(revision))
+
+    async def _pass(self, revision: int) -> None:
+        try:
+            await asyncio.sleep(_SOON)
+            while any(one.revision < revision for one in self._followers):
+                try:
+                    await self.put()
+                except StoreError:
+                    await asyncio.sleep(_SOON)  # whoever waits has a deadline of his own
+                else:
+                    return
+        finally:
+            self._pushing = None
+
+    async def put(self, key: str = "") -> int:
+        """Write a fence, this server's own for "". Returns the revision. Raises StoreError."""
+        key = key or self._own
+        if self.write is not None:
+            return await self._put_anyway(self.write, key)
+        revision: int = (await self._client.ask("put", m.PutRequest(key=self._layout.key(key)))).header.revision
+        self._seen(revision)
+        return revision
+
+    async def _put_anyway(self, write: Callable[[Operation], Awaitable[int]], key: str) -> int:
+        """Write a key at whatever revision, by transactions that kube-apiserver sends, too."""
+        while True:
+            try:
+                revision = await write(Operation(key, Stored(b""), self._revisions.get(key, 0)))
+            except Conflicted as conflict:
+                self._revisions[key] = conflict.current.revision if conflict.current is not None else 0
+            else:
+                self._revisions[key] = revision
+                return revision

@@ -1,0 +1,58 @@
+"""What a commit adds to its transaction: an entry of the change log for each object that it writes."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Awaitable, Callable, Sequence
+from itertools import count
+
+from podless.store import keys
+from podless.store.contract import AUTHOR, KEPT, NOBODY, Operation, Record
+from podless.store.etcd.entry import Content, EntryLayout, EntryName, encode_content, size_of
+from podless.store.etcd.transaction import put_key
+from podless.store.history import HistoryClock
+from podless.store.past import Bounds
+
+Known = Callable[[str, int], Record | None]  # the state of a key, if it is the one of a revision
+
+
+class LogWriter:
+    """Makes the entries of one server. bounds: what they are kept for; a resource without bounds has none.
+
+    authors: whether they name the author. read: reads one key.
+    """
+
+    def __init__(
+        self, layout: EntryLayout, bounds: Bounds, read: Callable[[str], Awaitable[Record | None]], *, authors: bool
+    ) -> None:
+        self.known: Known = lambda key, revision: None
+        self._layout = layout
+        self._bounds = bounds
+        self._read = read
+        self._authors = authors
+        self._clock = HistoryClock()
+        self._name = uuid.uuid4().hex[:12]
+        self._numbers = count()
+
+    async def encode_entries(self, operations: Sequence[Operation], leases: Sequence[int]) -> bytes:
+        """Return parts of a transaction. leases: of the operations, 0 for none. Raises StoreError."""
+        made, number = b"", next(self._numbers)
+        for place, (operation, lease) in enumerate(zip(operations, leases, strict=True)):
+            if operation.stored is not KEPT and self._bounds.of(keys.prefix_of(operation.key)) is not None:
+                made += await self._encode(operation, f"{self._name}-{number:x}", place, lease)
+        return made
+
+    async def _encode(self, operation: Operation, writer: str, place: int, lease: int) -> bytes:
+        key, stored, expect, _ = operation
+        before: Record | None = None
+        if expect:
+            before = self.known(key, expect) or await self._read(key)
+            if before is None or before.revision != expect:
+                return b""  # the commit fails
+        author = AUTHOR.get() if self._authors else NOBODY
+        replaced = before.stored if before is not None else None
+        content = Content(author, expect, before.created if before is not None else 0, replaced, stored is None)
+        value = encode_content(content, len(stored.data) if stored is not None else 0)
+        there = self._layout.key(key, EntryName(self._clock.now(), len(value), writer, place))
+        named = EntryName(self._clock.now(), size_of(there, value), writer, place)
+        return put_key(self._layout.key(key, named), value, lease)

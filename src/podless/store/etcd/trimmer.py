@@ -1,0 +1,181 @@
+"""Keeps the change log in etcd within its bounds. One server at a time looks, and deletes what is beyond them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from podless.runtime import clock
+from podless.store import keys
+from podless.store.contract import StoreError
+from podless.store.etcd import messages as m
+from podless.store.etcd.client import EtcdClient
+from podless.store.etcd.entry import EntryLayout, Found
+from podless.store.history import Keep
+from podless.store.past import Bounds
+
+log = logging.getLogger("podless")
+
+_PERIOD = 60.0  # seconds between two looks, by one server for all
+_TOGETHER = 100  # keys in one transaction; etcd takes 128 operations
+_PAGE = 2000  # keys of one answer
+
+
+@dataclass(slots=True)
+class Horizons:
+    """The oldest revisions of which states can be read. own: of resources with bounds of their own, by prefix.
+
+    since: when `all` was the newest revision, in milliseconds since 1970. looked: when a server looked last.
+    """
+
+    all: int
+    own: dict[str, int] = field(default_factory=dict)
+    since: int = 0
+    looked: int = 0
+
+    def of(self, prefix: str) -> int:
+        """Return the horizon of a resource, of all for a prefix that is of none."""
+        if prefix in ("", "/"):
+            return max([self.all, *self.own.values()])
+        return self.own.get(prefix, self.all)
+
+    def encode(self) -> bytes:
+        """Return it as it is stored."""
+        return orjson.dumps({"all": self.all, "own": self.own, "since": self.since, "looked": self.looked})
+
+
+def read_horizons(kv: Any) -> Horizons:
+    """Return what is stored. Raises StoreError."""
+    try:
+        told = orjson.loads(kv.value)
+        own = {str(prefix): int(revision) for prefix, revision in told["own"].items()}
+        return Horizons(max(int(told["all"]), kv.create_revision), own, int(told["since"]), int(told["looked"]))
+    except (ValueError, TypeError, LookupError, AttributeError):
+        raise StoreError(f"etcd: {kv.key!r} is damaged") from None
+
+
+async def scan_entries(client: EtcdClient, layout: EntryLayout, start: bytes, end: bytes) -> AsyncIterator[Found]:
+    """Yield the keys of entries in a range. Raises StoreError."""
+    while True:
+        asked = m.RangeRequest(key=start, range_end=end, limit=_PAGE, keys_only=True)
+        answer = await client.ask("range", asked)
+        for kv in answer.kvs:
+            found = layout.read_key(kv)
+            if found is not None:
+                yield found
+        if not answer.more:
+            return
+        start = answer.kvs[-1].key + b"\0"
+        await asyncio.sleep(0)
+
+
+class LogTrimmer:
+    """One server's part in it. horizons: as this server knows them."""
+
+    def __init__(self, client: EtcdClient, layout: EntryLayout, bounds: Bounds, fence: bytes) -> None:
+        self.horizons = Horizons(0)
+        self._client = client
+        self._layout = layout
+        self._bounds = bounds
+        self._fence = fence  # is written with what is deleted, so that watches are told of the revision
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Begin a log where there is none, and look after it from now on. Raises StoreError."""
+        await self.begin()
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def begin(self) -> None:
+        """Begin a log where there is none: states before it are not known. Raises StoreError."""
+        now = int(clock.time() * 1000)
+        key, value = self._layout.marker, Horizons(0, {}, now).encode()
+        absent = m.Compare(result=m.EQUAL, target=m.CREATE, key=key, create_revision=0)
+        put = m.Request(request_put=m.PutRequest(key=key, value=value))
+        await self._client.ask("txn", m.TxnRequest(compare=[absent], success=[put]))
+        await self.look()
+
+    async def stop(self) -> None:
+        """Look no more."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def look(self) -> int:
+        """Read the horizons. Returns the revision of their key. Raises StoreError."""
+        kvs = (await self._client.ask("range", m.RangeRequest(key=self._layout.marker))).kvs
+        if not kvs:
+            raise StoreError("etcd: the change log was deleted; restart the server")
+        self.horizons = read_horizons(kvs[0])
+        return int(kvs[0].mod_revision)
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(_PERIOD)
+            try:
+                await self.trim()
+            except StoreError as error:
+                log.warning("etcd: the change log was not trimmed: %s", error)
+
+    async def trim(self) -> None:
+        """Delete what is beyond the bounds, unless another server has looked lately. Raises StoreError."""
+        revision = await self.look()
+        now = int(clock.time() * 1000)
+        if 0 <= now - self.horizons.looked < _PERIOD * 900 or not await self._put(revision, now):
+            return
+        start, end = self._layout.under(keys.ALL)
+        found = [one async for one in scan_entries(self._client, self._layout, start, end)]
+        found.sort(key=lambda one: one.order)
+        horizons = self._cut(found, now)
+        if horizons != self.horizons:
+            revision = await self.look()
+            if not await self._put(revision, now, horizons):
+                return
+        gone = [one.there for one in found if one.revision <= self.horizons.of(keys.prefix_of(one.key))]
+        put = m.Request(request_put=m.PutRequest(key=self._fence))
+        for place in range(0, len(gone), _TOGETHER):
+            some = [m.Request(request_delete_range=m.DeleteRequest(key=key)) for key in gone[place : place + _TOGETHER]]
+            await self._client.ask("txn", m.TxnRequest(success=[*some, put]))
+
+    async def _put(self, revision: int, now: int, horizons: Horizons | None = None) -> bool:
+        """Write the horizons; whether nobody else has done so meanwhile."""
+        wanted = horizons or self.horizons
+        wanted.looked = now
+        key = self._layout.marker
+        same = m.Compare(result=m.EQUAL, target=m.MOD, key=key, mod_revision=revision)
+        put = m.Request(request_put=m.PutRequest(key=key, value=wanted.encode()))
+        fence = m.Request(request_put=m.PutRequest(key=self._fence))
+        answer = await self._client.ask("txn", m.TxnRequest(compare=[same], success=[put, fence]))
+        if answer.succeeded:
+            self.horizons = wanted
+        return bool(answer.succeeded)
+
+    def _cut(self, found: list[Found], now: int) -> Horizons:
+        """Return the horizons that the bounds ask for. found: all entries, oldest first."""
+        was = self.horizons
+        made = Horizons(was.all, dict(was.own), was.since, was.looked)
+        common = [one for one in found if keys.prefix_of(one.key) not in self._bounds.own]
+        last = _find_last(self._bounds.all, common, now, lambda one: one.revision > was.all)
+        if last is not None:
+            made.all, made.since = last.revision, max(was.since, last.name.at)
+        for prefix, keep in self._bounds.own.items():
+            own = [one for one in found if one.key.startswith(prefix)]
+            last = _find_last(keep, own, now, lambda one: True)
+            if last is not None:
+                made.own[prefix] = max(last.revision, made.own.get(prefix, was.all))
+        return made
+
+
+def _find_last(keep: Keep | None, found: list[Found], now: int, counts: Callable[[Found], bool]) -> Found | None:
+    """Return the newest entry that is to go, None where all may stay."""
+    kept = [one for one in found if counts(one)]
+    rows, size, last = len(kept), sum(one.name.size for one in kept), None
+    for one in kept:
+        if keep is not None and rows <= keep.count and size <= keep.size and now - one.name.at <= keep.age * 1000:
+            break
+        rows, size, last = rows - 1, size - one.name.size, one
+    return last

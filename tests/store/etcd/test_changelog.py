@@ -1,0 +1,236 @@
+"""The change log in etcd, against a model that keeps everything."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import random
+from typing import Any, NamedTuple
+from unittest import mock
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from podless import Server
+from podless.apis.layout import key_layout
+from podless.store import Compacted, Operation, Stored
+from podless.store.contract import AUTHOR, Author
+from podless.store.etcd import trimmer
+from podless.store.etcd.settings import Etcd
+from podless.store.etcd.store import EtcdStore
+from podless.store.history import Keep
+from podless.store.past import Bounds
+from podless.testing.ask import Lines, ask_app
+
+pytestmark = pytest.mark.slow
+
+KEYS = ["/example.com/gadgets/a/x", "/example.com/gadgets/a/x-y", "/core/services/b/x", "/core/nodes/x"]
+PREFIXES = ["/example.com/gadgets/", "/example.com/gadgets/a/", "/core/services/", "/core/nodes/", "/"]
+FOREVER = Keep(age=1e9, size=1 << 40, count=1 << 40)
+LOG = "/apis/history.podless.dev/v1"
+_NUMBERS = itertools.count()
+
+
+class Event(NamedTuple):
+    revision: int
+    key: str
+    value: bytes | None
+    author: Author
+
+
+def made(etcd: str, prefix: str, bounds: Bounds | None) -> EtcdStore:
+    return EtcdStore(Etcd(servers=(etcd,), prefix=prefix), key_layout(prefix), interval=0, bounds=bounds)
+
+
+async def opened(etcd: str, prefix: str, bounds: Bounds | None) -> EtcdStore:
+    store = made(etcd, prefix, bounds)
+    await store.open()
+    return store
+
+
+async def trim(store: EtcdStore) -> None:
+    assert store.changelog is not None
+    with mock.patch.object(trimmer, "_PERIOD", 0.0):
+        await store.changelog.trimmer.trim()
+
+
+async def pages(store: EtcdStore, prefix: str, revision: int) -> list[Any]:
+    """A state in pages of two."""
+    found, after = [], ""
+    while True:
+        page, after = await store.page(revision, after, 2, prefix)
+        found += page
+        if not after:
+            return found
+
+
+async def check(store: EtcdStore, model: list[Event]) -> None:
+    log = store.changelog
+    assert log is not None
+    for prefix in PREFIXES:
+        horizon = log.trimmer.horizons.of(prefix if prefix.count("/") == 3 else "/")
+        for revision in {event.revision for event in model if event.revision >= horizon}:
+            expected: dict[str, tuple[int, bytes | None]] = {}
+            for event in model:
+                if event.revision <= revision and event.key.startswith(prefix):
+                    expected[event.key] = (event.revision, event.value)
+            present = [(key, *told) for key, told in expected.items() if told[1] is not None]
+            for found in (await store.range_at(prefix, revision), await pages(store, prefix, revision)):
+                assert sorted((one.key, one.revision, one.stored.data) for one in found) == sorted(present)
+        told = [
+            Event(one.revision, one.key, one.stored and one.stored.data, one.author)
+            for one in await log.under([prefix])
+        ]
+        assert told == [one for one in reversed(model) if one.key.startswith(prefix) and one.revision > horizon]
+    for key in KEYS:
+        own = [one for one in reversed(model) if one.key == key and one.revision > log.trimmer.horizons.all]
+        assert [one.revision for one in await log.of_key(key)] == [one.revision for one in own]
+        paged, before = [], 0
+        while page := await log.of_key(key, before, 0, 2):
+            paged += [one.revision for one in page]
+            before = page[-1].sequence
+        assert paged == [one.revision for one in own]
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["write"] * 8 + ["delete", "compact", "trim", "reopen"]),
+        st.integers(0, len(KEYS) - 1),
+        st.integers(0, 3),
+    ),
+    min_size=10,
+    max_size=40,
+)
+
+
+async def run(etcd: str, steps: list[tuple[str, int, int]], bounds: Bounds) -> None:
+    prefix = f"/log{next(_NUMBERS)}"
+    store = await opened(etcd, prefix, bounds)
+    model: list[Event] = []
+    state: dict[str, int] = {}
+    for number, (what, place, user) in enumerate(steps):
+        key, author = KEYS[place], Author(f"user-{user}", verb="update", audit=bytes([user]) * 16 if user else b"")
+        if what == "compact":
+            await store.compact(await store.current() - place)
+        elif what == "trim":
+            await trim(store)
+        elif what == "reopen":
+            await store.close()
+            store = await opened(etcd, prefix, bounds)
+        elif what == "write" or key in state:
+            value = None if what == "delete" else b'{"metadata":{"resourceVersion":""},"n":%d}' % number
+            AUTHOR.set(author)
+            stored = Stored(value, 32) if value is not None else None
+            revision = await store.commit([Operation(key, stored, state.get(key, 0))])
+            model.append(Event(revision, key, value, author))
+            if value is None:
+                del state[key]
+            else:
+                state[key] = revision
+    await check(store, model)
+    await store.close()
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS, most=st.none() | st.integers(0, 12))
+def test_states_and_changes_are_those_that_were_written(
+    etcd: str, steps: list[tuple[str, int, int]], most: int | None
+) -> None:
+    bounds = Bounds(FOREVER if most is None else Keep(age=1e9, size=1 << 40, count=most))
+    asyncio.run(run(etcd, steps, bounds))
+
+
+async def test_what_another_program_wrote_in_between_is_not_told_and_not_made_up(etcd: str) -> None:
+    prefix, key = f"/log{next(_NUMBERS)}", KEYS[0]
+    store, other = await opened(etcd, prefix, Bounds(FOREVER)), await opened(etcd, prefix, None)
+    first = await store.commit([Operation(key, Stored(b"1"), 0)])
+    foreign = await other.commit([Operation(key, Stored(b"2"), first)])
+    last = await store.commit([Operation(key, Stored(b"3"), foreign)])
+    log = store.changelog
+    assert log is not None
+    assert [one.revision for one in await log.of_key(key)] == [last, first]
+    await store.compact(last)
+    assert [one.revision for one in await log.of_key(key)] == [last]
+    assert [one.stored.data for one in await store.range_at(key, foreign)] == [b"2"]
+    with pytest.raises(Compacted):
+        await store.range_at(key, first)
+    for one in (store, other):
+        await one.close()
+
+
+async def test_all_changes_of_a_commit_are_told_once_in_their_order(etcd: str) -> None:
+    store = await opened(etcd, f"/log{next(_NUMBERS)}", Bounds(FOREVER))
+    revision = await store.commit([Operation(key, Stored(b"1"), 0) for key in KEYS])
+    log = store.changelog
+    assert log is not None
+    told = await log.under(["/"])
+    assert [one.key for one in told] == KEYS[::-1]
+    assert {one.revision for one in told} == {revision}
+    assert await log.under(["/"], after=await log.sequence_of(revision)) == []
+    assert len(await log.under(["/"], after=await log.sequence_of(revision - 1))) == len(KEYS)
+    await store.close()
+
+
+async def test_a_resource_without_bounds_is_not_in_the_log(etcd: str) -> None:
+    store = await opened(etcd, f"/log{next(_NUMBERS)}", Bounds(FOREVER, {"/core/nodes/": None}))
+    for key in KEYS:
+        await store.commit([Operation(key, Stored(b"1"), 0)])
+    log = store.changelog
+    assert log is not None
+    assert {one.key for one in await log.under(["/"])} == set(KEYS[:3])
+    await store.close()
+
+
+async def test_a_large_object_can_be_written_and_its_state_is_left_out(etcd: str) -> None:
+    store, key = await opened(etcd, f"/log{next(_NUMBERS)}", Bounds(FOREVER)), KEYS[0]
+    large = random.Random(1).randbytes(1_400_000)
+    first = await store.commit([Operation(key, Stored(large), 0)])
+    last = await store.commit([Operation(key, Stored(large + b"2"), first)])
+    log = store.changelog
+    assert log is not None
+    assert [one.revision for one in await log.of_key(key)] == [last, first]
+    await store.compact(last)
+    with pytest.raises(Compacted):
+        await store.range_at(key, first)
+    await store.close()
+
+
+async def test_a_restore_begins_a_new_log(etcd: str) -> None:
+    store = await opened(etcd, f"/log{next(_NUMBERS)}", Bounds(FOREVER))
+    revision = await store.commit([Operation(KEYS[0], Stored(b"1"), 0)])
+    await store.advance(revision + 3)
+    log = store.changelog
+    assert log is not None
+    assert await log.under(["/"]) == []
+    with pytest.raises(Compacted):
+        await store.range_at("/", revision)
+    await store.close()
+
+
+async def test_a_server_tells_who_did_what_and_shows_states_of_any_age(etcd: str) -> None:
+    prefix = f"/log{next(_NUMBERS)}"
+    async with Server(store="etcd", etcd=Etcd(servers=(etcd,), prefix=prefix, compaction=0)) as server:
+        lines = await Lines.of(server._running(), f"{LOG}/namespaces/default/history", fieldSelector="object.name=one")
+        obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}, "data": {"n": "0"}}
+        [first] = await server.client.apply(obj)
+        await server.client.apply(obj | {"data": {"n": "1"}})
+        await server.client.delete("configmap", "one")
+        events = [await lines.next() for _ in range(3)]
+        assert [one and one["object"]["operation"] for one in events] == ["create", "update", "delete"]
+        lines.stop()
+        changes = await server.client.history("configmap", "one")
+        assert [(one.operation, one.verb, [field.after for field in one.fields]) for one in changes] == [
+            ("create", "apply", []),
+            ("update", "apply", ["1"]),
+            ("delete", "delete", []),
+        ]
+        cluster = server._running().cluster
+        assert cluster is not None
+        store = cluster.store
+        assert store is not None
+        await store.compact(await store.current())
+        at = {"resourceVersion": first["metadata"]["resourceVersion"], "resourceVersionMatch": "Exact"}
+        path = "/api/v1/namespaces/default/configmaps"
+        assert await ask_app(server._running(), "GET", f"{path}/one", **at) == first
+        assert (await ask_app(server._running(), "GET", path, **at))["items"][0]["data"] == {"n": "0"}
