@@ -500,6 +500,7 @@ UNSHARED = {
     "codec/yamltext.py": "a reader of one body",
     "codec/yamlwrite.py": "a writer of one answer",
     "structs/protobuf_messages.py": "of the process, behind a lock, and seen as a whole",
+    "kinds/declared/reading.py": "a reader of one annotation",
     "cel/checker.py": "a tree before anybody else has it",
     "cel/cost.py": "one estimate",
     "cel/generate.py": "one compilation",

@@ -11,6 +11,7 @@ import yaml
 
 from podless.cli import main
 from tests.conftest import CRDS, Client, definition
+from tests.kinds.declared import define
 
 # as controller-tools wrote definitions for years: no scope for unknown fields, dates without a type, metadata: {}
 PUBLISHED = """
@@ -268,3 +269,38 @@ def test_help_names_the_exit_codes(capsys: Any) -> None:
         main(["convert", "--help"])
     assert ended.value.code == 0
     assert "exit codes:" in capsys.readouterr().out
+
+
+def test_custom_resources_are_converted_as_their_definitions_declare(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    definition = define("[{between: [v1, v2], move: {spec.size: spec.replicas}}]")
+    (tmp_path / "crd.yaml").write_text(yaml.safe_dump(definition))
+    head = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}}
+    other = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+    given = [{**head, "spec": {"size": 3}}, other, {**head, "apiVersion": "example.com/v9"}]
+    (tmp_path / "given.yaml").write_text(yaml.safe_dump_all(given))
+    assert (
+        main(["convert", "--to", "v2", "--definitions", str(tmp_path / "crd.yaml"), str(tmp_path / "given.yaml")]) == 2
+    )
+    told = capsys.readouterr()
+    made = {**head, "apiVersion": "example.com/v2", "spec": {"replicas": 3}}
+    assert list(yaml.safe_load_all(told.out)) == [made, other]
+    assert told.err == f"error: {tmp_path}/given.yaml[3] a: the definition has no version v9\n"
+
+
+def test_a_conversion_needs_a_definition_with_the_version(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "crd.yaml").write_text(yaml.safe_dump(define("[{between: [v1, v2]}]")))
+    assert main(["convert", "--to", "v3", str(tmp_path / "crd.yaml")]) == 2
+    assert capsys.readouterr().err == "error: --to: none of the definitions has a version v3\n"
+    assert main(["convert", "--definitions", "x", str(tmp_path / "crd.yaml")]) == 2
+    assert capsys.readouterr().err == "error: --to: --definitions needs --to\n"
+
+
+def test_check_converts_custom_resources(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rules = "[{from: v1, to: v2, set: {spec.hours: 'int(self.spec.time)'}}, {from: v2, to: v1}]"
+    widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "a"}, "spec": {"time": "x"}}
+    (tmp_path / "all.yaml").write_text(yaml.safe_dump_all([define(rules), widget]))
+    assert main(["check", str(tmp_path / "all.yaml")]) == 1
+    said = "error: declared conversion for example.com/v1, Kind=Widget failed: v1 to v2: spec.hours: type"
+    assert said in capsys.readouterr().out

@@ -64,6 +64,7 @@ def define_kind(definition: Object) -> Made:
     errors = objectmeta.validate_metadata(whole["metadata"], namespaced=False, name_check=Strategy().name_errors)
     errors += rules.validate_create(whole, DefinitionRules())
     warnings = [*(f"unknown field {gotext.quote(path)}" for path in unknown), *rules.warn_of_formats(whole)]
+    warnings += [] if errors else rules.warn_of_conversions(whole)
     return Made(None if errors else compile_kind(whole, serializer.encode_json(whole)), errors, warnings)
 
 
@@ -126,6 +127,17 @@ def check_update(
     if not errors:
         warnings += _warnings(kind, version, obj, old)
     return Checked(obj, "", body.warnings, errors, warnings)
+
+
+def convert_object(kind: Kind, obj: Object, version: str) -> Object:
+    """Return a custom object in another version, as its definition declares the conversion.
+
+    Raises Internal where only a webhook or a hook can convert it, or where a declared conversion fails.
+    """
+    wanted = kind.by_version[version]
+    made = kind.strategy.convert(kind, wanted, obj)
+    kind.strategy.trim(wanted, made)
+    return made
 
 
 def read_accepted(kind: Kind, version: Version, raw: bytes) -> Object | None:

@@ -7,7 +7,7 @@ from typing import Any
 from podless.cel import values
 from podless.cel.bounds import charge_each
 from podless.cel.compare import equal
-from podless.cel.errors import EvaluationError, no_overload
+from podless.cel.errors import EvaluationError, NoSuchKey, no_overload
 from podless.cel.values import LISTS, Message, Optional, TypeValue, Uint
 
 
@@ -39,7 +39,7 @@ def index(place: Any, key: Any) -> Any:
         try:
             return place[key]
         except (KeyError, TypeError):
-            raise EvaluationError(f"no such key: {show(key)}") from None
+            raise NoSuchKey(show(key)) from None
     if kind in LISTS:
         number = position(key)
         if 0 <= number < len(place):
@@ -47,7 +47,7 @@ def index(place: Any, key: Any) -> Any:
         raise EvaluationError(f"index out of bounds: {number}")
     if kind is Optional:
         return optional_index(place, key)
-    raise EvaluationError(f"no such key: {show(key)}")
+    raise NoSuchKey(show(key))
 
 
 def position(key: Any) -> int:
@@ -69,14 +69,14 @@ def select(value: Any, field: str) -> Any:
         try:
             return value[field]
         except KeyError:
-            raise EvaluationError(f"no such key: {field}") from None
+            raise NoSuchKey(field) from None
     if kind is Optional:
         return optional_index(value, field)
     if isinstance(value, values.Fields):
         return value[field]
     if kind in LISTS:
         position(field)
-    raise EvaluationError(f"no such key: {field}")
+    raise NoSuchKey(field)
 
 
 def has(value: Any, field: str, lenient: bool = False) -> bool:

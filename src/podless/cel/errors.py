@@ -82,6 +82,13 @@ class NoOverload(EvaluationError):
         super().__init__(message)
 
 
+class NoSuchKey(EvaluationError):
+    """A map or an object has no such key or field."""
+
+    def __init__(self, shown: str) -> None:
+        super().__init__(f"no such key: {shown}")
+
+
 class Halted(EvaluationError):
     """An error that ends the evaluation, even inside && and ||."""
 

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from podless.cel import access, arithmetic, bounds, compare, values
-from podless.cel.errors import CostExceeded, EvaluationError, Halted, NoOverload, Panic
+from podless.cel.errors import CostExceeded, EvaluationError, Halted, NoOverload, NoSuchKey, Panic
 from podless.cel.values import NONE, Optional, Uint
 
 
@@ -16,7 +16,7 @@ def _field(value: Any, real: str, name: str) -> Any:
     """A declared field; what is null is not there."""
     found = value.get(real)
     if found is None:
-        raise EvaluationError(f"no such key: {name}")
+        raise NoSuchKey(name)
     return found
 
 

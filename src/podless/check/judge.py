@@ -24,6 +24,7 @@ from podless.kinds import typemeta
 from podless.kinds.kind import Kind, Version
 from podless.meta import field as field_
 from podless.meta import gvk
+from podless.meta.errors import Internal
 from podless.meta.field import At, Path
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
@@ -207,7 +208,18 @@ class Judge:
             else offline.check_update(kind, served, raw, before)
         )
         self._report_findings(checked, part, found)
+        if checked.obj is not None and not checked.errors and kind.webhook is not None and "rules" in kind.webhook:
+            self._store(kind, served, checked.obj, part, found)
         self._keep(kind, served, checked, identity, part, found)
+
+    def _store(self, kind: Kind, version: Version, obj: Object, part: DocumentPart, found: _Found) -> None:
+        """Convert an object to all versions of its kind, as the server does to store and to show it."""
+        for other in kind.by_version.values():
+            if other is not version:
+                try:
+                    kind.strategy.convert(kind, other, obj)
+                except Internal as error:
+                    found.error(error.message, part.at, ("apiVersion",), "Conversion")
 
     def _unknown(self, part: DocumentPart, found: _Found, group: str, name: str, version: gvk.GroupVersion) -> None:
         """Nobody knows the kind."""
@@ -242,7 +254,7 @@ class Judge:
             found.warn("not checked as an update, for what it was before cannot be read", part.at, (), "Unchecked")
         elif (kind.group, kind.kind) == DEFINITION:
             definition.set_condition(old, "Established", "True", "", "", clock.now())
-        elif kind.webhook is not None and old["apiVersion"] != kind.api_version(version.name):
+        elif not _can_convert(kind) and old["apiVersion"] != kind.api_version(version.name):
             said = "not checked as an update, for only a webhook can tell what it was in this version"
             found.warn(said, part.at, ("apiVersion",), "Unchecked")
             return None
@@ -277,6 +289,11 @@ class Judge:
             outcome.definitions.append(kind.strategy.store(kind, checked.obj))
         elif isinstance(spec := part.value.get("spec"), dict) and isinstance(names := spec.get("names"), dict):
             outcome.unsound.add((str(spec.get("group")), str(names.get("kind"))))
+
+
+def _can_convert(kind: Kind) -> bool:
+    """Whether an object can be had in other versions without a webhook and hooks."""
+    return kind.webhook is None or "rules" in kind.webhook
 
 
 def read_document(document: Document, repeated: list[str]) -> tuple[Any, Floats]:

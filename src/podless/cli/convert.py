@@ -1,4 +1,4 @@
-"""podless convert: manifests of older generations to apiextensions.k8s.io/v1."""
+"""podless convert: manifests of older generations to apiextensions.k8s.io/v1, and custom resources to a version."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from podless.apis.apiextensions import manifests
+from podless.check.sources import CannotCheck
 from podless.codec import serializer
 from podless.schema import Note
+
+if TYPE_CHECKING:
+    from podless.check.convert import ObjectConverter
 
 _SEPARATOR = re.compile(r"^---(?=\s|$).*\n?", re.MULTILINE)
 _CODES = """
@@ -27,12 +32,13 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "convert",
-        help="convert v1beta1 and ThirdPartyResource manifests to v1 definitions",
+        help="convert older definitions to v1, and custom resources to another version",
         description=(
             "Convert CustomResourceDefinitions of apiextensions.k8s.io/v1beta1 and ThirdPartyResources of "
             "extensions/v1beta1 to CustomResourceDefinitions of apiextensions.k8s.io/v1 on standard output. "
-            "Schemas become structural; fields for which that is impossible stay unchecked. All other "
-            "manifests pass unchanged."
+            "Schemas become structural; fields for which that is impossible stay unchecked. With --to, also "
+            "convert custom resources to a version, by the conversions that their definitions declare in the "
+            "annotation podless.dev/conversion. All other manifests pass unchanged."
         ),
         epilog=_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -44,6 +50,14 @@ def add(commands: Any) -> None:
         "--prune",
         action="store_true",
         help="drop fields that the schema does not specify, even with preserveUnknownFields",
+    )
+    parser.add_argument("--to", metavar="VERSION", help="convert custom resources to this version, such as v2")
+    parser.add_argument(
+        "--definitions",
+        metavar="PATH",
+        action="append",
+        default=[],
+        help="file or folder with the definitions for --to, besides those in FILE; repeatable",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="report only what was lost, not what was inferred")
     parser.set_defaults(run=run)
@@ -61,14 +75,55 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace, output: _Output) -> None:
-    for name in options.files or ["-"]:
-        try:
-            text = sys.stdin.read() if name == "-" else Path(name).read_text()
-        except (OSError, UnicodeDecodeError) as error:
-            output.fail("stdin" if name == "-" else name, getattr(error, "strerror", None) or str(error))
-            continue
+    texts = [(name, text) for name in options.files or ["-"] if (text := _read(name, output)) is not None]
+    try:
+        output.objects = _make_converter(options, texts)
+    except CannotCheck as error:
+        output.fail("--to", str(error))
+        return
+    for name, text in texts:
         for place, document in enumerate(_documents(text), 1):
             _convert(document, f"{'stdin' if name == '-' else name}[{place}]", options.prune, output)
+
+
+def _read(name: str, output: _Output) -> str | None:
+    shown = "stdin" if name == "-" else name
+    try:
+        return sys.stdin.read() if name == "-" else Path(name).read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        output.fail(shown, getattr(error, "strerror", None) or str(error))
+        return None
+
+
+def _make_converter(options: argparse.Namespace, texts: Sequence[tuple[str, str]]) -> ObjectConverter | None:
+    """What converts custom resources, None where that is not wanted. Raises CannotCheck."""
+    if not options.to:
+        if options.definitions:
+            raise CannotCheck("--definitions needs --to")
+        return None
+    from podless.check.convert import ObjectConverter
+    from podless.check.run import read_definitions
+    from podless.check.sources import find_sources
+
+    given = [definition for _, text in texts for definition in _definitions(text)]
+    if options.definitions:
+        given += read_definitions(find_sources(options.definitions))
+    made = ObjectConverter(given, options.to)
+    if not made.knows_version:
+        raise CannotCheck(f"none of the definitions has a version {options.to}")
+    return made
+
+
+def _definitions(text: str) -> Iterator[dict[str, Any]]:
+    """The definitions of v1 in a stream."""
+    for document in _documents(text):
+        with suppress(serializer.YAMLError):
+            obj = serializer.decode_yaml(document.encode())
+            items = obj.get("items") if isinstance(obj, dict) and obj.get("kind") == "List" else [obj]
+            for item in items or ():
+                named = (item.get("apiVersion"), item.get("kind")) if isinstance(item, dict) else None
+                if named == ("apiextensions.k8s.io/v1", "CustomResourceDefinition"):
+                    yield item
 
 
 class _Output:
@@ -76,6 +131,7 @@ class _Output:
         self.quiet = quiet
         self.code = 0
         self.begun = False
+        self.objects: ObjectConverter | None = None  # for --to
 
     def put(self, text: str) -> None:
         if self.begun:
@@ -109,25 +165,31 @@ def _convert(text: str, where: str, prune: bool, output: _Output) -> None:
     except serializer.YAMLError as error:
         output.fail(where, error.message)
         return
-    if isinstance(obj, dict) and obj.get("kind") == "List" and any(map(manifests.is_older, obj.get("items") or ())):
-        items = [_one(item, where, prune, output) if manifests.is_older(item) else item for item in obj["items"]]
-        obj["items"] = [item for item in items if item is not None]
-        output.put(serializer.encode_yaml(obj).decode())
-    elif manifests.is_older(obj):
-        made = _one(obj, where, prune, output)
-        if made is not None:
-            output.put(serializer.encode_yaml(made).decode())
-    else:
+    if isinstance(obj, dict) and obj.get("kind") == "List" and isinstance(obj.get("items"), list):
+        items = [_one(item, where, prune, output) for item in obj["items"]]
+        if any(made is not item for made, item in zip(items, obj["items"], strict=True)):
+            obj["items"] = [item for item in items if item is not None]
+            text = serializer.encode_yaml(obj).decode()
         output.put(text)
+        return
+    made = _one(obj, where, prune, output)
+    if made is obj:
+        output.put(text)
+    elif made is not None:
+        output.put(serializer.encode_yaml(made).decode())
 
 
-def _one(obj: dict[str, Any], where: str, prune: bool, output: _Output) -> dict[str, Any] | None:
-    metadata = obj.get("metadata")
+def _one(obj: Any, where: str, prune: bool, output: _Output) -> Any:
+    """An object, converted where it has to be; None where that fails."""
+    metadata = obj.get("metadata") if isinstance(obj, dict) else None
     name = metadata.get("name") if isinstance(metadata, dict) else ""
     where = f"{where} {name}" if name else where
     try:
+        if not manifests.is_older(obj):
+            converted = output.objects.convert(obj) if output.objects is not None else None
+            return obj if converted is None else converted
         made, notes = manifests.convert_definition(obj, prune=prune)
-    except manifests.BadManifest as error:
+    except (manifests.BadManifest, CannotCheck) as error:
         output.fail(where, str(error))
         return None
     for note in notes:

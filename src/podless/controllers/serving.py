@@ -34,7 +34,7 @@ class Serving:
 
     def _converts_otherwise(self, key: str, served: Kind, kind: Kind) -> bool:
         """Whether other hooks convert the objects than did so far, or the same were loaded again."""
-        return _hook(served) != _hook(kind) or self._converts_since.get(key, 0) > served.changed
+        return _converter(served) != _converter(kind) or self._converts_since.get(key, 0) > served.changed
 
     def convert_anew(self, key: str) -> bool:
         """Hooks were loaded again: forget what they have made of the objects of a definition. False if they made none.
@@ -79,7 +79,7 @@ class Serving:
             if (
                 served is None
                 or not is_same_kind(served, kind)
-                or _hook(served) != _hook(kind)
+                or _converter(served) != _converter(kind)
                 or since > served.changed
             ):
                 # labels and conditions change nothing for its objects
@@ -88,6 +88,7 @@ class Serving:
             self._api.registry.wait(kind)
 
 
-def _hook(kind: Kind) -> str | None:
-    """The hook that converts the objects, "" for any; None for no hook."""
-    return (kind.webhook or {}).get("hook")
+def _converter(kind: Kind) -> tuple[str | None, str | None]:
+    """What converts the objects in the place of a webhook: the hook, "" for any, and the declared rules."""
+    given = kind.webhook or {}
+    return given.get("hook"), given.get("rules")

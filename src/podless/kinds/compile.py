@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from podless.kinds.custom import CustomStrategy
+from podless.kinds.declared import CONVERSION
 from podless.kinds.kind import VERBS, VERBS_TERMINATING, Column, Kind, Scale, Version, sort_versions
 from podless.kinds.version import Given
 
@@ -61,11 +62,14 @@ CONVERSION_HOOK = "podless.dev/conversion-hook"  # the annotation that names a h
 
 
 def _conversion(definition: dict[str, Any], hooked: bool) -> Mapping[str, Any] | None:
-    """Return the webhook or hook that converts the objects; None if podless does."""
+    """Return the webhook, hook or declared rules that convert the objects; None if versions differ in apiVersion only."""
     conversion = definition["spec"].get("conversion") or {}
     if conversion.get("strategy") == "Webhook":
         return MappingProxyType(conversion["webhook"])
-    named = (definition["metadata"].get("annotations") or {}).get(CONVERSION_HOOK) or ""
+    annotations = definition["metadata"].get("annotations") or {}
+    named = annotations.get(CONVERSION_HOOK) or ""
+    if not named and (rules := annotations.get(CONVERSION)):
+        return MappingProxyType({"rules": rules})
     return MappingProxyType({"hook": named}) if hooked or named else None
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from podless import schema as schemas
 from podless.codec import serializer
 from podless.kinds import scaling
+from podless.kinds.declared import CONVERSION, ConversionFault
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Checking, Faults, Reads, Strategy
 from podless.meta import objectmeta
@@ -17,6 +18,7 @@ from podless.runtime.meter import each
 
 if TYPE_CHECKING:
     from podless.cel.rules import NodeRules as Expressions
+    from podless.kinds.declared.carryout import Conversions
     from podless.schema import Schema
 
 
@@ -66,6 +68,28 @@ class CustomStrategy(Strategy[Kind]):
             if compiled.has_rules:
                 for with_floats in (False, True):
                     self.expressions(version, with_floats).complete()
+        if (declared := self.conversions(kind)) is not None:
+            declared.complete()
+
+    def conversions(self, kind: Kind) -> Conversions | None:
+        """The conversions that the definition declares, None where it declares none. Raises Internal if they are wrong.
+
+        Only a definition that was stored before its conversions were checked has wrong ones.
+        """
+        text = (kind.webhook or {}).get("rules")
+        if text is None:
+            return None
+        made, wrong = kind.made("declared conversions", lambda: self._read_conversions(kind, text))
+        if wrong:
+            raise Internal(f"declared conversion for Kind={kind.kind} failed: {wrong}")
+        return made
+
+    def _read_conversions(self, kind: Kind, text: str) -> tuple[Conversions, str]:
+        from podless.kinds.declared.reading import read_conversions
+
+        schemas = {version.name: self.schema(version) for version in kind.by_version.values()}
+        made, errors = read_conversions(text, schemas, f"metadata.annotations[{CONVERSION}]")
+        return made, str(errors[0]) if errors else ""
 
     def decode(
         self,
@@ -118,8 +142,7 @@ class CustomStrategy(Strategy[Kind]):
         if stored is not None:
             self.schema(stored).normalize(obj)
         if stored is not version:
-            _convert(kind, obj, version.name)
-            obj["apiVersion"] = kind.api_version(version.name)
+            obj = self._convert(kind, obj, version.name)
             self.schema(version).prune(obj, drop=True)
         return obj
 
@@ -128,9 +151,30 @@ class CustomStrategy(Strategy[Kind]):
         wanted = kind.api_version(kind.storage_version)
         storage = kind.by_version[kind.storage_version]
         if obj["apiVersion"] != wanted:
-            _convert(kind, obj, kind.storage_version)
-            obj["apiVersion"] = wanted
+            obj = self._convert(kind, obj, kind.storage_version)
             self.schema(storage).prune(obj, drop=True)
+        return obj
+
+    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
+        """As its definition declares, and else only the apiVersion changes."""
+        if self.conversions(kind) is None:
+            return super().convert(kind, version, obj)
+        return self._convert(kind, obj, version.name)
+
+    def _convert(self, kind: Kind, obj: Object, wanted: str) -> Object:
+        """An object in another version, not pruned. Raises Internal where only a webhook or a hook can tell."""
+        declared = self.conversions(kind)
+        api_version = kind.api_version(wanted)
+        if declared is not None:
+            try:
+                return declared.convert(obj, api_version)
+            except ConversionFault as fault:
+                said = f"declared conversion for {obj['apiVersion']}, Kind={kind.kind} failed: {fault}"
+                raise Internal(said) from None
+        if kind.webhook is not None and obj["apiVersion"] != api_version:
+            # those who can wait have asked it before they come here
+            raise Internal(f"conversion webhook for {obj['apiVersion']}, Kind={kind.kind} was not asked for {wanted}")
+        obj["apiVersion"] = api_version
         return obj
 
     def settled(self, kind: Kind) -> bool:
@@ -225,13 +269,6 @@ class CustomStrategy(Strategy[Kind]):
 
     def unselectable(self, name: str) -> str:
         return f"field label not supported: {name}"
-
-
-def _convert(kind: Kind, obj: Object, wanted: str) -> None:
-    """Change the apiVersion. Raises Internal if the kind has a webhook."""
-    if kind.webhook is not None:
-        # those who can wait have asked it before they come here
-        raise Internal(f"conversion webhook for {obj['apiVersion']}, Kind={kind.kind} was not asked for {wanted}")
 
 
 def _keep_status(obj: Object, old: Object) -> None:

@@ -105,7 +105,7 @@ class DefinitionStrategy(TypedStrategy):
         return serializer.encode_sorted(obj.get("spec")) != serializer.encode_sorted(old.get("spec"))
 
     def warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        return rules.warn_of_formats(obj, old)
+        return rules.warn_of_formats(obj, old) + rules.warn_of_conversions(obj, old)
 
 
 def _versions(obj: Object) -> list[Object]:

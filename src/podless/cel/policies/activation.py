@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from podless.cel.errors import EvaluationError
+from podless.cel.errors import EvaluationError, NoSuchKey
 from podless.cel.policies.environment import Expression
 from podless.cel.program import LIMIT
 from podless.cel.values import Fields
@@ -54,7 +54,7 @@ class _Variables(Fields):
         """The value, or the error that it gives."""
         made = self._made.get(name)
         if made is None:
-            return EvaluationError(f"no such key: {name}")
+            return NoSuchKey(name)
         if made.program is None:
             return EvaluationError(f"composited variable {gotext.quote(name)} fails to compile: {made.error}")
         try:

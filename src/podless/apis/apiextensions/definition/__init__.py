@@ -12,6 +12,7 @@ from podless.runtime import lazy
 
 if TYPE_CHECKING:
     from podless.apis.apiextensions.definition.advice import warn_of_formats
+    from podless.apis.apiextensions.definition.conversions import warn_of_conversions
     from podless.apis.apiextensions.definition.fill import prepare_create, prepare_update, set_defaults
     from podless.apis.apiextensions.definition.status import (
         accepted_names,
@@ -33,7 +34,12 @@ else:
             "status",
         )
         | dict.fromkeys(("validate_create", "validate_status_update", "validate_update"), "validate")
-        | {"set_structural": "status", "warn_of_formats": "advice", "bundle_fault": "webhook"},
+        | {
+            "set_structural": "status",
+            "warn_of_formats": "advice",
+            "warn_of_conversions": "conversions",
+            "bundle_fault": "webhook",
+        },
     )
 
 __all__ = [
@@ -51,5 +57,6 @@ __all__ = [
     "validate_create",
     "validate_status_update",
     "validate_update",
+    "warn_of_conversions",
     "warn_of_formats",
 ]

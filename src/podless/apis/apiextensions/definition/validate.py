@@ -16,6 +16,7 @@ from podless.apis.apiextensions.definition.columns import (
     check_subresources,
     kept_selectable,
 )
+from podless.apis.apiextensions.definition.conversions import check_declared
 from podless.apis.apiextensions.definition.schemas import Checker
 from podless.apis.apiextensions.definition.shared import Layout
 from podless.apis.apiextensions.definition.status import APPROVAL, approval_state, is_true, read_approval
@@ -38,7 +39,8 @@ def validate_create(crd: Object, rules: Expressions | None = None, *, legacy: bo
     """All that is wrong with a new definition. rules: compiles x-kubernetes-validations. legacy: it is of v1beta1."""
     errors = names.check_object_name(crd)
     errors += _spec(_layout(crd, legacy), None, rules, any_bundle=True)
-    return errors + _rest(crd, None, legacy)
+    errors += _rest(crd, None, legacy)
+    return errors or check_declared(crd, None)
 
 
 def validate_update(
@@ -50,7 +52,8 @@ def validate_update(
     any_bundle = not established or bool(webhook.bundle_fault(before.spec.get("conversion")))
     errors = _spec(layout, before, rules, any_bundle=any_bundle)
     errors += _immutable(new["spec"], old["spec"], established)
-    return errors + _rest(new, old, legacy)
+    errors += _rest(new, old, legacy)
+    return errors or check_declared(new, old)
 
 
 def validate_status_update(new: Object, old: Object) -> list[FieldError]:

@@ -1,0 +1,57 @@
+"""Custom resources in other versions, by the conversions that their definitions declare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from podless.apis import offline
+from podless.check.sources import CannotCheck
+from podless.kinds.kind import Kind
+from podless.kinds.view import copy_object
+from podless.meta.errors import Internal
+from podless.runtime.jsonobject import Object
+from podless.structs.structs import DecodeError
+
+
+class ObjectConverter:
+    """Converts the objects of some definitions to a version, where their kind has it.
+
+    definitions: in v1. Raises CannotCheck for one that a server would reject.
+    """
+
+    def __init__(self, definitions: Iterable[Object], version: str) -> None:
+        self._version = version
+        self._kinds: dict[tuple[str, str], Kind] = {}
+        for definition in definitions:
+            try:
+                made = offline.define_kind(definition)
+            except DecodeError as error:
+                raise CannotCheck(f"a definition cannot be read: {error}") from None
+            if made.kind is None:
+                raise CannotCheck(f"{definition['metadata'].get('name')}: {made.errors[0]}")
+            self._kinds[made.kind.group, made.kind.kind] = made.kind
+
+    @property
+    def knows_version(self) -> bool:
+        """Whether any of the kinds has the version."""
+        return any(self._version in kind.by_version for kind in self._kinds.values())
+
+    def convert(self, obj: Any) -> Object | None:
+        """Return an object in the version; None where nothing is to be done. Raises CannotCheck."""
+        if not isinstance(obj, dict) or not isinstance(obj.get("apiVersion"), str):
+            return None
+        group, _, given = obj["apiVersion"].rpartition("/")
+        kind = self._kinds.get((group, str(obj.get("kind"))))
+        if kind is None or given == self._version or self._version not in kind.by_version:
+            return None
+        if given not in kind.by_version:
+            raise CannotCheck(f"the definition has no version {given}")
+        if not isinstance(obj.get("metadata"), dict):
+            raise CannotCheck("metadata is not an object")
+        if kind.webhook is not None and "rules" not in kind.webhook:
+            raise CannotCheck("only a webhook or a hook can convert it: its definition declares no conversion")
+        try:
+            return offline.convert_object(kind, copy_object(obj), self._version)
+        except Internal as error:
+            raise CannotCheck(error.message) from None

@@ -1,0 +1,135 @@
+"""Declared conversions, ready to convert objects."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from podless.cel.errors import EvaluationError, NoSuchKey
+from podless.cel.program import LIMIT
+from podless.codec import serializer
+from podless.kinds.declared import ConversionFault
+from podless.kinds.declared.paths import Misfit, Path, find_holders, move_values, put_value, remove_value
+from podless.kinds.declared.values import Account, ValueTooLarge, to_json
+from podless.runtime.jsonobject import Object
+
+if TYPE_CHECKING:
+    from podless.cel.program import Program
+    from podless.schema import Schema
+
+BUDGET = 10 * LIMIT  # cost of all expressions for one object in one step, as for the rules of an object
+
+
+@dataclass(slots=True)
+class Step:
+    """What changes from one version to another.
+
+    schema: of the target version. moves: as `sort_moves` gives them. values: the targets of programs.
+    """
+
+    source: str
+    target: str
+    schema: Schema
+    moves: list[Any] = field(default_factory=list)
+    values: list[tuple[Path, Program]] = field(default_factory=list)
+    removed: list[Path] = field(default_factory=list)
+    defaults: list[tuple[Path, Any]] = field(default_factory=list)
+
+    def carry_out(self, obj: Object) -> Object:
+        """Return an object of the source version as one of the target version, a new one. Raises ConversionFault."""
+        made: Object = serializer.copy_value(obj)
+        try:
+            move_values(made, self.moves)
+            left, account = BUDGET, Account()
+            for path, program in self.values:
+                left -= self._set(made, obj, path, program, left, account)
+            for path in self.removed:
+                remove_value(made, path)
+            for path, value in self.defaults:
+                _fill(made, path, value)
+        except Misfit as error:
+            raise ConversionFault(str(error)) from None
+        return made
+
+    def _set(self, made: Object, obj: Object, path: Path, program: Program, left: int, account: Account) -> int:
+        """Set a field to the value of an expression. Returns the cost."""
+        try:
+            value, cost = program.run(obj, limit=min(LIMIT, left))
+            plain = to_json(value, program.type, account)
+        except NoSuchKey as error:  # the object has none of the fields that the value is made of
+            return error.cost
+        except EvaluationError as error:
+            raise ConversionFault(f"{path.text}: {error}") from None
+        except ValueTooLarge as error:
+            raise ConversionFault(f"{path.text}: {error}") from None
+        if path.steps[0] == "metadata" and not isinstance(plain, str | None):
+            raise ConversionFault(f"{path.text}: a label or annotation must be a string")
+        if plain is None and program.type.kind == "opaque":
+            remove_value(made, path)  # optional.none()
+        else:
+            put_value(made, path, plain)
+        return cost
+
+    def complete(self) -> None:
+        """Make all that conversions can need."""
+        for _, program in self.values:
+            program.complete()
+
+
+def _fill(obj: Object, path: Path, value: Any) -> None:
+    for holder in find_holders(obj, path.steps):
+        if holder.get(path.name) is None:
+            holder[path.name] = serializer.copy_value(value)
+
+
+class Conversions:
+    """All declared conversions of a definition, between any two of its versions."""
+
+    def __init__(self, steps: Iterable[Step]) -> None:
+        self.steps: Mapping[tuple[str, str], Step] = {(step.source, step.target): step for step in steps}
+        self._ways: dict[tuple[str, str], tuple[Step, ...]] = {}
+        names = list(dict.fromkeys(name for pair in self.steps for name in pair))
+        for source in names:
+            for target, way in self._search(source).items():
+                self._ways[source, target] = way
+
+    def _search(self, source: str) -> dict[str, tuple[Step, ...]]:
+        """The shortest way from a version to each other one."""
+        found: dict[str, tuple[Step, ...]] = {source: ()}
+        todo = deque([source])
+        while todo:
+            name = todo.popleft()
+            for (start, end), step in self.steps.items():
+                if start == name and end not in found:
+                    found[end] = (*found[name], step)
+                    todo.append(end)
+        return found
+
+    def can_convert(self, source: str, target: str) -> bool:
+        """Whether there is a way from a version to another."""
+        return source == target or (source, target) in self._ways
+
+    def convert(self, obj: Object, api_version: str) -> Object:
+        """Return an object of any version with another apiVersion. Raises ConversionFault."""
+        source, target = (name.rpartition("/")[2] for name in (obj["apiVersion"], api_version))
+        if not self.can_convert(source, target):
+            raise ConversionFault(f"no conversion from {source} to {target} is declared")
+        made, before = obj, None
+        group = api_version.rpartition("/")[0]
+        for step in self._ways.get((source, target), ()):
+            if before is not None:  # in the version on the way there is only what that knows
+                made["apiVersion"] = f"{group}/{step.source}"
+                before.schema.prune(made, drop=True)
+            before = step
+            try:
+                made = step.carry_out(made)
+            except ConversionFault as fault:
+                raise ConversionFault(str(fault), f"{step.source} to {step.target}") from None
+        return {**made, "apiVersion": api_version}
+
+    def complete(self) -> None:
+        """Make all that conversions can need."""
+        for step in self.steps.values():
+            step.complete()

@@ -1,0 +1,178 @@
+"""Paths to fields of an object, such as spec.ports[*].name and metadata.annotations["example.com/size"]."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from podless.runtime.jsonobject import Object
+from podless.runtime.meter import charge
+
+_STEP = re.compile(
+    r"""(?:^|\.)(?P<name>[A-Za-z_$][A-Za-z0-9_$-]*+)|\[(?P<each>\*)\]|\[(?P<quoted>"(?:[^"\\]|\\.)*+")\]"""
+)
+_STEPS_MOST = 64
+_TEXTS: Object = {"type": "object", "additionalProperties": {"type": "string"}}
+ANYTHING: Object = {}  # the schema of a field of which no schema knows anything
+
+
+class BadPath(Exception):
+    """A text is no path; the message says why."""
+
+
+class Misfit(Exception):
+    """An object has something else where a path needs an object; the message names the place."""
+
+
+class Path(NamedTuple):
+    """A path. steps: names of fields and keys; None stands for each item of a list or map."""
+
+    text: str
+    steps: tuple[str | None, ...]
+
+    @property
+    def name(self) -> str:
+        """The last step."""
+        name = self.steps[-1]
+        assert name is not None
+        return name
+
+    @property
+    def prefix(self) -> tuple[str | None, ...]:
+        """The steps up to the last [*]."""
+        last = max((place for place, step in enumerate(self.steps, 1) if step is None), default=0)
+        return self.steps[:last]
+
+    def below(self, prefix: tuple[str | None, ...]) -> Path:
+        """The same path, as seen from an item of its prefix."""
+        return Path(self.text, self.steps[len(prefix) :])
+
+
+def parse_path(text: Any) -> Path:
+    """Read a path. Raises BadPath."""
+    if not isinstance(text, str) or not text:
+        raise BadPath("must be the path of a field, such as spec.size")
+    steps: list[str | None] = []
+    place = 0
+    while place < len(text):
+        found = _STEP.match(text, place) if place or text[0] != "." else None
+        if found is None or len(steps) == _STEPS_MOST:
+            raise BadPath('must be names separated by dots; write [*] for each item and ["name"] for other names')
+        if found["quoted"]:
+            try:
+                steps.append(json.loads(found["quoted"]))
+            except ValueError:
+                raise BadPath(f"{found['quoted']} is not a JSON string") from None
+        else:
+            steps.append(found["name"])
+        place = found.end()
+    if steps[0] is None or steps[-1] is None:
+        raise BadPath("must begin and end with the name of a field")
+    head = tuple(steps[:2])
+    if head[0] in ("apiVersion", "kind") or (
+        head[0] == "metadata" and (len(steps) < 3 or head[1] not in ("labels", "annotations"))
+    ):
+        raise BadPath("of metadata, only single labels and annotations can be converted")
+    return Path(text, tuple(steps))
+
+
+def find_schema(schema: Object, path: Path) -> Object | None:
+    """The schema of a field; None where the schema knows no such field, ANYTHING where it allows any."""
+    node: Any = schema
+    steps = path.steps
+    if steps[0] == "metadata":
+        node, steps = _TEXTS, steps[2:]
+    for step in steps:
+        if not node:
+            return ANYTHING
+        values = node.get("additionalProperties")
+        known = (node.get("properties") or {}).get(step) if step is not None else node.get("items")
+        if known is not None:
+            node = known
+        elif values is True or isinstance(values, dict):
+            node = values if isinstance(values, dict) else ANYTHING
+        elif node.get("x-kubernetes-preserve-unknown-fields") and step is not None:
+            return ANYTHING
+        else:
+            return None
+    return node if isinstance(node, dict) else ANYTHING
+
+
+def find_holders(obj: Any, steps: tuple[str | None, ...], *, make: bool = False) -> Iterator[Object]:
+    """The objects that have the field which the last step names. make: objects on the way that are not there.
+
+    Raises Misfit where something else is in the place of an object, and make is set.
+    """
+    if len(steps) == 1:
+        if isinstance(obj, dict):
+            yield obj
+        elif make:
+            raise Misfit("")
+        return
+    step, rest = steps[0], steps[1:]
+    if step is None:
+        items = obj.values() if isinstance(obj, dict) else obj if isinstance(obj, list) else ()
+        for item in list(items):
+            charge(1)
+            yield from find_holders(item, rest, make=make)
+        return
+    if not isinstance(obj, dict):
+        if make:
+            raise Misfit("")
+        return
+    below = obj.get(step)
+    if below is None:
+        if not make or rest[0] is None:
+            return
+        below = obj[step] = {}
+    yield from find_holders(below, rest, make=make)
+
+
+def put_value(obj: Object, path: Path, value: Any) -> None:
+    """Set a field, and make the objects on the way to it. Raises Misfit."""
+    try:
+        for holder in find_holders(obj, path.steps, make=True):
+            holder[path.name] = value
+    except Misfit:
+        raise Misfit(f"{path.text}: something on the way to it is not an object") from None
+
+
+def remove_value(obj: Object, path: Path) -> None:
+    """Drop a field."""
+    for holder in find_holders(obj, path.steps):
+        holder.pop(path.name, None)
+
+
+def is_within(path: Path, other: Path) -> bool:
+    """Whether a path is another one, or leads to something in it."""
+    return path.steps[: len(other.steps)] == other.steps
+
+
+def sort_moves(moves: Mapping[Path, Path]) -> list[tuple[tuple[str | None, ...], list[tuple[Path, Path]]]]:
+    """Moves by the list that they are in, the deepest lists first; paths are those from an item."""
+    by_prefix: dict[tuple[str | None, ...], list[tuple[Path, Path]]] = {}
+    for source, target in moves.items():
+        prefix = source.prefix
+        by_prefix.setdefault(prefix, []).append((source.below(prefix), target.below(prefix)))
+    return sorted(by_prefix.items(), key=lambda one: -len(one[0]))
+
+
+_NOTHING: Any = object()
+
+
+def move_values(obj: Object, moves: list[tuple[tuple[str | None, ...], list[tuple[Path, Path]]]]) -> None:
+    """Carry out moves: those of one list take all values first, so that two fields can change places. Raises Misfit."""
+    for prefix, together in moves:
+        for item in list(find_holders(obj, (*prefix, ""))):
+            taken = [(target, _take(item, source)) for source, target in together]
+            for target, value in taken:
+                if value is not _NOTHING:
+                    put_value(item, target, value)
+
+
+def _take(obj: Object, path: Path) -> Any:
+    for holder in find_holders(obj, path.steps):
+        return holder.pop(path.name, _NOTHING)
+    return _NOTHING

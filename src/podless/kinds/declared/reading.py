@@ -1,0 +1,261 @@
+"""The annotation of a definition as conversions, and all that is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from podless.cel import types
+from podless.cel.declared import Declared
+from podless.cel.errors import CelError, CompileError
+from podless.cel.program import Program
+from podless.cel.program import compile as compile_program
+from podless.cel.rules.definitions import RULE_LIMIT
+from podless.codec import serializer
+from podless.kinds.declared.carryout import Conversions, Step
+from podless.kinds.declared.fitting import check_default, check_move, check_value
+from podless.kinds.declared.paths import BadPath, Path, find_schema, is_within, parse_path, sort_moves
+from podless.meta import field
+from podless.meta.field import FieldError
+from podless.runtime.jsonobject import Object
+from podless.runtime.meter import charge
+
+if TYPE_CHECKING:
+    from podless.schema import Schema
+
+_MOST = 500  # entries and paths of all of them
+_EXPRESSION_MOST = 4096  # characters
+# an estimated cost from which on nothing is known of a size, such as that of string(1); the evaluation is limited, too
+_UNKNOWN = 1 << 60
+_WORDS = ("from", "to", "move", "set", "remove", "default")
+_TEXTS: Object = {"type": "object", "additionalProperties": {"type": "string"}}
+# what expressions see of metadata
+_METADATA: Object = {
+    "type": "object",
+    "properties": {
+        **{name: {"type": "string"} for name in ("name", "generateName", "namespace")},
+        "labels": _TEXTS,
+        "annotations": _TEXTS,
+    },
+}
+
+
+def read_conversions(text: str, schemas: Mapping[str, Schema], path: str) -> tuple[Conversions, list[FieldError]]:
+    """The conversions that an annotation declares, and what is wrong with them. schemas: of all versions, by name.
+
+    path: of the annotation, for the errors.
+    """
+    reader = _Reader(schemas)
+    reader.read(text, path)
+    conversions = Conversions(reader.steps.values())
+    if not reader.errors:
+        names = list(schemas)
+        for source in names:
+            for target in names:
+                charge(1)
+                if not conversions.can_convert(source, target):
+                    reader.errors.append(field.required(path, f"no conversion from {source} to {target} is declared"))
+    return conversions, reader.errors
+
+
+class _Reader:
+    def __init__(self, schemas: Mapping[str, Schema]) -> None:
+        self._schemas = schemas
+        self._declared: dict[str, Declared] = {}
+        self._moves: dict[tuple[str, str], dict[Path, Path]] = {}
+        self._written: dict[tuple[str, str], list[Path]] = {}
+        self._count = 0
+        self.steps: dict[tuple[str, str], Step] = {}
+        self.errors: list[FieldError] = []
+
+    def read(self, text: str, path: str) -> None:
+        """Read all entries."""
+        try:
+            entries = serializer.decode_yaml(text.encode())
+        except serializer.YAMLError as error:
+            self.errors.append(field.invalid(path, text, f"must be YAML: {error.message}"))
+            return
+        if not isinstance(entries, list):
+            self.errors.append(field.invalid(path, text, "must be a list of conversions"))
+            return
+        for place, entry in enumerate(entries):
+            self._entry(entry, f"{path}[{place}]")
+            if self._count > _MOST:
+                self.errors.append(field.too_many(path, self._count, _MOST))
+                return
+        for pair, moves in self._moves.items():
+            self.steps[pair].moves = sort_moves(moves)
+
+    def _entry(self, entry: Any, at: str) -> None:
+        """One entry: what changes between two versions, or from one to another."""
+        self._count += 1
+        if not isinstance(entry, dict):
+            self._wrong(at, entry, "must be an object with between and move, or with from and to")
+            return
+        known = ("between", "move") if "between" in entry else _WORDS
+        for name in entry:
+            if name not in known:
+                said = f"unknown; with {'between' if 'between' in entry else 'from and to'} there can be "
+                self.errors.append(field.forbidden(f"{at}.{name}", said + ", ".join(known[1:])))
+        if "between" in entry:
+            versions = entry["between"]
+            if not isinstance(versions, list) or len(versions) != 2:
+                self._wrong(f"{at}.between", versions, "must be a list of two versions")
+                return
+            places = (f"{at}.between[0]", f"{at}.between[1]")
+        else:
+            versions, places = [entry.get("from"), entry.get("to")], (f"{at}.from", f"{at}.to")
+        for version, place in zip(versions, places, strict=True):
+            if not isinstance(version, str) or version not in self._schemas:
+                self._wrong(place, version, f"must be a version of this definition: {', '.join(self._schemas)}")
+                return
+        if versions[0] == versions[1]:
+            self._wrong(places[1], versions[1], "must be another version")
+            return
+        pair = versions[0], versions[1]
+        self._begin(pair)
+        if "between" in entry:
+            self._begin(pair[::-1])
+        self._read_moves(pair, entry.get("move"), f"{at}.move", back="between" in entry)
+        self._read_values(pair, entry.get("set"), f"{at}.set")
+        self._read_removed(pair, entry.get("remove"), f"{at}.remove")
+        self._read_defaults(pair, entry.get("default"), f"{at}.default")
+
+    def _begin(self, pair: tuple[str, str]) -> Step:
+        if pair not in self.steps:
+            self.steps[pair] = Step(*pair, self._schemas[pair[1]])
+            self._moves[pair], self._written[pair] = {}, []
+        return self.steps[pair]
+
+    def _read_moves(self, pair: tuple[str, str], given: Any, at: str, *, back: bool) -> None:
+        for source_text, target_text in self._each(given, at):
+            place = f"{at}[{source_text}]"
+            source = self._path(source_text, pair[0], place)
+            target = self._path(target_text, pair[1], place)
+            if source is None or target is None:
+                continue
+            if source.prefix != target.prefix:
+                self._wrong(place, target_text, "must have the same path up to the last [*] as the field that moves")
+                continue
+            if self._move(pair, source, target, place) and back:
+                self._move(pair[::-1], target, source, place)
+
+    def _move(self, pair: tuple[str, str], source: Path, target: Path, place: str) -> bool:
+        """Note a move. Returns whether it is sound."""
+        schemas = [self._schemas[name].openapi for name in pair]
+        found = [find_schema(*one) for one in zip(schemas, (source, target), strict=True)]
+        assert found[0] is not None
+        assert found[1] is not None
+        why = check_move(found[0], found[1])
+        if why:
+            self._wrong(place, target.text, f"{source.text} of {pair[0]} does not fit: {why}")
+        elif self._claim(pair, target, place):
+            self._moves[pair][source] = target
+            return True
+        return False
+
+    def _read_values(self, pair: tuple[str, str], given: Any, at: str) -> None:
+        for text, source in self._each(given, at):
+            place = f"{at}[{text}]"
+            path = self._path(text, pair[1], place)
+            if path is None:
+                continue
+            if None in path.steps:
+                self._wrong(place, text, "must not have [*]: use map() in the expression")
+            elif not isinstance(source, str) or len(source) > _EXPRESSION_MOST:
+                said = f"must be an expression in CEL with at most {_EXPRESSION_MOST} characters"
+                self._wrong(place, source if isinstance(source, str | int | bool) else None, said)
+            elif self._claim(pair, path, place) and (program := self._compile(pair[0], source, place)):
+                node = find_schema(self._schemas[pair[1]].openapi, path) or {}
+                why = check_value(program.type, node)
+                if why:
+                    self._wrong(place, source, why)
+                self.steps[pair].values.append((path, program))
+
+    def _compile(self, version: str, source: str, at: str) -> Program | None:
+        declared = self._declared.get(version)
+        if declared is None:
+            openapi = self._schemas[version].openapi
+            properties = {**(openapi.get("properties") or {}), "metadata": _METADATA}
+            declared = self._declared[version] = Declared({**openapi, "properties": properties}, resource=True)
+        root = declared.root
+        try:
+            program = compile_program(source, {"self": root if root is not None else types.DYN}, schemas=declared)
+        except CompileError as error:
+            self._wrong(at, source, f"compilation failed: {error}")
+        except CelError as error:
+            self._wrong(at, source, f"program instantiation failed: {error}")
+        else:
+            cost = program.estimate().high
+            if RULE_LIMIT < cost < _UNKNOWN:
+                said = (
+                    f"estimated cost is {cost / RULE_LIMIT:.1f} times the limit: add maxItems, maxProperties and "
+                    "maxLength to the schema, or simplify the expression"
+                )
+                self.errors.append(field.forbidden(at, said))
+            return program
+        return None
+
+    def _read_removed(self, pair: tuple[str, str], given: Any, at: str) -> None:
+        if given is None:
+            return
+        if not isinstance(given, list):
+            self._wrong(at, None, "must be a list of paths")
+            return
+        for place, text in enumerate(given):
+            self._count += 1
+            path = self._path(text, pair[0], f"{at}[{place}]")
+            if path is not None:
+                self.steps[pair].removed.append(path)
+            if self._count > _MOST:
+                return
+
+    def _read_defaults(self, pair: tuple[str, str], given: Any, at: str) -> None:
+        for text, value in self._each(given, at):
+            place = f"{at}[{text}]"
+            path = self._path(text, pair[1], place)
+            if path is None:
+                continue
+            why = check_default(find_schema(self._schemas[pair[1]].openapi, path) or {}, value)
+            if why:
+                self._wrong(place, value if isinstance(value, str | int | bool) else None, why)
+            self.steps[pair].defaults.append((path, value))
+
+    def _each(self, given: Any, at: str) -> Iterator[tuple[str, Any]]:
+        """The entries of a map, as many as there may be."""
+        if given is None:
+            return
+        if not isinstance(given, dict):
+            self._wrong(at, None, "must be an object whose keys are paths")
+            return
+        for key, value in given.items():
+            self._count += 1
+            if self._count > _MOST:
+                return
+            yield key, value
+
+    def _path(self, text: Any, version: str, at: str) -> Path | None:
+        """A path that the schema of a version knows."""
+        try:
+            path = parse_path(text)
+        except BadPath as error:
+            self._wrong(at, text if isinstance(text, str) else None, str(error))
+            return None
+        if find_schema(self._schemas[version].openapi, path) is None:
+            self._wrong(at, text, f"the schema of {version} has no such field")
+            return None
+        return path
+
+    def _claim(self, pair: tuple[str, str], path: Path, at: str) -> bool:
+        """Whether nothing else writes to a field, or to a part of it."""
+        written = self._written[pair]
+        charge(len(written))
+        for other in written:
+            if is_within(path, other) or is_within(other, path):
+                self.errors.append(field.duplicate(at, f"{pair[0]} to {pair[1]}: {other.text}"))
+                return False
+        written.append(path)
+        return True
+
+    def _wrong(self, at: str, value: Any, why: str) -> None:
+        self.errors.append(field.invalid(at, value, why))

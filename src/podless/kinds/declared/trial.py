@@ -1,0 +1,89 @@
+"""Declared conversions on trial: objects that the schemas allow are converted to another version and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from podless.codec import serializer
+from podless.kinds.declared import ConversionFault
+from podless.kinds.declared.carryout import Conversions
+from podless.runtime.jsonobject import Object
+from podless.runtime.meter import charge
+from podless.schema.examples import make_examples
+
+if TYPE_CHECKING:
+    from podless.schema import Schema
+
+_EXAMPLES = 8  # objects for each step
+_FAULTS_MOST = 2  # objects that cannot be converted in a step, which may have taken long
+_TOLD_MOST = 20  # warnings
+_SHOWN = 120  # characters of a value
+
+
+def try_conversions(conversions: Conversions, schemas: Mapping[str, Schema], group: str, kind: str) -> list[str]:
+    """Return what generated objects lose, or how they fail, on the way to another version and back; each once.
+
+    schemas: of all versions, by name.
+    """
+    told: dict[tuple[str, str, str], str] = {}
+    for source, target in conversions.steps:
+        way = f"{source} to {target}"
+        head = {"apiVersion": f"{group}/{source}", "kind": kind, "metadata": {"name": "example"}}
+        count = faults = 0
+        for obj in make_examples(schemas[source], head, _EXAMPLES):
+            count += 1
+            for what, text in _try(conversions, schemas, obj, source, target):
+                told.setdefault((source, target, what), f"conversion from {way} {text}")
+                faults += what.startswith("!")
+            if len(told) >= _TOLD_MOST:
+                return list(told.values())
+            if faults >= _FAULTS_MOST:
+                break
+        if not count:
+            text = f"conversion from {way} was not tried: no valid object of {source} could be generated"
+            told[source, target, ""] = text
+    return list(told.values())
+
+
+def _try(
+    conversions: Conversions, schemas: Mapping[str, Schema], obj: Object, source: str, target: str
+) -> Iterator[tuple[str, str]]:
+    """What is wrong with the conversion of one object: the place, and the words for it."""
+    group = obj["apiVersion"].rpartition("/")[0]
+    try:
+        there = conversions.convert(obj, f"{group}/{target}")
+        errors = schemas[target].admit(there, drop=True)
+        for error in errors[:3]:
+            yield f"!{error.field}", f"makes an object that {target} rejects: {error}: from {_show(obj)}"
+        if errors or not conversions.can_convert(target, source):
+            return
+        back = conversions.convert(there, obj["apiVersion"])
+    except ConversionFault as fault:
+        yield f"!{fault.step}", f"fails: {fault}: from {_show(obj)}"
+        return
+    schemas[source].admit(back, drop=True)
+    for path, before, after in _differences(obj, back, ""):
+        if after is None:
+            yield path, f"and back loses {path}, such as {_show(before)}"
+        elif before is None:
+            yield path, f"and back adds {path}: {_show(after)}"
+        else:
+            yield path, f"and back changes {path}: {_show(before)} becomes {_show(after)}"
+
+
+def _differences(before: Any, after: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
+    """The places where two values differ."""
+    charge(1)
+    if isinstance(before, dict) and isinstance(after, dict):
+        for name in dict.fromkeys((*before, *after)):
+            yield from _differences(before.get(name), after.get(name), f"{path}.{name}" if path else name)
+    elif before != after or (before is None) is not (after is None):
+        yield path, before, after
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, dict) and "metadata" in value:
+        value = {name: part for name, part in value.items() if name not in ("apiVersion", "kind", "metadata")}
+    text = serializer.encode_json(value).decode()
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

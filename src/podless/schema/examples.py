@@ -1,0 +1,127 @@
+"""Objects that a schema allows, drawn at random and the same each time."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any, Final
+
+from podless.runtime.jsonobject import Object
+from podless.runtime.meter import charge
+from podless.schema.schema import Schema
+
+_DRAWN: Final = 6  # objects that are drawn for one that the schema must allow
+_DEEP: Final = 8  # levels below which only required fields are there
+_PARTS_MOST: Final = 500  # of one object
+_TEXTS: Final = ("a", "abc", "a-b", "10", "1:30", "a/b", "a.b", "A", "true", "1.5", "5Gi", "v1", "é")
+_FORMATS: Final = {
+    "date-time": ("2024-05-06T07:08:09Z",),
+    "date": ("2024-05-06",),
+    "duration": ("1h30m0s", "90s"),
+    "byte": ("YWJj",),
+    "uuid": ("0f8fad5b-d9cb-469f-a165-70867728950e",),
+    "ipv4": ("10.0.0.1",),
+    "ipv6": ("fe80::1",),
+    "cidr": ("10.0.0.0/8",),
+    "email": ("a@example.com",),
+    "uri": ("https://example.com/a",),
+    "hostname": ("example.com",),
+}
+
+
+def make_examples(schema: Schema, head: Object, count: int) -> Iterator[Object]:
+    """Yield up to `count` different objects that the schema allows, with its defaults; one has as few fields as can be.
+
+    head: apiVersion, kind and metadata. The rules of the schema are not looked at. Few or none are there where values
+    are hard to guess, such as those of a pattern.
+    """
+    seen: list[Object] = []
+    for number in range(count * _DRAWN):
+        if len(seen) == count:
+            return
+        drawn = _Drawn(number).draw(schema.openapi | {"type": "object"}, 0)
+        made = {**drawn, **head, "metadata": dict(head["metadata"])}
+        if not schema.admit(made) and made not in seen:
+            seen.append(made)
+            yield made
+
+
+class _Drawn:
+    """One object. number: 0 for the least one, 1 for one with all fields."""
+
+    def __init__(self, number: int) -> None:
+        self._chance = random.Random(number)
+        self._share = (0.0, 1.0)[number] if number < 2 else 0.6
+        self._left = _PARTS_MOST
+
+    def draw(self, node: Object, depth: int) -> Any:
+        charge(8)
+        self._left -= 1
+        if node.get("enum"):
+            return self._chance.choice(node["enum"])
+        if node.get("x-kubernetes-int-or-string"):
+            return self._chance.choice((5, "10%"))
+        match node.get("type"):
+            case "object":
+                return self._object(node, depth)
+            case "array":
+                return self._list(node, depth)
+            case "string":
+                return self._text(node)
+            case "integer":
+                return int(self._number(node))
+            case "number":
+                return self._number(node)
+            case "boolean":
+                return self._chance.random() < 0.5
+        return self._chance.choice(("a", 1, {"a": "b"}))
+
+    def _object(self, node: Object, depth: int) -> Object:
+        required = node.get("required") or ()
+        share = self._share if depth < _DEEP and self._left > 0 else 0.0
+        made = {}
+        for name, part in (node.get("properties") or {}).items():
+            root = depth == 0 and name in ("apiVersion", "kind", "metadata")
+            if not root and (name in required or self._chance.random() < share):
+                made[name] = self.draw(part, depth + 1)
+        values = node.get("additionalProperties")
+        if isinstance(values, dict):
+            least = min(node.get("minProperties") or 0, 10)
+            count = max(least, self._chance.randrange(3) if share else 0)
+            for name in ("a", "b", "c", "d", "e", "f", "g", "h", "i", "j")[:count]:
+                made[name] = self.draw(values, depth + 1)
+        return made
+
+    def _list(self, node: Object, depth: int) -> list[Any]:
+        least = min(node.get("minItems") or 0, 10)
+        full = self._share and depth < _DEEP and self._left > 0
+        count = max(least, self._chance.randrange(4) if full else 0)
+        made: list[Any] = []
+        most = node.get("maxItems")
+        for _ in range(count if most is None else min(count, most)):
+            item = self.draw(node.get("items") or {}, depth + 1)
+            if item not in made or node.get("x-kubernetes-list-type") is None:
+                made.append(item)
+        return made
+
+    def _text(self, node: Object) -> str:
+        known = _FORMATS.get(node.get("format") or "")
+        if known:
+            return self._chance.choice(known)
+        least, most = node.get("minLength") or 0, node.get("maxLength")
+        text = self._chance.choice(_TEXTS)
+        if "pattern" in node and isinstance(node.get("default") or node.get("example"), str):
+            text = str(node.get("default") or node.get("example"))
+        if len(text) < least <= 1000:
+            text += "x" * (least - len(text))
+        return text if most is None else text[: max(most, 0)]
+
+    def _number(self, node: Object) -> float:
+        low, high = node.get("minimum"), node.get("maximum")
+        if low is None:
+            low = high - 10 if high is not None else 0
+        high = high if high is not None else low + 10
+        step = node.get("multipleOf") or (1 if node.get("type") == "integer" else 0.5)
+        drawn = low + self._chance.randrange(8) * step
+        value = min(drawn, high)
+        return int(value) if float(value).is_integer() else value
