@@ -62,7 +62,7 @@ CONVERSION_HOOK = "podless.dev/conversion-hook"  # the annotation that names a h
 
 
 def _conversion(definition: dict[str, Any], hooked: bool) -> Mapping[str, Any] | None:
-    """Return the webhook, hook or declared rules that convert the objects; None if versions differ in apiVersion only."""
+    """Return the webhook, hook or declared rules that convert the objects; None if podless does."""
     conversion = definition["spec"].get("conversion") or {}
     if conversion.get("strategy") == "Webhook":
         return MappingProxyType(conversion["webhook"])
