@@ -169,7 +169,7 @@ def test_the_work_grows_with_a_content_type(piece: str) -> None:
 
 
 def test_an_error_is_in_no_other_form_than_json_for_who_wants_an_object_turned_into_something() -> None:
-    assert negotiate.of_error("application/yaml;as=Table;v=v1;g=meta.k8s.io") == AnswerForm()
+    assert negotiate.of_error("application/yaml;as=Table;v=v1;g=meta.k8s.io") == AnswerForm(pretty=True)
     assert negotiate.of_error("application/yaml;as=Table;v=v1;g=meta.k8s.io,application/yaml").media == negotiate.YAML
 
 

@@ -36,6 +36,27 @@ def test_the_text_of_an_unknown_error_is_told_nobody(caplog: pytest.LogCaptureFi
     assert "in failing" in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("accept", "indented"),
+    [
+        ("application/json;as=Table;v=v1;g=meta.k8s.io", True),
+        ("application/json;as=Table;v=v1;g=meta.k8s.io,application/json", False),
+        ("application/json;pretty=1", True),
+        ("text/css", True),
+        ("", False),
+    ],
+)
+def test_an_error_is_indented_for_clients_that_take_no_status(accept: str, indented: bool) -> None:
+    def fail(_: Request) -> Response:
+        raise BadRequest("no")
+
+    answer: Any = status.with_status(fail)(Request("GET", "/", {"accept": accept}))
+    body = b"".join(answer.chunks)
+    assert (b"\n  " in body) is indented
+    assert body.endswith(b"\n") is not indented
+    assert orjson.loads(body)["message"] == "no"
+
+
 @pytest.mark.parametrize("accept", ["", "application/yaml", "application/vnd.kubernetes.protobuf"])
 @pytest.mark.parametrize("agent", ["", "curl/8"])
 async def test_a_long_message_is_told_as_a_short_one_and_others_are_served_meanwhile(accept: str, agent: str) -> None:

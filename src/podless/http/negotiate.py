@@ -159,9 +159,12 @@ def for_people(query: Mapping[str, Sequence[str]], agent: str) -> bool:
 
 
 def of_error(accept: str) -> AnswerForm:
-    """The form of an error: YAML or protobuf for those who ask for it, else JSON."""
+    """Return the form of an error. It is indented JSON if the client takes nothing that an error can be written as.
+
+    Source: WriteObjectNegotiated and WriteRawJSON in apiserver's endpoints/handlers/responsewriters.
+    """
     form = choose_form(accept, _PLAIN, OFFERED, builtin=True)
-    return AnswerForm(form.media if form is not None else JSON)
+    return form if form is not None else AnswerForm(JSON, pretty=True)
 
 
 def _refusal(offered: tuple[str, ...]) -> str:

@@ -70,8 +70,10 @@ def with_status(handler: Handler) -> Handler:
 
 def _render(error: Exception, request: Request) -> Response:
     """The answer to a request that failed, indented for people."""
-    answer = render_error(error, request.headers.get("accept", ""))
-    if answer.media != JSON or not negotiate.for_people(request.query, request.headers.get("user-agent", "")):
+    accept = request.headers.get("accept", "")
+    answer = render_error(error, accept)
+    form = negotiate.make_readable(negotiate.of_error(accept), request.query, request.headers.get("user-agent", ""))
+    if answer.media != JSON or not form.pretty:
         return answer
     from podless.http.render import encode_pretty
 
