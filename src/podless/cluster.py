@@ -6,6 +6,7 @@ A process can have several clusters.
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from podless.admission import Admission
 from podless.admission.localhooks import check_declaration
-from podless.apis import catalog, runtimeconfig, schemes
+from podless.apis import catalog, features, runtimeconfig, schemes
 from podless.apis.admission import make_plugins
 from podless.apis.admissionregistration.group import VALIDATING_POLICIES
 from podless.apis.apiextensions.group import DEFINITIONS
@@ -66,6 +67,8 @@ from podless.store.sqlite import SQLiteStore
 from podless.verbs import storage
 from podless.verbs.call import API
 
+log = logging.getLogger("podless")
+
 
 class Cluster:
     """An API that can be started and stopped once.
@@ -110,6 +113,8 @@ class Cluster:
         """Start everything. Raises StartError, StoreError and OSError; call `stop` then, too."""
         settings = self.settings
         CURRENT.set(settings.release)  # all that runs for the cluster inherits the context
+        if idle := features.describe_ineffective(settings.kubernetes_version, settings.feature_gates):
+            log.warning("%s", idle)
         tokens = self._tokens()
         self.store = store = make_store(settings, self._database)
         cache = Cache(store)

@@ -1,10 +1,9 @@
 """The Kubernetes releases that podless speaks, and what differs between them.
 
-GATES are Kubernetes' feature gates, under its names, as far as anything here depends on them: by release their stage,
-and whether they are on. CHANGES has names of our own for what a release does otherwise without a gate: the releases
-that do it as the newest one does. Code asks for either by name (runtime/release.py), never for a release.
+CHANGES has names of our own for what a release does otherwise without a feature gate (apis/gates.py): the releases that
+do it as the newest one does. Code asks for either by name (runtime/release.py), never for a release.
 
-Sources: the metric kubernetes_feature_enabled of kube-apiservers 1.30 to 1.36, their recorded answers, the changelogs.
+Sources: recorded answers of kube-apiservers 1.30 to 1.36, and the changelogs.
 """
 
 from __future__ import annotations
@@ -12,8 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
+from podless.apis.gates import apply_gates, list_ineffective, load_gates
 from podless.apis.wording import make_sources, make_wording
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.option import StartError
@@ -27,65 +27,6 @@ UNRECORDED: Final = f"answers of {NAMES[-1]} are not recorded yet, and its new k
 SPANS: Final = "1.31,1.33, 1.31-1.33 or 1.31-"  # the forms that choose_all takes, for help
 
 
-class Gate(NamedTuple):
-    """A feature gate. known: the releases that have it. on: those where it is on unless it is set otherwise. fixed:
-    those where it can no longer be set, because it is generally available and locked.
-    """
-
-    known: str
-    on: str
-    fixed: str
-
-
-_NEVER = "1.0"
-GATES: Final[Mapping[str, Gate]] = {
-    "AggregatedDiscoveryRemoveBetaType": Gate("1.33-", "1.33-", _NEVER),
-    "AtomicWriteVolumeUserFields": Gate("1.37-", _NEVER, _NEVER),
-    "AuthorizeWithSelectors": Gate("1.31-", "1.32-", "1.34-"),
-    "CSIVolumeHealth": Gate("1.37-", _NEVER, _NEVER),
-    "ConstrainedImpersonation": Gate("1.35-", "1.36-", _NEVER),
-    "ContainerRestartRules": Gate("1.34-", "1.35-", _NEVER),
-    "CustomResourceFieldSelectors": Gate("1.30-", "1.31-", "1.32-"),
-    "DRADerivedAttributes": Gate("1.37-", _NEVER, _NEVER),
-    "DRADeviceCompatibilityGroups": Gate("1.37-", _NEVER, _NEVER),
-    "DRANodeAllocatableResources": Gate("1.37-", _NEVER, _NEVER),
-    "DRAOptionalNodeOperations": Gate("1.37-", _NEVER, _NEVER),
-    "DRAPartitionableDevicesType": Gate("1.37-", _NEVER, _NEVER),
-    "DynamicResourceAllocation": Gate("1.30-", "1.34-", "1.35-"),
-    "EmptyDirVolumeMode": Gate("1.37-", _NEVER, _NEVER),
-    "EnvFiles": Gate("1.34-", "1.35-", _NEVER),
-    "EvictionRequestAPI": Gate("1.37-", _NEVER, _NEVER),
-    "GRPCContainerProbeTLS": Gate("1.37-", _NEVER, _NEVER),
-    "H2CContainerProbe": Gate("1.37-", _NEVER, _NEVER),
-    "HPAConfigurableTolerance": Gate("1.33-", "1.35-", _NEVER),
-    "HPAGeneration": Gate("1.37-", "1.37-", _NEVER),
-    "HostnameOverride": Gate("1.34-", "1.35-", _NEVER),
-    "ImageVolume": Gate("1.31-", "1.35-", "1.36-"),
-    "InPlacePodVerticalScaling": Gate("1.30-", "1.33-", "1.35-"),
-    "InPlacePodVerticalScalingSchedulerPreemption": Gate("1.37-", _NEVER, _NEVER),
-    "JobManagedBy": Gate("1.30-", "1.32-", "1.35-"),
-    "JobSuccessPolicy": Gate("1.30-", "1.31-", "1.33-"),
-    "KubeletInUserNamespace": Gate("1.37-", "1.37-", _NEVER),
-    "MatchLabelKeysInPodAffinity": Gate("1.30-", "1.31-", "1.33-"),
-    "MutableCSINodeAllocatableCount": Gate("1.33-", "1.35-", "1.36-"),
-    "MutatingAdmissionPolicy": Gate("1.30-", "1.36-", "1.36-"),
-    "PodLevelResources": Gate("1.32-", "1.34-", _NEVER),
-    "PodLifecycleSleepActionAllowZero": Gate("1.32-", "1.33-", "1.34-"),
-    "PodObservedGenerationTracking": Gate("1.33-", "1.33-", "1.35-"),
-    "PreferSameTrafficDistribution": Gate("1.33-", "1.34-", "1.35-"),
-    "RecoverVolumeExpansionFailure": Gate("1.30-", "1.32-", "1.34-"),
-    "RecursiveReadOnlyMounts": Gate("1.30-", "1.31-", "1.33-"),
-    "RelaxedServiceNameValidation": Gate("1.34-", "1.36-", _NEVER),
-    "SELinuxChangePolicy": Gate("1.32-", "1.33-", "1.36-"),
-    "ServiceTrafficDistribution": Gate("1.30-", "1.31-", "1.33-"),
-    "StrictIPCIDRValidation": Gate("1.33-", "1.36-", _NEVER),
-    "SupplementalGroupsPolicy": Gate("1.31-", "1.33-", "1.35-"),
-    "UserNamespacesSupport": Gate("1.30-", "1.33-", "1.36-"),
-    "VolumeAttributesClass": Gate("1.30-", "1.34-", "1.34-"),
-    "VolumeBindMountOptions": Gate("1.37-", _NEVER, _NEVER),
-    "WatchList": Gate("1.30-", "1.32,1.34-", _NEVER),
-}
-
 # name of the change -> the releases that have it
 CHANGES: Final[Mapping[str, str]] = {
     # libraries of CEL: the first release that takes them in new expressions is one behind the one that brought them
@@ -97,6 +38,7 @@ CHANGES: Final[Mapping[str, str]] = {
     "EmulationInVersion": "1.31-",
     "BadDeleteOptions": "1.35-",  # are 400, and were 500
     "NumericFormats": "1.36-",  # are checked
+    "PodGenerations": "1.33-",  # count changes of the spec, whatever PodObservedGenerationTracking says of the status
     "SeldomFormatWarnings": "1.36-",  # also for numbers, and for formats of other types
     "FormatWarnings": "1.34-",
     "ValuesAsJSON": "1.34-",  # in field errors; in Go's syntax before
@@ -173,16 +115,15 @@ def choose_release(name: str = DEFAULT, gates: Mapping[str, bool] | None = None)
     if not gates:
         return release
     without = set(release.without)
-    for gate, on in gates.items():
-        row = GATES.get(gate)
-        if row is None or not covers(row.known, release.minor):
-            known = ", ".join(one for one, row in GATES.items() if covers(row.known, release.minor))
-            raise StartError(f"feature-gates: podless does not know {gate} in {name}; it knows {known}")
-        default = covers(row.on, release.minor)
-        if on is not default and covers(row.fixed, release.minor):
-            raise StartError(f"feature-gates: {gate} cannot be set: it is locked to {str(default).lower()} in {name}")
+    for gate, on in apply_gates(release.minor, gates).items():
         (without.discard if on else without.add)(gate)
     return replace(release, without=frozenset(without))
+
+
+def describe_ineffective(name: str, gates: Mapping[str, bool]) -> str:
+    """Return a warning about gates that are set and change nothing here, or ""."""
+    idle = list_ineffective(_release(name).minor, gates)
+    return f"feature-gates: podless does not act on {', '.join(idle)}: it answers as by default" if idle else ""
 
 
 def choose_all(span: str) -> tuple[Release, ...]:
@@ -199,12 +140,8 @@ def choose_all(span: str) -> tuple[Release, ...]:
 @bounded_cache(16)
 def _release(name: str) -> Release:
     minor = int(name.partition(".")[2])
-    last = max(minor, RECORDED)  # fields of releases after it are not read at all, so their gates decide nothing
-    gates = {
-        gate: row.on for gate, row in GATES.items() if any(covers(row.known, of) for of in range(OLDEST, last + 1))
-    }
-    on = {**gates, **CHANGES}
-    without = frozenset(one for one, span in on.items() if not covers(span, minor))
+    off = {gate.name for gate in load_gates().values() if gate.has_effect(minor) and not gate.is_on(minor)}
+    without = frozenset(off.union(one for one, span in CHANGES.items() if not covers(span, minor)))
     return Release(name, minor, without, make_wording(minor), make_sources(minor))
 
 

@@ -54,7 +54,7 @@ class PodStrategy(DescribedStrategy):
     @property
     def has_generation(self) -> bool:  # type: ignore[override]
         """Whether changes of the spec are counted."""
-        return has("PodObservedGenerationTracking")
+        return has("PodGenerations")
 
     def default(self, version: Version, obj: Object) -> None:
         default_pod(obj)

@@ -1,0 +1,116 @@
+"""Kubernetes' feature gates: by release their stage, whether they are on, and whether they can be set.
+
+The table is gates.txt. podless acts on some gates and accepts the others, which then change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from podless.runtime.option import StartError
+from podless.runtime.release import covers
+
+_FILE: Final = Path(__file__).with_name("gates.txt")
+_EFFECTS: Final = {"all": "1.0-", "none": "1.0"}
+_ALL: Final = {"AllAlpha": "alpha", "AllBeta": "beta"}  # gates that set all gates of a stage
+
+
+class Stage(NamedTuple):
+    """What a gate is from a release on. name: alpha, beta, ga, deprecated, or gone where it no longer exists."""
+
+    minor: int
+    name: str
+    on: bool
+    locked: bool
+
+
+class Gate(NamedTuple):
+    """A feature gate. effect: the releases in which podless acts on it. stages: oldest first."""
+
+    name: str
+    effect: str
+    stages: tuple[Stage, ...]
+
+    def find_stage(self, minor: int) -> Stage | None:
+        """Return what the gate is in a release, or None before it exists."""
+        return next((stage for stage in reversed(self.stages) if stage.minor <= minor), None)
+
+    def has_effect(self, minor: int) -> bool:
+        """Return whether podless acts on the gate in a release."""
+        return covers(self.effect, minor)
+
+    def is_known(self, minor: int) -> bool:
+        """Return whether kube-apiserver of a release has the gate."""
+        stage = self.find_stage(minor)
+        return stage is not None and stage.name != "gone"
+
+    def is_on(self, minor: int) -> bool:
+        """Return whether the gate is on by default."""
+        stage = self.find_stage(minor)
+        return stage is not None and stage.on
+
+    def is_locked(self, minor: int) -> bool:
+        """Return whether the gate cannot be set to anything but its default."""
+        stage = self.find_stage(minor)
+        return stage is not None and stage.locked
+
+
+@cache
+def load_gates() -> Mapping[str, Gate]:
+    """Return all gates by name, in alphabetical order."""
+    rows = (line.split() for line in _FILE.read_text().splitlines() if not line.startswith("#"))
+    return {name: Gate(name, _EFFECTS.get(effect, effect), _read_stages(stages)) for name, effect, *stages in rows}
+
+
+def apply_gates(minor: int, gates: Mapping[str, bool]) -> Mapping[str, bool]:
+    """Return the gates that differ from the default of a release, of those that podless acts on.
+
+    AllAlpha and AllBeta set all gates of their stage that are not named. Raises StartError for a gate that
+    kube-apiserver of this release does not have, or whose value is locked.
+    """
+    table = load_gates()
+    for name, on in gates.items():
+        _check_gate(table.get(name), name, on, minor)
+    chosen: dict[str, bool] = {}
+    for name, gate in table.items():
+        stage = gate.find_stage(minor)
+        if stage is None or not gate.has_effect(minor):
+            continue
+        group = next((group for group, at in _ALL.items() if at == stage.name and group in gates), None)
+        on = gates.get(name, stage.on if group is None or stage.locked else gates[group])
+        if on is not stage.on:
+            chosen[name] = on
+    return chosen
+
+
+def list_ineffective(minor: int, gates: Mapping[str, bool]) -> list[str]:
+    """Return the names of gates that are set to another value than their default, and that podless does not act on."""
+    table = load_gates()
+    return [
+        name
+        for name, on in gates.items()
+        if name not in _ALL and not table[name].has_effect(minor) and on is not table[name].is_on(minor)
+    ]
+
+
+def _check_gate(gate: Gate | None, name: str, on: bool, minor: int) -> None:
+    if gate is None or not gate.is_known(minor):
+        has = ", ".join(one.name for one in load_gates().values() if one.is_known(minor) and one.has_effect(minor))
+        raise StartError(
+            f"feature-gates: Kubernetes 1.{minor} has no feature gate {name}. Gates that podless acts on are {has}"
+        )
+    if on is not gate.is_on(minor) and gate.is_locked(minor):
+        raise StartError(f"feature-gates: {name} cannot be set: it is locked to {str(not on).lower()} in 1.{minor}")
+
+
+def _read_stages(words: list[str]) -> tuple[Stage, ...]:
+    stages: list[Stage] = []
+    for word in words:
+        release, _, told = word.partition(":")
+        name = told.rstrip("+-!")
+        on = "+" in told or (name == "gone" and stages[-1].on)
+        stages.append(Stage(int(release.removeprefix("1.")), name, on, told.endswith("!")))
+    return tuple(stages)
