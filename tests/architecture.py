@@ -382,6 +382,7 @@ WRITERS = {
     "verbs/storage.py": "the funnel: every write of a running server",
     "store/backup.py": "a restore fills a store that no server uses: there is no cache and nobody who waits",
     "store/share.py": "files that servers share are there before a server has a cache",
+    "apis/stored.py": "the release that writes is noted before a server has a cache",
 }
 
 

@@ -242,3 +242,33 @@ def test_a_release_that_is_not_recorded_words_errors_as_its_server_does() -> Non
             _, told = _Asked(server).send("POST", "/apis/rbac.authorization.k8s.io/v1/clusterroles", role)
             said[release] = told["details"]["causes"][0]["message"]
     assert said == {"1.36": "Required value: verbs must contain at least one value", "1.37": "Required value"}
+
+
+def test_fields_of_a_newer_release_come_back_with_it(tmp_path: Path) -> None:
+    path = "/api/v1/namespaces/default/pods/a"
+    pod = {
+        "metadata": {"name": "a"},
+        "spec": {"hostnameOverride": "b", "containers": [{"name": "c", "image": "i"}]},
+    }
+    options: dict[str, Any] = {"tls": False, "default_accounts": False}
+    with Server(tmp_path, kubernetes_version="1.36", **options) as server:
+        status, made = _Asked(server).send("POST", path[:-2], pod)
+        assert status == 201, made
+    with Server(tmp_path, kubernetes_version="1.33", **options) as server:
+        asked = _Asked(server)
+        _, seen = asked.send("GET", path)
+        assert "hostnameOverride" not in seen["spec"]
+        assert seen["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
+        _, listed = asked.send("GET", path[:-2])
+        assert "hostnameOverride" not in listed["items"][0]["spec"]
+    with Server(tmp_path, kubernetes_version="1.36", **options) as server:
+        asked = _Asked(server)
+        assert asked.send("GET", path)[1]["spec"]["hostnameOverride"] == "b"
+    with Server(tmp_path, kubernetes_version="1.33", **options) as server:
+        seen["metadata"]["labels"] = {"written": "by-1.33"}
+        status, told = _Asked(server).send("PUT", path, seen)
+        assert status == 200, told
+    with Server(tmp_path, kubernetes_version="1.36", **options) as server:
+        _, seen = _Asked(server).send("GET", path)
+        assert seen["metadata"]["labels"] == {"written": "by-1.33"}
+        assert "hostnameOverride" not in seen["spec"]

@@ -23,6 +23,7 @@ from podless.apis.core import group as core
 from podless.apis.core.metering import Meter
 from podless.apis.extensions.group import THIRD_PARTY_RESOURCES
 from podless.apis.release import facts_of
+from podless.apis.stored import note_release
 from podless.auth import accounts
 from podless.auth.accounts import Accounts
 from podless.auth.authenticate import AUDIENCE, Authenticator
@@ -117,9 +118,10 @@ class Cluster:
             log.warning("%s", idle)
         tokens = self._tokens()
         self.store = store = make_store(settings, self._database)
-        cache = Cache(store)
         await store.open()
         await backup.refuse_half(store)
+        is_kept = self._database is not None or settings.etcd is not None
+        cache = Cache(store, await note_release(store, settings.release) if is_kept else None)
         await cache.open()
         registry = Registry()
         chosen = settings.runtime_config

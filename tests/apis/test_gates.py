@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from podless.apis.features import NAMES, choose_release, describe_ineffective
-from podless.apis.gates import Gate, load_gates
+from podless.apis.gates import GATES, Gate
 from podless.runtime.option import StartError
 from podless.structs.structfiles import FOLDER
 
@@ -26,10 +26,10 @@ def _reported() -> dict[str, dict[int, str]]:
 
 
 def test_every_gate_has_the_stage_and_the_default_that_servers_report() -> None:
-    reported, table = _reported(), load_gates()
-    assert sorted(reported) == sorted(table)
+    reported = _reported()
+    assert sorted(reported) == sorted(GATES)
     for name, told in reported.items():
-        gate = table[name]
+        gate = GATES[name]
         for minor in (int(release[2:]) for release in NAMES):
             stage = gate.find_stage(minor) if gate.is_known(minor) else None
             ours = f"{stage.name}{'+' if stage.on else '-'}" if stage is not None else None
@@ -37,7 +37,7 @@ def test_every_gate_has_the_stage_and_the_default_that_servers_report() -> None:
 
 
 def test_stages_follow_each_other() -> None:
-    for gate in load_gates().values():
+    for gate in GATES.values():
         minors = [stage.minor for stage in gate.stages]
         assert minors == sorted(set(minors)), gate
         for before, after in zip(gate.stages, gate.stages[1:], strict=False):
@@ -49,14 +49,14 @@ def test_podless_acts_on_every_gate_that_its_code_names() -> None:
     fields = "\n".join(file.read_text() for file in FOLDER.rglob("*.fields"))
     asked = r"(?:has\(|release=|releases=|gate=|gated\()\s*['\"](\w+)['\"]"
     named = set(re.findall(asked, source)) | set(re.findall(r"\bgate=(\w+)", fields))
-    for gate in load_gates().values():
+    for gate in GATES.values():
         if gate.name in ("AllAlpha", "AllBeta"):  # set others
             continue
         assert (gate.effect != "1.0") is (gate.name in named), gate
 
 
 def test_a_gate_is_what_it_was_before_it_is_gone() -> None:
-    gate = load_gates()["ServiceTrafficDistribution"]
+    gate = GATES["ServiceTrafficDistribution"]
     assert not gate.is_known(36)
     assert gate.is_on(36)
 
@@ -96,7 +96,7 @@ def test_a_gate_that_a_server_rejects_is_rejected(release: str, gate: str, on: b
 
 
 def test_a_gate_is_not_there_before_its_first_stage() -> None:
-    gate = Gate("A", "1.0-", load_gates()["ConstrainedImpersonation"].stages)
+    gate = Gate("A", "1.0-", GATES["ConstrainedImpersonation"].stages)
     assert gate.find_stage(34) is None
     assert not gate.is_on(34)
     assert gate.is_on(36)

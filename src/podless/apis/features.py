@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from podless.apis.gates import apply_gates, list_ineffective, load_gates
+from podless.apis.gates import GATES, apply_gates, list_ineffective
 from podless.apis.wording import make_sources, make_wording
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.option import StartError
@@ -140,7 +140,7 @@ def choose_all(span: str) -> tuple[Release, ...]:
 @bounded_cache(16)
 def _release(name: str) -> Release:
     minor = int(name.partition(".")[2])
-    off = {gate.name for gate in load_gates().values() if gate.has_effect(minor) and not gate.is_on(minor)}
+    off = {gate.name for gate in GATES.values() if gate.has_effect(minor) and not gate.is_on(minor)}
     without = frozenset(off.union(one for one, span in CHANGES.items() if not covers(span, minor)))
     return Release(name, minor, without, make_wording(minor), make_sources(minor))
 

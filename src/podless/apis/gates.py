@@ -6,7 +6,6 @@ The table is gates.txt. podless acts on some gates and accepts the others, which
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -58,24 +57,16 @@ class Gate(NamedTuple):
         return stage is not None and stage.locked
 
 
-@cache
-def load_gates() -> Mapping[str, Gate]:
-    """Return all gates by name, in alphabetical order."""
-    rows = (line.split() for line in _FILE.read_text().splitlines() if not line.startswith("#"))
-    return {name: Gate(name, _EFFECTS.get(effect, effect), _read_stages(stages)) for name, effect, *stages in rows}
-
-
 def apply_gates(minor: int, gates: Mapping[str, bool]) -> Mapping[str, bool]:
     """Return the gates that differ from the default of a release, of those that podless acts on.
 
     AllAlpha and AllBeta set all gates of their stage that are not named. Raises StartError for a gate that
     kube-apiserver of this release does not have, or whose value is locked.
     """
-    table = load_gates()
     for name, on in gates.items():
-        _check_gate(table.get(name), name, on, minor)
+        _check_gate(GATES.get(name), name, on, minor)
     chosen: dict[str, bool] = {}
-    for name, gate in table.items():
+    for name, gate in GATES.items():
         stage = gate.find_stage(minor)
         if stage is None or not gate.has_effect(minor):
             continue
@@ -88,17 +79,16 @@ def apply_gates(minor: int, gates: Mapping[str, bool]) -> Mapping[str, bool]:
 
 def list_ineffective(minor: int, gates: Mapping[str, bool]) -> list[str]:
     """Return the names of gates that are set to another value than their default, and that podless does not act on."""
-    table = load_gates()
     return [
         name
         for name, on in gates.items()
-        if name not in _ALL and not table[name].has_effect(minor) and on is not table[name].is_on(minor)
+        if name not in _ALL and not GATES[name].has_effect(minor) and on is not GATES[name].is_on(minor)
     ]
 
 
 def _check_gate(gate: Gate | None, name: str, on: bool, minor: int) -> None:
     if gate is None or not gate.is_known(minor):
-        has = ", ".join(one.name for one in load_gates().values() if one.is_known(minor) and one.has_effect(minor))
+        has = ", ".join(one.name for one in GATES.values() if one.is_known(minor) and one.has_effect(minor))
         raise StartError(
             f"feature-gates: Kubernetes 1.{minor} has no feature gate {name}. Gates that podless acts on are {has}"
         )
@@ -114,3 +104,11 @@ def _read_stages(words: list[str]) -> tuple[Stage, ...]:
         on = "+" in told or (name == "gone" and stages[-1].on)
         stages.append(Stage(int(release.removeprefix("1.")), name, on, told.endswith("!")))
     return tuple(stages)
+
+
+def _load() -> Mapping[str, Gate]:
+    rows = (line.split() for line in _FILE.read_text().splitlines() if not line.startswith("#"))
+    return {name: Gate(name, _EFFECTS.get(effect, effect), _read_stages(stages)) for name, effect, *stages in rows}
+
+
+GATES: Final = _load()  # by name, in alphabetical order

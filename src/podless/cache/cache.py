@@ -18,11 +18,13 @@ _AGAIN = 0.2  # seconds before a state that could not be read is read again
 class Cache:
     """All collections of a store, made as they are asked for, and kept in step with it by one watch.
 
-    `open` first. revision: the newest that is shown here, and what a list answers as its resourceVersion. replaced:
-    bytes of all states that were replaced or deleted since then. loading: how many resources are read at present.
+    `open` first. read: what is seen of a record, None for all. revision: the newest that is shown here, and what a
+    list answers as its resourceVersion. replaced: bytes of all states that were replaced or deleted since then.
+    loading: how many resources are read at present.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, read: Callable[[Record], Record] | None = None) -> None:
+        self.read = read
         self.revision = 0
         self.replaced = self.loading = 0
         self.lost = 0  # changes up to this revision may not have been told

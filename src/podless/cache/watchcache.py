@@ -18,22 +18,25 @@ from podless.cache.events import Event, EventHandler, add_handler, call_handler
 from podless.cache.fanout import Deliveries, Fanout, Follower
 from podless.cache.index import LabelIndex
 from podless.runtime.gcpause import pause_gc
-from podless.store import Change, Compacted, Keys, Store, keys
+from podless.store import Change, Compacted, Keys, Record, Store, keys
 
 # changes kept in memory for watches that resume and for older pages: so many, and so many bytes of objects;
 # what is older is read from the store
 WINDOW = 4096
 WINDOW_BYTES = 4 << 20
 _PART = 1000  # objects that are read from the store together
+_LOOKED_AT = 16  # those that are read together where each must be decoded
 
 
 class Whole(Protocol):
     """What a collection knows of all of them.
 
-    replaced: bytes of all states that were replaced or deleted. lost: changes up to this revision may not have been
-    told. loading: how many resources are read at present. deliveries: what watchers are still to hear of.
+    read: what is seen of a record, None for all. replaced: bytes of all states that were replaced or deleted. lost:
+    changes up to this revision may not have been told. loading: how many resources are read at present. deliveries:
+    what watchers are still to hear of.
     """
 
+    read: Callable[[Record], Record] | None
     replaced: int
     loading: int
     lost: int
@@ -57,6 +60,7 @@ class WatchCache:
         self.changed = 0
         self._cache = cache
         self._store = store
+        self._read_record = cache.read
         self._entries: dict[str, Entry] = {}
         self._keys: list[str] = []
         self._window: deque[Event] = deque()
@@ -67,6 +71,10 @@ class WatchCache:
         self._early: list[Change] | None = None
         self._loading: asyncio.Task[None] | None = None
         self._former: dict[str, Entry] | None = None  # the state that was known when the way to the present was lost
+
+    def entry(self, record: Record) -> Entry:
+        """Return the state that a record has, as it is seen here."""
+        return Entry(record if self._read_record is None else self._read_record(record), self.keys)
 
     def count(self, prefix: str) -> int:
         """How many objects have keys that start with the prefix."""
@@ -136,11 +144,12 @@ class WatchCache:
     async def _read_at(self, revision: int) -> dict[str, Entry]:
         entries: dict[str, Entry] = {}
         after = ""
+        part = _PART if self._read_record is None else _LOOKED_AT
         while True:
-            records, after = await self._store.page(revision, after, _PART, self.prefix)
+            records, after = await self._store.page(revision, after, part, self.prefix)
             with pause_gc():
                 for record in records:
-                    entries[record.key] = Entry(record, self.keys)
+                    entries[record.key] = self.entry(record)
             if not after:
                 return entries
             await asyncio.sleep(0)
@@ -183,7 +192,7 @@ class WatchCache:
         before = self._entries.get(change.key)
         after = None
         if change.record is not None:
-            after = self._entries[change.key] = Entry(change.record, self.keys)
+            after = self._entries[change.key] = self.entry(change.record)
             if before is None:
                 insort(self._keys, change.key)
         elif before is not None:
@@ -260,7 +269,7 @@ class WatchCache:
             return self.under(prefix)[0]
         if revision < self.floor:
             records = await self._store.range_at(prefix, revision)
-            return [Entry(record, self.keys) for record in records]
+            return [self.entry(record) for record in records]
         earlier: dict[str, Entry | None] = {}
         for event in reversed(self._window):
             if event.revision <= revision:
@@ -286,8 +295,8 @@ class WatchCache:
             return [*_later(self._window, revision)][::-1]
         events = []
         for change in await self._store.changes(self.prefix, revision):
-            before = Entry(change.before, self.keys) if change.before is not None else None
-            after = Entry(change.record, self.keys) if change.record is not None else None
+            before = self.entry(change.before) if change.before is not None else None
+            after = self.entry(change.record) if change.record is not None else None
             events.append(Event(change.key, change.revision, before, after))
         return events
 

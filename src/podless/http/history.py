@@ -151,7 +151,7 @@ class History:
             raise Expired(_TOO_OLD) from None
         for record in records:
             if record.key == call.key:
-                return Single(Entry(record, call.kind.keys))
+                return Single(self._api.collection(call.kind).entry(record))
         raise call.not_found()
 
 

@@ -44,10 +44,11 @@ class State:
 
     def written(self, kind: Kind, record: Record) -> Entry:
         """Return the state that a write has made: the cached one if it is there, so that its forms are made once."""
-        entry = self.collection(kind).get(record.key)
+        collection = self.collection(kind)
+        entry = collection.get(record.key)
         if entry is not None and entry.revision == record.revision:
             return entry
-        return Entry(record, kind.keys)
+        return collection.entry(record)
 
     def known_namespace(self, name: str) -> Entry | None:
         """Return a namespace without waiting; None if it does not exist or namespaces are not loaded yet."""

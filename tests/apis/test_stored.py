@@ -1,0 +1,88 @@
+"""What older releases read of what newer ones have stored."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from podless.apis.features import choose_release
+from podless.apis.stored import KEY, make_read, note_release
+from podless.store import Operation, Record, Stored, StoreError
+from podless.store.sqlite import SQLiteStore
+
+_PLACE = b'"resourceVersion":""'
+
+
+def _record(obj: dict[str, Any], key: str = "/core/pods/default/a") -> Record:
+    body = orjson.dumps(obj)
+    return Record(key, Stored(body, body.index(_PLACE) + len(_PLACE) - 1), 5, 5)
+
+
+def _pod(**spec: Any) -> dict[str, Any]:
+    metadata = {"name": "a", "namespace": "default", "resourceVersion": "", "creationTimestamp": "2024-01-01T00:00:00Z"}
+    containers = [{"name": "c", "image": "i", "resources": {}, "imagePullPolicy": "Always"}]
+    return {
+        "kind": "Pod",
+        "apiVersion": "v1",
+        "metadata": metadata,
+        "spec": {"containers": containers, "restartPolicy": "Always"} | spec,
+        "status": {"phase": "Pending"},
+    }
+
+
+def _read(release: str, record: Record) -> Any:
+    return orjson.loads(make_read(choose_release(release))(record).stored.at(5))
+
+
+@pytest.mark.parametrize(("release", "known"), [("1.33", False), ("1.34", True), ("1.36", True)])
+def test_fields_that_a_release_does_not_have_are_not_read(release: str, known: bool) -> None:
+    seen = _read(release, _record(_pod(hostnameOverride="b", volumes=[{"name": "v", "emptyDir": {"mode": 7}}])))
+    assert ("hostnameOverride" in seen["spec"]) is known  # its gate is off in 1.34
+    assert seen["spec"]["volumes"] == [{"name": "v", "emptyDir": {}}]
+    assert seen["metadata"]["resourceVersion"] == "5"
+    assert seen["spec"]["containers"] == _pod()["spec"]["containers"]
+
+
+def test_what_a_release_knows_is_read_as_it_is() -> None:
+    record = _record(_pod())
+    assert make_read(choose_release("1.30"))(record) is record
+
+
+@pytest.mark.parametrize("body", [b"{}", b"k8s\0x", b"[]", b'{"apiVersion":3}', b'{"apiVersion":"v1","spec":3}', b""])
+def test_what_is_no_object_is_read_as_it_is(body: bytes) -> None:
+    record = Record("/core/pods/default/a", Stored(body), 5, 5)
+    assert make_read(choose_release("1.30"))(record) is record
+
+
+def test_custom_objects_keep_all_fields() -> None:
+    record = _record({"kind": "Gear", "apiVersion": "example.com/v1", "metadata": {"resourceVersion": ""}, "x": 1})
+    record = record._replace(key="/example.com/gears/default/a")
+    assert make_read(choose_release("1.30"))(record) is record
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[SQLiteStore]:
+    opened = SQLiteStore(tmp_path / "db")
+    await opened.open()
+    yield opened
+    await opened.close()
+
+
+async def test_the_newest_release_that_has_written_is_noted(store: SQLiteStore) -> None:
+    assert await note_release(store, choose_release("1.36")) is None
+    written = await store.current()
+    assert await note_release(store, choose_release("1.35")) is not None
+    assert await store.current() == written  # nothing new is to be noted
+    assert await note_release(store, choose_release("1.37")) is None
+    assert await note_release(store, choose_release("1.36")) is not None
+    assert await note_release(store, choose_release("1.37")) is None
+
+
+async def test_a_note_that_is_no_release_is_an_error(store: SQLiteStore) -> None:
+    await store.commit([Operation(KEY, Stored(b"x"), 0)])
+    with pytest.raises(StoreError, match="'x', which is no Kubernetes release"):
+        await note_release(store, choose_release("1.36"))
