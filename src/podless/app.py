@@ -59,7 +59,7 @@ _PRIVATE = ("token", "kubeconfig", "ca.key", "server.key", "accounts.key")
 def parse_port(text: str) -> int:
     """Parse a port. Raises ValueError."""
     if not text.isascii() or not text.isdigit() or len(text) > 5 or int(text) > 65535:
-        raise ValueError("a port is a number from 0 to 65535")
+        raise ValueError("expected a port from 0 to 65535")
     return int(text)
 
 

@@ -316,7 +316,7 @@ def admin_token(path: Path) -> str:
     except FileNotFoundError:
         token = ""
     except UnicodeDecodeError:
-        raise StartError(f"{path}: not a token; remove it, and podless makes a new one") from None
+        raise StartError(f"{path}: not a token; remove it to create a new one") from None
     if not token:
         token = secrets.token_hex(32)
         write_file(path, token.encode() + b"\n", 0o600)

@@ -31,7 +31,7 @@ def parse_service(text: str) -> tuple[str, str]:
     plain, with_port, number = rest.partition(":")
     sound = sign and colon and host and port.isdigit() and slash and namespace and plain and ":" not in namespace
     if not sound or "/" in rest or (with_port and not number.isdigit()):
-        raise ValueError("a service is NAMESPACE/NAME=HOST:PORT")
+        raise ValueError("expected NAMESPACE/NAME=HOST:PORT")
     return name, place
 
 
@@ -198,13 +198,13 @@ class ClusterSettings(Authenticators):
         if self.reload_hooks and not self.hooks:
             raise StartError("--reload requires --hooks")
         if self.store not in STORES:
-            raise StartError(f"unknown store {self.store!r}: it is one of {', '.join(STORES)}")
+            raise StartError(f"unknown store {self.store!r}: use one of {', '.join(STORES)}")
         if (self.store == "etcd") != (self.etcd is not None and bool(self.etcd.servers)):
             raise StartError("--store etcd and --etcd-servers require each other")
         if self.authorization not in MODES:
-            raise BadAccess(f"unknown authorization mode {self.authorization!r}: it is one of {', '.join(MODES)}")
+            raise BadAccess(f"unknown authorization mode {self.authorization!r}: use one of {', '.join(MODES)}")
         if self.profile not in runtimeconfig.PROFILES:
-            raise StartError(f"unknown profile {self.profile!r}: it is one of {', '.join(runtimeconfig.PROFILES)}")
+            raise StartError(f"unknown profile {self.profile!r}: use one of {', '.join(runtimeconfig.PROFILES)}")
         features.choose_release(self.kubernetes_version, self.feature_gates)
         runtimeconfig.validate_runtime_config(self.runtime_config)
         runtimeconfig.check_disabled(self.disable_builtin)

@@ -144,7 +144,7 @@ async def test_what_fails_keeps_nobody_else_from_hearing(caplog: pytest.LogCaptu
     watcher = Watcher(fanout)
     fanout.publish([event(1)])
     await turns(lambda: bool(watcher.told))
-    assert "what follows a change of the state failed" in caplog.text
+    assert "cache: an event handler failed" in caplog.text
 
 
 steps = st.lists(

@@ -109,7 +109,7 @@ def test_what_is_no_backup_changes_nothing(serve: Any, tmp_path: Path, capsys: p
     assert main(["restore", str(file), "--data", str(process.folder)]) == 1
     assert "another process is using this database" in capsys.readouterr().err
     assert main(["backup", str(file), "--data", str(tmp_path / "none")]) == 1
-    assert capsys.readouterr().err == f"podless: {tmp_path / 'none' / 'podless.db'}: there is no database\n"
+    assert capsys.readouterr().err == f"podless: {tmp_path / 'none' / 'podless.db'}: no such database\n"
 
 
 def test_a_damaged_database_is_not_taken_for_one_in_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

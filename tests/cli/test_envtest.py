@@ -94,7 +94,7 @@ def test_kube_apiserver_serves_with_the_certificates_of_its_folder(assets: Path,
     )
     context = ssl.create_default_context(cafile=folder / "ca.crt")
     assert well(child, f"https://127.0.0.1:{port}/readyz", context) == "ok"
-    assert child.stderr.readline() == "podless: these flags do nothing here: --some-flag\n"
+    assert child.stderr.readline() == "podless: ignored flags: --some-flag\n"
 
 
 def self_signed(folder: Path, name: str, subject: x509.Name, *names: x509.GeneralName) -> None:
@@ -146,7 +146,7 @@ def test_kube_api_test_for_java_finds_what_it_starts(assets: Path, tmp_path: Pat
         assert json.load(answer)["metadata"]["name"] == "default"
     for child in (etcd, server):
         child.terminate()
-        assert "do nothing here" not in child.communicate(timeout=60)[1]
+        assert "ignored flags" not in child.communicate(timeout=60)[1]
 
 
 def _named(name: str) -> x509.NameAttribute[str]:
@@ -157,7 +157,7 @@ def test_flags_that_nothing_is_known_of_are_named(assets: Path, start: Any) -> N
     child = start(
         str(assets / "etcd"), f"--listen-client-urls=http://127.0.0.1:{free()}", "--some", "x", "--data-dir=x"
     )
-    assert child.stderr.readline() == "podless: these flags do nothing here: --some\n"
+    assert child.stderr.readline() == "podless: ignored flags: --some\n"
 
 
 @pytest.mark.parametrize("name", ["etcd", "kube-apiserver"])

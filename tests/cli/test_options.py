@@ -71,7 +71,7 @@ def test_what_the_command_is_told() -> None:
 
 
 def test_half_a_provider_is_no_provider() -> None:
-    with pytest.raises(StartError, match="an OIDC issuer is an https URL"):
+    with pytest.raises(StartError, match="an OIDC issuer must be an https URL"):
         parsed("--oidc-client-id", "c")
     with pytest.raises(StartError, match="requires a client ID"):
         parsed("--oidc-issuer-url", "https://i")

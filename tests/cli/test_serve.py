@@ -202,7 +202,7 @@ def test_plain_http_is_refused_elsewhere(tmp_path: Path) -> None:
 def test_who_serves_plain_http_is_told_what_go_clients_do(serve: Any) -> None:
     process = serve("--insecure-http")
     assert process.popen.stdout.readline() == (
-        "NOTE: kubectl and other Go clients send no token over plain HTTP, and are anonymous\n"
+        "NOTE: kubectl and other Go clients send no token over plain HTTP, so they are anonymous\n"
     )
 
 
@@ -242,11 +242,11 @@ def test_requests_are_logged_where_somebody_wants_to_watch(tmp_path: Path) -> No
     ("arguments", "code", "text"),
     [
         (["serve", "--prot", "1"], 2, "podless: unrecognized arguments: --prot 1; see podless --help\n"),
-        (["serve", "--port", "x"], 2, "a port is a number from 0 to 65535; see podless serve --help\n"),
+        (["serve", "--port", "x"], 2, "expected a port from 0 to 65535; see podless serve --help\n"),
         (["sreve"], 2, "invalid choice: 'sreve'"),
         (["serve", "--audit-policy-file", "p.yaml"], 1, "--audit-policy-file requires --audit-log-path\n"),
         (["serve", "--tls-cert-file", "c.pem"], 1, "--tls-cert-file and --tls-private-key-file require each other\n"),
-        (["serve", "--history", "1d"], 2, "a duration is a time such as 1h, 30m or 1h30m; see podless serve --help\n"),
+        (["serve", "--history", "1d"], 2, "expected a duration such as 1h, 30m or 1h30m; see podless serve --help\n"),
     ],
 )
 def test_wrong_options_are_told_in_one_line(arguments: list[str], code: int, text: str) -> None:
@@ -358,4 +358,4 @@ def test_what_runs_beside_requests_can_be_chosen(serve: Any) -> None:
 def test_what_is_no_duration(text: str) -> None:
     command = [sys.executable, "-m", "podless", "serve", f"--event-ttl={text}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, "a duration is a time such as" in done.stderr) == (2, True)
+    assert (done.returncode, "expected a duration such as" in done.stderr) == (2, True)

@@ -19,7 +19,7 @@ def test_a_first_suite_and_its_run(
     assert main(["test", "--init", "crd.json"]) == 0
     Path("suite.yaml").write_text(capsys.readouterr().out)
     assert main(["test", "suite.yaml"]) == 0
-    assert capsys.readouterr().out.endswith("statements in 1 files, 0 do not hold\n")
+    assert capsys.readouterr().out.endswith("statements in 1 file: 0 failed\n")
     text = Path("suite.yaml").read_text().replace("expect: refused", "expect: accepted")
     Path("suite.yaml").write_text(text)
     assert main(["test", "suite.yaml"]) == 1

@@ -72,7 +72,7 @@ async def test_files_that_are_lost_are_noticed_before_a_write_is_acknowledged(
     for refused in (store.check(), put(store, "/g/r/b", b"2")):
         with pytest.raises(StoreError, match=r"was truncated|is gone|was replaced"):
             await refused
-    assert [record.message for record in caplog.records if "writes are refused" in record.message]
+    assert [record.message for record in caplog.records if "writes are rejected" in record.message]
     if what == "truncated":
         with file.open("r+b") as opened:
             opened.write(content)

@@ -23,7 +23,7 @@ def parse_claim(text: str) -> tuple[str, str]:
     """A claim and its value. Raises ValueError."""
     name, sign, value = text.partition("=")
     if not name or not sign:
-        raise ValueError("a required claim is CLAIM=VALUE")
+        raise ValueError("expected CLAIM=VALUE")
     return name, value
 
 
@@ -72,12 +72,12 @@ class OIDC:
 
     def __post_init__(self) -> None:
         if not self.issuer.startswith("https://"):
-            raise BadAccess(f"an OIDC issuer is an https URL, not {self.issuer!r}")
+            raise BadAccess(f"an OIDC issuer must be an https URL, not {self.issuer!r}")
         if not self.client_id:
             raise BadAccess("an OIDC issuer requires a client ID")
         for name in self.algorithms:
             if name not in ALGORITHMS:
-                raise BadAccess(f"unknown signature {name!r}: it is one of {', '.join(ALGORITHMS)}")
+                raise BadAccess(f"unknown signature algorithm {name!r}: use one of {', '.join(ALGORITHMS)}")
 
     @property
     def prefix(self) -> str:

@@ -280,7 +280,7 @@ class Accounts:
             try:
                 self._key = ec.derive_private_key(int(self._secret, 16), ec.SECP256R1())
             except ValueError:
-                raise BadKey(f"{SECRET} in the store is not the number of a P-256 key") from None
+                raise BadKey(f"{SECRET} in the store is not a P-256 key") from None
         return self._key
 
 
@@ -301,7 +301,7 @@ def make_secret(former: Path) -> bytes:
     except ValueError:
         key = None
     if not isinstance(key, ec.EllipticCurvePrivateKey) or not isinstance(key.curve, ec.SECP256R1):
-        raise BadKey(f"{former}: not a P-256 key in PEM; remove it, and podless makes a new one, which ends all tokens")
+        raise BadKey(f"{former}: not a P-256 key in PEM; remove it to create a new key, which invalidates all tokens")
     return f"{key.private_numbers().private_value:064x}".encode()
 
 

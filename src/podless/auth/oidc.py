@@ -96,7 +96,7 @@ class Provider:
         except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
             return None  # neither the token nor why it is wrong belongs in a log
         except ProviderUnreachable as error:
-            log.warning("keys of %s: %s", settings.issuer, error)
+            log.warning("oidc: cannot fetch the keys of %s: %s", settings.issuer, error)
         return None
 
     async def _of(self, identity: str | None) -> list[jwt.PyJWK]:

@@ -42,12 +42,12 @@ def read_file(path: Path) -> dict[str, User]:
         if not row or not "".join(row).strip() or row[0].startswith("#"):
             continue
         if len(row) < 3:
-            raise BadTokenFile(f"{path}: line {number}: a line is token,user,uid and optionally groups")
+            raise BadTokenFile(f"{path}: line {number}: expected token,user,uid and optional groups")
         token, name, uid = (part.strip() for part in row[:3])
         if not token or not name:
             raise BadTokenFile(f"{path}: line {number}: token and user must not be empty")
         if token in users:
-            raise BadTokenFile(f"{path}: line {number}: the token stands on an earlier line too")
+            raise BadTokenFile(f"{path}: line {number}: duplicate token")
         groups = [group.strip() for group in row[3].split(",")] if len(row) > 3 else []
         users[token] = User(name, uid, (*filter(None, groups), AUTHENTICATED))
     return users

@@ -105,7 +105,7 @@ def _let_go(together: list[Go], error: BaseException | None, start: int = 0) -> 
         try:
             go(error)
         except Exception:
-            log.exception("what has waited for the newest state failed")
+            log.exception("cache: a waiting request failed")
     if end < len(together):
         asyncio.get_running_loop().call_soon(_let_go, together, error, end)
 

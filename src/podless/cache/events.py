@@ -69,7 +69,7 @@ def call_handler(handler: Callable[[Sequence[T]], None], events: Sequence[T]) ->
 
 def log_failure() -> None:
     """Log the exception that a handler has raised."""
-    log.exception("what follows a change of the state failed")
+    log.exception("cache: an event handler failed")
 
 
 def add_handler(handlers: list[T], handler: T) -> Callable[[], None]:

@@ -90,12 +90,13 @@ class Report:
 
     def summary(self) -> str:
         """The summary in one line."""
-        looked = [_count(self.objects, "object"), _count(self.definitions, "definition")]
-        said = f"{' and '.join(looked)} in {_count(self.files, 'file')}: "
-        said += ", ".join([_count(self.errors, "error"), _count(self.warnings, "warning")])
+        looked = [count_of(self.objects, "object"), count_of(self.definitions, "definition")]
+        said = f"{' and '.join(looked)} in {count_of(self.files, 'file')}: "
+        said += ", ".join([count_of(self.errors, "error"), count_of(self.warnings, "warning")])
         skipped = sum(self.skipped.values())
         return f"{said}, {skipped} skipped ({', '.join(sorted(self.skipped))})" if skipped else said
 
 
-def _count(number: int, what: str) -> str:
+def count_of(number: int, what: str) -> str:
+    """Return a number with its noun, in the plural where it is not 1."""
     return f"{number} {what}{'s' * (number != 1)}"

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
         asyncio.run(_run(options, new))
         new.replace(options.file)
     except Compacted:
-        print(f"podless: the state at {options.at} is forgotten", file=sys.stderr)
+        print(f"podless: the history no longer has the state at {options.at}", file=sys.stderr)
         return 1
     except (configs.BadKubeconfig, RemoteError, StartError, StoreError, ValueError) as error:
         print(f"podless: {error}", file=sys.stderr)
@@ -77,7 +77,7 @@ async def _run(options: argparse.Namespace, new: Path) -> None:
         elif kubeconfig.exists():  # of a server on etcd
             await _write(new, _online(kubeconfig, options.at))
         else:
-            raise StoreError(f"{database}: there is no database")
+            raise StoreError(f"{database}: no such database")
 
     await retry_call(write, Compacted, RemoteGone, tries=_TRIES)
 

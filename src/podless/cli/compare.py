@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
 def _compare_releases(options: argparse.Namespace) -> int:
     """Tell what another release does otherwise with manifests, and with objects of a running API."""
     from podless.check import remote, upgrade
-    from podless.check.findings import Severity
+    from podless.check.findings import Severity, count_of
     from podless.check.sources import find_sources
 
     before, after = upgrade.choose_pair(options.kubernetes_version)
@@ -71,15 +71,16 @@ def _compare_releases(options: argparse.Namespace) -> int:
         warnings = sum(change.severity == Severity.WARNING for change in found)
         for change in found:
             print(change)
-        looked = f"{report.objects} objects and {report.definitions} definitions, from {before} to {after}"
-        print(f"{looked}: {errors} errors, {warnings} warnings, {len(found) - errors - warnings} notes")
+        looked = f"{count_of(report.objects, 'object')} and {count_of(report.definitions, 'definition')}"
+        counts = (errors, "error"), (warnings, "warning"), (len(found) - errors - warnings, "note")
+        print(f"{looked}, from {before} to {after}: {', '.join(count_of(*each) for each in counts)}")
     return 1 if errors else 0
 
 
 def _compare_definitions(options: argparse.Namespace) -> int:
     """Tell what new definitions break. Raises CannotCheck."""
     from podless.check import compare, remote, trial
-    from podless.check.findings import Severity
+    from podless.check.findings import Severity, count_of
     from podless.check.run import read_definitions
     from podless.check.sources import find_sources, former_files
 
@@ -101,6 +102,7 @@ def _compare_definitions(options: argparse.Namespace) -> int:
         for line in [*map(str, found), *map(str, trials)]:
             print(line)
         errors = sum(change.severity is Severity.ERROR for change in found)
-        print(f"{len(old)} definitions: {errors} errors, {len(found) - errors} warnings")
+        looked = count_of(len(old), "definition")
+        print(f"{looked}: {count_of(errors, 'error')}, {count_of(len(found) - errors, 'warning')}")
     broken = any(one.refused for one in trials)
     return 1 if broken or any(change.severity is Severity.ERROR for change in found) else 0

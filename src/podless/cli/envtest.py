@@ -205,7 +205,7 @@ def serve_apiserver(given: Sequence[str]) -> int:
 def _refuse(unknown: Sequence[str]) -> None:
     """Name the flags that nothing is known of."""
     if unknown:
-        print(f"podless: these flags do nothing here: {', '.join(unknown)}", file=sys.stderr, flush=True)
+        print(f"podless: ignored flags: {', '.join(unknown)}", file=sys.stderr, flush=True)
 
 
 class _Health(BaseHTTPRequestHandler):

@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
         for step in found.steps:
             said = step.value if not step.error else f"error: {step.error}"
             print(f"{'  ' * step.depth}{step.text} => {said}")
-        print(f"cost {found.cost}, at the most {found.estimate}")
+        print(f"cost {found.cost}, estimated at most {found.estimate}")
     return 0 if found.value is not False and not found.error else 1
 
 
@@ -119,7 +119,7 @@ def _part(value: Any, at: str) -> Any:
         try:
             value = value[step]
         except (LookupError, TypeError):
-            raise CannotCheck(f"nothing is at {at} in the object") from None
+            raise CannotCheck(f"the object has no {at}") from None
     return value
 
 
@@ -132,5 +132,5 @@ def _below(schema: Object | None, at: str) -> Object | None:
         below = schema.get("items") if isinstance(step, int) else (schema.get("properties") or {}).get(step)
         schema = below if isinstance(below, dict) else schema.get("additionalProperties")
         if not isinstance(schema, dict):
-            raise CannotCheck(f"nothing is at {at} in the schema")
+            raise CannotCheck(f"the schema has no {at}")
     return schema

@@ -56,7 +56,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Export. Returns 1, with a line on standard error for each, where something could not be read."""
     if bool(options.kinds) == options.all:
-        print("podless: name the kinds, or say --all", file=sys.stderr)
+        print("podless: name the kinds, or use --all", file=sys.stderr)
         return 2
     choice = Choice(options.kinds, options.namespace, options.selector, options.only)
     try:

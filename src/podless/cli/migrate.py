@@ -58,7 +58,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Migrate. Returns 1, with one line on standard error for each, where something could not be done."""
     if bool(options.names) == options.all:
-        print("podless: name the definitions, or say --all", file=sys.stderr)
+        print("podless: name the definitions, or use --all", file=sys.stderr)
         return 2
     found = [path for path in configs.kubeconfig_paths() if path.exists()] or configs.kubeconfig_paths()
     try:

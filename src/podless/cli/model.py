@@ -37,9 +37,9 @@ def run(options: argparse.Namespace) -> int:
     try:
         made = write_modules(read_definitions(find_sources(options.paths)), options.style)
         if not made:
-            raise CannotCheck("no CustomResourceDefinition is there")
+            raise CannotCheck("no CustomResourceDefinition found")
         if options.output is None and len(made) > 1:
-            raise CannotCheck(f"these definitions make {len(made)} modules: say with --output where they go")
+            raise CannotCheck(f"these definitions make {len(made)} modules: use --output FOLDER")
         if options.output is None:
             sys.stdout.write(next(iter(made.values())))
         for (group, version), text in made.items() if options.output is not None else ():

@@ -25,10 +25,10 @@ def settle_past(settings: Settings, at: str, folder: Path) -> Settings:
     Raises StartError.
     """
     if settings.data is None or settings.etcd is not None:
-        raise StartError("--at needs the folder of a SQLite database (--data)")
+        raise StartError("--at requires a data folder with a SQLite database (--data)")
     source = Path(settings.data)
     if not (source / DATABASE).exists():
-        raise StartError(f"{source / DATABASE}: there is no database")
+        raise StartError(f"{source / DATABASE}: no such database")
     try:
         asyncio.run(_copy(source / DATABASE, at, folder / DATABASE))
     except InUse:
@@ -36,7 +36,7 @@ def settle_past(settings: Settings, at: str, folder: Path) -> Settings:
             f"{source}: another server uses this folder; run podless backup --at {at}, and restore that elsewhere"
         ) from None
     except Compacted:
-        raise StartError(f"{source}: the state at {at} is forgotten") from None
+        raise StartError(f"{source}: the history no longer has the state at {at}") from None
     except ValueError as error:
         raise StartError(f"--at: {error}, or a revision") from None
     except StoreError as error:

@@ -125,11 +125,11 @@ async def _serve(settings: Settings) -> None:
         print(f"NOTE: {options.chaos_notice(app.chaos)}", flush=True)
     if not settings.loopback and settings.authorization == "AlwaysAllow":
         print(
-            f"WARNING: {settings.bind} can be reached from other machines, and whoever is known may do everything",
+            f"WARNING: {settings.bind} is open to other machines, and every authenticated user may do everything",
             flush=True,
         )
     if not settings.tls and settings.authorization != "AlwaysAllow":
-        print("NOTE: kubectl and other Go clients send no token over plain HTTP, and are anonymous", flush=True)
+        print("NOTE: kubectl and other Go clients send no token over plain HTTP, so they are anonymous", flush=True)
     threading.Thread(target=_prepare).start()  # no daemon: the process must not end in the middle of an import
     await stop.wait()
     await app.stop()

@@ -39,6 +39,7 @@ def run(given: argparse.Namespace) -> int:
     """Run suites, or print one."""
     from podless.check import initial, suites
     from podless.check.editors import DIALECT, convert_node
+    from podless.check.findings import count_of
     from podless.check.output import render_report
     from podless.check.sources import find_sources
 
@@ -64,5 +65,6 @@ def run(given: argparse.Namespace) -> int:
     for finding in report.findings:
         name = f"\x1b[31m{finding.about}\x1b[0m" if color else finding.about
         print(f"{finding.file}:{finding.line}: {name or finding.path}: {finding.message}")
-    print(f"{report.objects} statements in {report.files} files, {report.errors} do not hold")
+    looked = f"{count_of(report.objects, 'statement')} in {count_of(report.files, 'file')}"
+    print(f"{looked}: {report.errors} failed")
     return 1 if report.errors else 0

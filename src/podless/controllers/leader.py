@@ -112,7 +112,7 @@ class Leader:
                 async with asyncio.timeout(_RENEW):
                     await self._write("", take=False)
             except (StoreError, TimeoutError):
-                log.info("the lease of controllers runs out by itself")
+                log.info("controllers: the lease was not released and will expire")
 
     def named(self) -> str:
         """Who holds the lease, as far as this server has heard."""
@@ -135,12 +135,12 @@ class Leader:
                 async with asyncio.timeout(_ENDS):  # wait_for of Python 3.11 may take an end for an answer
                     await self._turn()
             except (StoreError, APIError, TimeoutError) as error:
-                log.warning("the lease of controllers: %s", error or "no answer in time")
+                log.warning("controllers: cannot renew the lease: %s", error or "no answer in time")
             except Exception:
-                log.exception("the lease of controllers")
+                log.exception("controllers: cannot renew the lease")
             failed = self._work is not None and self._work.done() and self._work.exception() is not None
             if self.leading and (failed or loop.time() > self._renewed + _ENDS):
-                log.warning("controllers end here: %s", "they cannot start" if failed else "the lease was not renewed")
+                log.warning("controllers: stopped: %s", "they cannot start" if failed else "the lease was not renewed")
                 await self._end()
 
     async def _turn(self) -> None:
@@ -162,7 +162,7 @@ class Leader:
         if not holder or holder == self.name or now > self._since + LASTS:
             await self._write(self.name, take=True)
             self._renewed = now
-            log.info("this server has the lease of controllers")
+            log.info("controllers: this server leads")
             self.leading = True
             self._work = asyncio.get_running_loop().create_task(self._begin())
 

@@ -126,7 +126,7 @@ class Answering:
         try:
             answer = self._handler(request)
         except Exception as error:
-            log.error("a request could not be handled: %s", trace_error(error))
+            log.error("http: a request failed: %s", trace_error(error))
             self.abort()
             return
         if isinstance(answer, (Response, Stream)):
@@ -148,7 +148,7 @@ class Answering:
             else:
                 _settle(request, answer)
         except Exception as error:
-            log.error("an answer could not be sent: %s", trace_error(error))
+            log.error("http: an answer could not be sent: %s", trace_error(error))
             self.abort()
         finally:
             if self._closing:
@@ -183,7 +183,7 @@ class Answering:
     def _turn_down(self, request: Request, answer: Response) -> None:
         """There is no room for an answer: the client is to come again, or looks for what its write has done."""
         work = request.work()
-        text = "http: an answer of %d bytes to %s of %s finds no room: --max-held-megabytes is used up"
+        text = "http: no memory for an answer of %d bytes to %s of %s: --max-held-megabytes is used up"
         log.warning(text, answer.own, work.what, gotext.quote(work.who))
         if request.method != "GET":
             _settle(request, answer)

@@ -116,7 +116,7 @@ class Listener:
             try:
                 protocol = self._secure(connection, self._context)
             except Exception as error:
-                log.error("TLS cannot be spoken: %s", trace_error(error))
+                log.error("tls: cannot accept a connection: %s", trace_error(error))
                 accepted.close()
                 return
         task = asyncio.get_running_loop().create_task(self._connect(accepted, protocol))

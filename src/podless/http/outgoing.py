@@ -83,7 +83,7 @@ class Outgoing:
 
     def cut(self, why: str = "others need the memory that waits for it") -> None:
         """Let go of the client, and say so."""
-        log.warning("http: a connection of %s is cut off: %s", gotext.quote(self.user[:TOLD]), why)
+        log.warning("http: closed a connection of %s: %s", gotext.quote(self.user[:TOLD]), why)
         transport = self.transport
         self.close()
         transport.abort()
@@ -251,7 +251,7 @@ class StreamSink(Sink):
                 self.flow()
                 return
             except Exception as error:
-                log.error("an answer could not be made: %s", trace_error(error))
+                log.error("http: an answer could not be produced: %s", trace_error(error))
                 out.cut("its answer could not be made")
                 return
             if piece is None:

@@ -65,9 +65,9 @@ class Rotation:
             self._certificates.ensure(self._names)
             if self._state() != self._known:
                 self.context.renew()
-                log.info("%s: the server's certificate was read again", self._certificates.files[0])
+                log.info("tls: reloaded the server's certificate: %s", self._certificates.files[0])
         except (BadCertificate, OSError) as error:
-            log.error("the server's certificate stays as it was: %s", error)
+            log.error("tls: kept the former server certificate: %s", error)
 
     def _state(self) -> State:
         return [_identity(path) for path in self._certificates.files]

@@ -69,7 +69,9 @@ class Selections:
         if self._size + size > most // _OF_ALL or self._sizes[user] + size > most // _OF_ONE:
             if time.monotonic() >= self._said + _SAY:
                 self._said = time.monotonic()
-                log.warning("watch: refused: what watches of %s keep takes %d bytes", user[:200], self._sizes[user])
+                log.warning(
+                    "watch: rejected with 429: queries and selectors of %s take %d bytes", user[:200], self._sizes[user]
+                )
             raise TooManyRequests(REFUSAL, {"retryAfterSeconds": 1})
         self._held.take(user, size, STREAMS)
         self._size += size

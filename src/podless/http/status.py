@@ -125,7 +125,7 @@ def render_error(error: Exception, accept: str = "") -> Response:
         log.error("%s", error)
         failure = APIError(f"Internal error occurred: {error}", {"causes": [{"message": str(error)}]})
         return status_response(failure.status(), 500, accept)
-    log.error("a request failed: %s", trace_error(error))
+    log.error("http: a request failed: %s", trace_error(error))
     unknown = APIError("Internal error occurred: see the server's log")
     return status_response(unknown.status(), 500, accept)
 

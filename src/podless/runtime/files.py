@@ -46,4 +46,4 @@ def make_private(path: Path) -> None:
         path.chmod(mode & 0o700)
     except PermissionError:
         raise StartError(f"{path}: other users have access (mode {mode:o}), and another user owns it") from None
-    log.warning("%s: others could use it; its mode was %o and is %o now", path, mode, mode & 0o700)
+    log.warning("files: restricted access to %s: its mode was %o and is %o now", path, mode, mode & 0o700)

@@ -77,21 +77,21 @@ def declared_options(of: type) -> Iterator[tuple[str, Any, Option | Section]]:
 def one_or_more(text: str) -> int:
     """Parse a positive number. Raises ValueError."""
     if not text.isascii() or not text.isdigit() or len(text) > 18 or not int(text):
-        raise ValueError("a number above 0")
+        raise ValueError("expected a number above 0")
     return int(text)
 
 
 def parse_megabytes(text: str) -> int:
     """Parse a number of MiB, and return bytes. Raises ValueError."""
     if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise ValueError("a number")
+        raise ValueError("expected a number from 0")
     return int(text) << 20
 
 
 def parse_number(text: str) -> int:
     """Parse a number from 0. Raises ValueError."""
     if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise ValueError("a number")
+        raise ValueError("expected a number from 0")
     return int(text)
 
 
@@ -107,7 +107,7 @@ def parse_duration(text: str) -> float:
         if sign and whole.isascii() and whole.isdigit() and (not fraction or (unit == "s" and fraction.isdigit())):
             total, rest = total + float(given) * seconds, after
     if rest or total <= 0:
-        raise ValueError("a duration is a time such as 1h, 30m or 1h30m")
+        raise ValueError("expected a duration such as 1h, 30m or 1h30m")
     return total
 
 
@@ -117,7 +117,7 @@ _SIZES = {"Ki": 10, "Mi": 20, "Gi": 30}
 def parse_seed(text: str) -> int:
     """Parse a seed, a number from 0. Raises ValueError."""
     if not text.isascii() or not text.isdigit() or len(text) > 18:
-        raise ValueError("a seed is a number")
+        raise ValueError("expected a number")
     return int(text)
 
 
@@ -125,5 +125,5 @@ def parse_size(text: str) -> int:
     """Parse a number with a unit, such as 256Mi, and return bytes. Raises ValueError."""
     digits, unit = text[:-2], text[-2:]
     if unit not in _SIZES or not digits.isascii() or not digits.isdigit() or len(digits) > 9:
-        raise ValueError("a size is a number with a unit such as 512Ki, 256Mi or 4Gi")
+        raise ValueError("expected a size such as 512Ki, 256Mi or 4Gi")
     return int(digits) << _SIZES[unit]

@@ -158,5 +158,5 @@ def _within(part: str, minor: int) -> bool:
 def _minor(text: str) -> int:
     major, dot, minor = text.partition(".")
     if major != "1" or not dot or not minor.isdigit():
-        raise ValueError(f"{text!r} is no release such as 1.36")
+        raise ValueError(f"{text!r} is not a release such as 1.36")
     return int(minor)

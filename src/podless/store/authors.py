@@ -66,6 +66,6 @@ def read_author(database: sqlite3.Connection, number: int, audit: bytes | None) 
         return Author(audit=audit or b"")
     row = database.execute("SELECT text, checksum FROM authors WHERE id = ?", (number,)).fetchone()
     if row is None or not isinstance(row[0], str) or crc32(row[0].encode()) != row[1]:
-        raise Damaged(f"the database is damaged: author {number} is not what was written")
+        raise Damaged(f"the database is damaged: the checksum of author {number} is wrong")
     user, sender, verb, subresource, manager, agent = orjson.loads(row[0])
     return Author(user, sender, verb, subresource, manager, agent, audit or b"")

@@ -97,7 +97,7 @@ def check_backup(lines: Iterable[bytes]) -> BackupSummary:
             foot.add(last)
         last = one
     if foot.line() != last:
-        raise BadBackup("not a whole backup: its end is missing, or it was changed")
+        raise BadBackup("the backup is truncated or modified")
     return BackupSummary(revision, foot.records - 1)
 
 

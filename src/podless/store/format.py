@@ -109,7 +109,7 @@ def _create(path: Path) -> None:
     """Make an empty database that is there whole or not at all."""
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
-        raise Damaged(f"{path}: the database is gone, and {log.name} alone is of no use; restore a backup")
+        raise Damaged(f"{path}: the database is missing, and {log.name} cannot replace it; restore a backup")
     log.unlink(missing_ok=True)
     made = path.with_name(f".{path.name}.{os.getpid()}")
     made.unlink(missing_ok=True)
@@ -127,17 +127,17 @@ def _open(path: Path) -> sqlite3.Connection:
     evidence = path.with_name(f"{path.name}-wal.damaged")
     if evidence.exists():
         raise Damaged(
-            f"{path}: writes that were durable were lost from its log; restore a backup, "
-            f"or remove {evidence} to go on without them"
+            f"{path}: durable writes are missing from its log; restore a backup, "
+            f"or remove {evidence} to continue without them"
         )
     if not path.stat().st_size:
-        raise Damaged(f"{path}: the database is empty, as podless leaves none; restore a backup or remove it")
+        raise Damaged(f"{path}: the database file is empty; restore a backup, or remove the file")
     for each in (path, log):
         make_private(each)
     try:
         ends = wal.find_commits(log)
     except wal.Torn:
-        raise Damaged(f"{log}: not what was written; restore a backup") from None
+        raise Damaged(f"{log}: damaged; restore a backup") from None
     database = sqlite3.connect(path, isolation_level=None, timeout=0, check_same_thread=False)
     try:
         database.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -172,7 +172,7 @@ def _check_log(database: sqlite3.Connection, path: Path, log: Path, ends: list[i
     lost = sum(end > read for end in ends)
     if lost > 1:
         os.link(log, path.with_name(f"{path.name}-wal.damaged"))
-        raise Damaged(f"{log}: damaged, {lost} transactions that were durable cannot be read; restore a backup")
+        raise Damaged(f"{log}: damaged: {lost} durable transactions cannot be read; restore a backup")
 
 
 def _version(database: sqlite3.Connection, path: Path) -> int:
@@ -186,7 +186,7 @@ def _version(database: sqlite3.Connection, path: Path) -> int:
             f"{path}: the database of a newer release (its format is {version}, this one reads up to {FORMAT})"
         )
     if version != FORMAT and version not in _OLDER:
-        raise Damaged(f"{path}: there is no format {version}")
+        raise Damaged(f"{path}: unknown format {version}")
     return version
 
 

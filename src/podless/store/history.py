@@ -47,7 +47,7 @@ def parse_log_of(text: str) -> tuple[str, Keep | None]:
     """Return a resource such as gadgets.example.com, and its bounds; None for "off". Raises ValueError."""
     resource, sign, rest = text.partition("=")
     if not sign or not resource or "/" in resource:
-        raise ValueError("the history of a resource is given as RESOURCE=AGE,SIZE,NUMBER or RESOURCE=off")
+        raise ValueError("expected RESOURCE=AGE,SIZE,NUMBER or RESOURCE=off")
     return resource, None if rest == "off" else parse_log(rest)
 
 

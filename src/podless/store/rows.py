@@ -41,7 +41,7 @@ def verify_row(row: Row) -> Row:
             return row
     except (TypeError, ValueError, AttributeError, struct.error):
         pass  # not even of the right types
-    raise Damaged(f"the database is damaged: {key!r} at revision {revision} is not what was written")
+    raise Damaged(f"the database is damaged: {key!r} at revision {revision} has a wrong checksum")
 
 
 def read_row(row: Row | None) -> Record | None:

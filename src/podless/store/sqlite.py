@@ -284,13 +284,13 @@ class SQLiteStore:
         """Say that writes fail; not every time."""
         if not self._refused and time.monotonic() - self._said > _SAY:
             self._said = time.monotonic()
-            log.error("writes are refused: %s", why)
+            log.error("store: writes are rejected: %s", why)
         self._refused = why
 
     def _accepted(self) -> None:
         if self._refused and (self._reserve is None or not self._reserve.released):
             self._refused, self._full = "", False
-            log.warning("writes are accepted again")
+            log.warning("store: writes are accepted again")
 
     def _write_with_reserve(self, chains: Sequence[_Authored]) -> tuple[list[list[int] | StoreError], list[Change]]:
         if self._reserve is not None and self._reserve.released and not _frees(chains):
@@ -558,4 +558,4 @@ def _deliver_changes(deliver: Deliver, changes: Sequence[Change], revision: int)
     try:
         deliver(changes, revision)
     except Exception:
-        log.exception("a watch of the store failed at revision %d", revision)
+        log.exception("store: a watch failed at revision %d", revision)

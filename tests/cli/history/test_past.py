@@ -55,7 +55,7 @@ def test_what_cannot_be_is_said_in_one_line(folder: tuple[Path, list[Any]], tmp_
     data, _ = folder
     with pytest.raises(StartError, match="is not a time"):
         settle_past(Settings(data=data), "noon", tmp_path)
-    with pytest.raises(StartError, match="there is no database"):
+    with pytest.raises(StartError, match="no such database"):
         settle_past(Settings(data=tmp_path / "none"), "1", tmp_path)
     with Server(data, history_log=FOREVER), pytest.raises(StartError, match="another server uses this folder"):
         settle_past(Settings(data=data), "1", tmp_path)

@@ -307,7 +307,7 @@ def test_what_cannot_be_done_is_told_in_a_line(
         assert code == expected
         return capsys.readouterr().err.splitlines()[0]
 
-    assert told(export(target), 2) == "podless: name the kinds, or say --all"
+    assert told(export(target), 2) == "podless: name the kinds, or use --all"
     assert told(export(target, "none"), 1) == "podless: the server has no none that can be listed and created"
     line = told(export(target, "namespaces", "-n", "a"), 1)
     assert line == "podless: namespaces: not in a namespace; leave --namespace out"

@@ -120,6 +120,6 @@ async def test_a_condition_alone_stops_a_write(store: EtcdStore) -> None:
 @pytest.mark.parametrize("database", DATABASES)
 async def test_one_server_alone_is_refused(database: str) -> None:
     alone = made(database, exclusive=True)
-    with pytest.raises(StoreError, match="--etcd-exclusive needs transactions of several keys"):
+    with pytest.raises(StoreError, match="--etcd-exclusive requires transactions of several keys"):
         await alone.open()
     await alone.close()

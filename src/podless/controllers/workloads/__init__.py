@@ -37,7 +37,7 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
         return NAMES
     for name in names:
         if name not in _KNOWN:
-            raise ValueError(f"unknown controller {name!r}: there are {', '.join(NAMES)}, and * for all")
+            raise ValueError(f"unknown controller {name!r}: use {', '.join(NAMES)}, and * for all")
     return tuple(name for name in NAMES if name in names)
 
 

@@ -153,14 +153,14 @@ def _rule(given: Any, at: str, omit: frozenset[str], managed: bool) -> AuditRule
         raise BadPolicy(f"{at}: unknown field {min(unknown)}")
     level = given.get("level")
     if level not in LEVELS:
-        raise BadPolicy(f"{at}.level: one of {', '.join(LEVELS)}, not {level!r}")
+        raise BadPolicy(f"{at}.level: must be one of {', '.join(LEVELS)}, not {level!r}")
     resources = tuple(_resources(each, f"{at}.resources[{n}]") for n, each in enumerate(given.get("resources") or ()))
     paths = _texts(given, "nonResourceURLs", at)
     namespaces = _texts(given, "namespaces", at)
     if paths and (resources or namespaces):
-        raise BadPolicy(f"{at}: a rule is about resources or about nonResourceURLs, not both")
+        raise BadPolicy(f"{at}: set resources or nonResourceURLs, not both")
     if any("*" in path[:-1] or not path.startswith(("/", "*")) for path in paths):
-        raise BadPolicy(f"{at}.nonResourceURLs: a path begins with / and may end with *")
+        raise BadPolicy(f"{at}.nonResourceURLs: a path must begin with / and may end with *")
     return AuditRule(
         level,
         _texts(given, "users", at),
@@ -176,23 +176,23 @@ def _rule(given: Any, at: str, omit: frozenset[str], managed: bool) -> AuditRule
 
 def _resources(given: Any, at: str) -> Resources:
     if not isinstance(given, dict) or not isinstance(given.get("group", ""), str):
-        raise BadPolicy(f"{at}: group, resources and resourceNames of one group")
+        raise BadPolicy(f"{at}: must be an object with group, resources and resourceNames")
     names = _texts(given, "resourceNames", at)
     resources = _texts(given, "resources", at)
     if names and not resources:
-        raise BadPolicy(f"{at}.resourceNames: names need resources")
+        raise BadPolicy(f"{at}.resourceNames: requires resources")
     return Resources(given.get("group", ""), resources, names)
 
 
 def _texts(given: dict[str, Any], key: str, at: str) -> tuple[str, ...]:
     found = given.get(key) or ()
     if not isinstance(found, Sequence) or isinstance(found, str) or not all(isinstance(each, str) for each in found):
-        raise BadPolicy(f"{at}.{key}: a list of texts")
+        raise BadPolicy(f"{at}.{key}: must be a list of strings")
     return tuple(found)
 
 
 def _stages(given: dict[str, Any], at: str) -> frozenset[str]:
     found = frozenset(_texts(given, at.rpartition(".")[2], at))
     if not found <= set(STAGES):
-        raise BadPolicy(f"{at}: of {', '.join(STAGES)}")
+        raise BadPolicy(f"{at}: must be of {', '.join(STAGES)}")
     return found

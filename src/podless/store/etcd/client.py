@@ -237,7 +237,7 @@ class EtcdClient:
             else:
                 self.times[name].observe(loop.time() - began)
                 if self._failed:
-                    log.warning("etcd answers again")
+                    log.warning("etcd: answers again")
                     self._failed = ""
                 return answer
 

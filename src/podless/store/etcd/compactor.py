@@ -65,7 +65,7 @@ class Compactor:
             try:
                 await self.turn()
             except (StoreError, Forgotten) as error:
-                log.warning("etcd was not compacted: %s", error)
+                log.warning("etcd: compaction failed: %s", error)
             await asyncio.sleep(self._interval)
 
     async def turn(self) -> None:

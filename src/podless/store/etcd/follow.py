@@ -142,7 +142,9 @@ class EtcdFollower:
             self.revision = await self._current()
         except StoreError:
             return False
-        log.warning("etcd has forgotten changes that were not told yet; all is read anew at %d", self.revision)
+        log.warning(
+            "etcd: changes were compacted before they were read: reading all objects again at %d", self.revision
+        )
         if self._lost is not None:
             self._lost(self.revision)
         return True
@@ -157,5 +159,5 @@ class EtcdFollower:
         try:
             self._deliver(told, revision)
         except Exception:
-            log.exception("a watch of the store failed at revision %d", revision)
+            log.exception("store: a watch failed at revision %d", revision)
         return False

@@ -144,7 +144,7 @@ class OrderedCommits:
             if there.revision != seen:
                 since, seen = loop.time(), there.revision
             if loop.time() - since > _STALE:
-                log.warning("etcd: a server has held the lock of commits for %d s: it is taken away", _STALE)
+                log.warning("etcd: broke the commit lock: a server has held it for %d s", _STALE)
                 return there.revision, keys
             if loop.time() > until:
                 raise Overdue
@@ -157,7 +157,7 @@ class OrderedCommits:
         try:
             self._revision = await self._write(Operation(_KEY, _FREE, held))
         except StoreError as error:
-            log.warning("etcd: the lock of commits was not released: %s", error)
+            log.warning("etcd: the commit lock was not released: %s", error)
 
 
 def _keys(value: bytes) -> list[str] | None:

@@ -18,7 +18,7 @@ def parse_endpoints(text: str) -> tuple[str, ...]:
         if parts.scheme not in ("http", "https") or not parts.netloc or parts.path not in ("", "/"):
             raise ValueError("give the server as https://HOST:PORT")
     if len({urlsplit(one).scheme for one in found}) > 1:
-        raise ValueError("servers are given as https://HOST:PORT,..., all of them with https or all with http")
+        raise ValueError("expected https://HOST:PORT,..., all with https or all with http")
     return found
 
 
@@ -26,7 +26,7 @@ def parse_prefix(text: str) -> str:
     """A prefix of keys, with a slash before and none behind. Raises ValueError."""
     name = text.strip("/")
     if not name or not name.isascii() or not name.isprintable():
-        raise ValueError("a prefix is such as /registry")
+        raise ValueError("expected a prefix such as /registry")
     return f"/{name}"
 
 

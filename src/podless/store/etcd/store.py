@@ -131,8 +131,8 @@ class EtcdStore:
         except Unsupported:
             if self._exclusive:
                 raise StoreError(
-                    "--etcd-exclusive needs transactions of several keys, which this server does not take (kine?): "
-                    "leave the option out"
+                    "--etcd-exclusive requires transactions of several keys, which this server lacks (kine?): "
+                    "remove the option"
                 ) from None
             self._ordered = OrderedCommits(self._commit_one, self._read)
             self._fences.write = self._commit_one
@@ -174,7 +174,7 @@ class EtcdStore:
         await asyncio.shield(self._moving)
 
     async def _move_on(self, before: int) -> None:
-        log.error("etcd has an earlier state than it had at revision %d: all is read anew", before)
+        log.error("etcd: its state is older than revision %d: reading all objects again", before)
         with suppress(StoreError):
             await self._alone.leave()  # what is shown here is of before that
         current = 0
@@ -291,7 +291,7 @@ class EtcdStore:
                 if actual != expect or (stored is None and not expect):
                     raise Conflicted(key, read_record(self._layout, kvs[0]) if kvs else None)
             if (holder[0].create_revision if holder else 0) == made:
-                raise StoreError("etcd refused a transaction whose conditions hold")
+                raise StoreError("etcd rejected a transaction although its conditions hold")
             await self._alone.share(made)
 
     async def _commit_one(self, operation: Operation) -> int:
