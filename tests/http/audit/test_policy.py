@@ -94,9 +94,15 @@ def test_bodies_of_secrets_are_told_only_where_a_rule_names_them(asked: Attribut
         ("a: [", "did not find expected"),
         ("kind: Policy", "not a Policy of audit.k8s.io/v1"),
         ("{apiVersion: audit.k8s.io/v1, kind: Policy}", "rules: at least one rule is required"),
-        ("{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: All}]}", "rules[0].level: must be one of None, Metadata"),
+        (
+            "{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: All}]}",
+            "rules[0].level: must be one of None, Metadata",
+        ),
         ("{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: None, user: [a]}]}", "unknown field user"),
-        ("{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: None, users: a}]}", "rules[0].users: must be a list"),
+        (
+            "{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: None, users: a}]}",
+            "rules[0].users: must be a list",
+        ),
         (
             "{apiVersion: audit.k8s.io/v1, kind: Policy, rules: [{level: None,namespaces: [a], nonResourceURLs: [/]}]}",
             "not both",
