@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -118,6 +119,31 @@ def test_who_owns_what_does_not_depend_on_what_is_known_of_the_old_object(
         changed["metadata"] |= more
         manager = "creator" if own else "editor"
         told.append(managers.update_managed_fields(V1, copy.deepcopy(old), changed, manager, NOW, settled=settled))
+    assert told[0] == told[1]
+
+
+ODD = st.sampled_from([None, 1, "a", True, {}, [], {"a": "1"}, {"a": 1}, ["a"], [1], [None]])
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["spec", "status", "other"]),
+        ODD | st.dictionaries(st.sampled_from(sorted(SPEC["properties"])), ODD),
+    ),
+    st.dictionaries(
+        st.sampled_from(["labels", "annotations"]), st.sampled_from([{}, {"a": "1"}, {"a": "1", "b": "2"}])
+    ),
+)
+def test_a_new_custom_object_has_the_owners_that_a_comparison_with_a_blank_one_finds(
+    more: Object, meta: Object
+) -> None:
+    """A custom kind collects the fields without comparing them; other kinds take the general way."""
+    obj = gadget(**more)
+    obj["metadata"] |= meta
+    told = [
+        managers.update_managed_fields(place, None, copy.deepcopy(obj), "me", NOW)
+        for place in (V1, replace(V1, custom=False))
+    ]
     assert told[0] == told[1]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from podless.schema import regex
 
@@ -45,6 +47,26 @@ def test_a_bad_pattern_is_told_as_go_tells_it(pattern: str, words: str) -> None:
 def test_a_pattern_is_searched_for_anywhere_in_the_text(pattern: str, text: str, found: bool) -> None:
     assert regex.find_problem(pattern) == ""
     assert regex.make_matcher(pattern)(text) is found
+
+
+CLASSES = [
+    "^[a-z0-9./:-]+$",
+    "^[-a-c]*$",
+    "^[a-cA]+$",
+    "^[A-z_]*$",
+    "^[a-a]+$",
+    "^[z-a]*$",
+    "^[a-]+$",
+    "^[,:]*$",
+    "^[]*$",
+]
+
+
+@given(st.sampled_from(CLASSES), st.text("abzAZ09./:-_,\n\\^é\ud800", max_size=4))
+def test_a_class_of_plain_characters_means_what_it_means_to_re2(pattern: str, text: str) -> None:
+    data = text.encode("utf-8", "replace").decode()
+    compiled = regex.compile_pattern(pattern)
+    assert regex.make_matcher(pattern)(text) is (compiled is not None and compiled.search(data) is not None)
 
 
 def test_text_that_is_no_unicode_upsets_nothing() -> None:

@@ -108,8 +108,9 @@ class Hooks(Generic[P]):
 
     def concerning(self, operation: str, kind: Kind, subresource: str) -> Sequence[Hook[P]]:
         """Those that may have to do with such writes."""
-        seen = self._policies.collection.changed, self._bindings.collection.changed
-        if self._seen != seen:
+        policies, bindings = self._seen
+        if self._policies.collection.changed != policies or self._bindings.collection.changed != bindings:
+            seen = self._policies.collection.changed, self._bindings.collection.changed
             self._pair()
             self._seen = seen
         return self._hooks.of(operation, kind, subresource) if self._hooks.items else ()

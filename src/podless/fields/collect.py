@@ -80,6 +80,28 @@ def _said_list(value: list[Any], form: ListShape) -> Fields | None:
     return out or None
 
 
+def collect_created(value: dict[str, Any], shape: MapShape, apart: Fields) -> Fields:
+    """Return all fields of a new custom object but those at its top, and in its metadata, that are in `apart`.
+
+    Its metadata must have been read. Raises SchemaMisfit for an object that is not of the shape.
+    """
+    out: Fields = {}
+    for key, item in each(value).items():
+        name, inner, _ = shape.known.get(key) or shape.child(key)
+        if inner is None:
+            raise SchemaMisfit(f".{key}: field not declared in schema")
+        held = apart.get(name)
+        if held is None:
+            out[name] = LEAF if type(item) in inner.types else collect_whole(item, inner)
+        elif held and type(item) is dict:
+            below = collect_whole({one: inside for one, inside in item.items() if f"f:{one}" not in held}, inner)
+            if below is not LEAF:
+                out[name] = {one: node for one, node in below.items() if one != SELF}
+        elif type(item) not in inner.types:
+            check_value(item, inner, repeats=True)
+    return out
+
+
 def collect_whole(value: Any, shape: Shape) -> Fields:
     """The node of a value that was not there before: every field of it, down to the leaves.
 

@@ -11,7 +11,7 @@ from typing import Any
 from podless.codec import gotext, serializer
 from podless.fields import sets
 from podless.fields.check import check_value
-from podless.fields.collect import collect_leaves
+from podless.fields.collect import collect_created, collect_leaves
 from podless.fields.compare import compare_values
 from podless.fields.elements import encode_compact, format_element_path
 from podless.fields.merge import Conflicts, Endpoint, FieldOwner, NoVersion, Owned, Owners, changed_own
@@ -22,6 +22,7 @@ from podless.fields.typed import SchemaMisfit
 from podless.fields.values import equal_values
 from podless.meta.errors import APIError, BadRequest, Internal
 from podless.meta.objectmeta import MOST_ANNOTATIONS, MOST_MANAGER
+from podless.runtime.bounded import bounded_cache
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.structs import gotypes, restore
@@ -103,8 +104,11 @@ def _identifier(owner: FieldOwner) -> bytes:
 
 def manager_name(manager: str, agent: str) -> str:
     """The manager of a write: the fieldManager parameter, or the first part of the User-Agent; "" where neither is."""
-    if manager:
-        return manager
+    return manager or _agent_name(agent)
+
+
+@bounded_cache(1024)
+def _agent_name(agent: str) -> str:
     first = agent.partition("/")[0]
     if first.isprintable() and len(first.encode()) <= MOST_MANAGER:
         return first
@@ -242,6 +246,10 @@ def _updated(
     settled: bool = False,
 ) -> Owners:
     """The owners after an update; times is changed in place. Raises SchemaMisfit or NoVersion."""
+    if not owners and place.custom and old is place.blank:
+        shape = place.shape(place.version).map
+        if shape is not None and not shape.atomic:
+            return _claim_created(place, collect_created(new, shape, _UNOWNED), times, owner, now)
     if place.custom and not settled and old is not place.blank:
         for state in (new, old):  # wherever they do not fit, be it where nothing has changed
             check_value(state, place.shape(place.version), repeats=True)
@@ -261,6 +269,15 @@ def _updated(
         owners[owner] = Owned(sets.unite_sets(fields, held.fields) if held is not None else fields, place.version)
         times[owner] = now
     return _capped(owners, times)
+
+
+def _claim_created(place: Endpoint, fields: Fields, times: Times, owner: FieldOwner, now: str) -> Owners:
+    """Make a manager the owner of all fields of a new object, but for those that the endpoint resets."""
+    fields = place.drop(fields, place.version)
+    if not fields:
+        return {}
+    times[owner] = now
+    return {owner: Owned(fields, place.version)}
 
 
 def _capped(owners: Owners, times: Times) -> Owners:

@@ -62,9 +62,10 @@ def read_body(body: Body) -> Object:
             repeated = found
         if yaml and struct is not None:
             parsed = gotypes.rewrite_fields(parsed, body.kind.raws(body.version))
-        kind = _kind(body, parsed)
-        raw = parsed or {}
-        if not body.kind.custom or raw.get("apiVersion") != body.api_version:
+        kind, raw = body.kind.kind, parsed
+        if not body.kind.custom or not _is_expected(body, parsed):
+            kind = _kind(body, parsed)
+            raw = parsed or {}
             _read_foreign(body, raw, kind, repeated)
             raw = _check_version(body, raw, kind, repeated)
         # an integer is written without a point and an exponent; the numbers of YAML have been written anew
@@ -79,6 +80,15 @@ def read_body(body: Body) -> Object:
         raise BadRequest(f"{_cannot(body, kind)}: {error}") from None
     _note(body, kind, body.version.name, repeated, unknown)
     return obj
+
+
+def _is_expected(body: Body, parsed: Any) -> bool:
+    """Return whether decoded JSON names the very kind and version of the body."""
+    return (
+        parsed.__class__ is dict
+        and parsed.get("kind") == body.kind.kind
+        and parsed.get("apiVersion") == body.api_version
+    )
 
 
 def name_unknown(kind: Kind, paths: Iterable[str]) -> list[str]:

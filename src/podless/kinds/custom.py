@@ -247,7 +247,7 @@ class CustomStrategy(Strategy[Kind]):
         """Evaluate CEL rules on the parts of the object that have the right types."""
         if not self.schema(version).has_rules:
             return ()
-        if any(error.reason in schemas.BLOCKING for error in each(found)):
+        if found and any(error.reason in schemas.BLOCKING for error in each(found)):
             return () if schemas.UNCHECKED in found else (schemas.UNCHECKED,)
         return self.expressions(version, floats).validate(
             obj, old, warnings=warnings, ratchet=None if ratchet else False

@@ -67,7 +67,7 @@ def coerce_metadata(value: Any, unknown: list[str] | None = None) -> dict[str, A
     if paths:
         paths.clear()
         out = structs.decode_struct(OBJECT_META, gotypes.canonical_json(value), paths)
-    if unknown is not None:
+    if paths and unknown is not None:
         unknown.extend(f"metadata.{path}" for path in paths)
     return out
 

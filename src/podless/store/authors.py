@@ -25,7 +25,7 @@ class Authors:
     """The authors of one SQLite database, by number; 0 is NOBODY."""
 
     def __init__(self) -> None:
-        self._numbers: dict[tuple[object, ...], int] = {}
+        self._numbers: dict[Author, int] = {}
         self._count = -1
 
     def forget(self) -> None:
@@ -35,13 +35,15 @@ class Authors:
 
     def number_of(self, database: sqlite3.Connection, author: Author) -> int:
         """Return the number of an author; within a transaction, which may add it. Raises sqlite3.Error."""
-        told = author[:6]
-        number = self._numbers.get(told)
+        if author.audit:
+            author = author._replace(audit=b"")
+        number = self._numbers.get(author)
         if number is None:
+            told = author[:6]
             number = self._find(database, told) if any(told) else 0
             if len(self._numbers) >= _KNOWN:
                 self._numbers.clear()
-            self._numbers[told] = number
+            self._numbers[author] = number
         return number
 
     def _find(self, database: sqlite3.Connection, told: tuple[object, ...]) -> int:

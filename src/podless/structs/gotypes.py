@@ -291,7 +291,9 @@ class MapOf(GoType):
                     unknown[start:] = [f"{key}{item.joint}{path}" for path in unknown[start:]]
                     start = len(unknown)
         names = in_order(out)
-        return {name: out[name] for name in names} if out is value or names != list(out) else out
+        if names != list(out):
+            return {name: out[name] for name in names}
+        return out.copy() if out is value else out
 
     def scan(self, value: Any) -> None:
         for one in each(value).values() if type(value) is dict else ():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
+from collections.abc import Callable
 from typing import Any
 
 from podless.cel.convert import convert_value
@@ -45,7 +45,8 @@ class NodeRules:
     """The rules of one schema node and of all below it. False where there are none. Compiled when first used."""
 
     __slots__ = (
-        "_made", "additional", "classes", "items", "kind", "own", "properties", "resource", "schema", "with_floats",
+        "_made", "_plain", "additional", "classes", "items", "kind", "own", "properties", "resource", "schema",
+        "with_floats",
     )  # fmt: skip
 
     def __init__(self, schema: Schema, resource: bool, with_floats: bool = False) -> None:
@@ -57,6 +58,7 @@ class NodeRules:
         self.resource = resource
         self.with_floats = with_floats
         self._made: list[tuple[ValidationRule, str]] | None = None
+        self._plain: bool | None = None
         self.items = _node(schema.get("items"), with_floats)
         self.additional = _node(schema.get("additionalProperties"), with_floats)
         parts = (schema.get("properties") or {}).items()
@@ -95,13 +97,21 @@ class NodeRules:
             ratchet = old is not None and not path
         pair = Pair(obj, old, SchemaNode(self.schema)) if ratchet and old is not None else None
         walk = _Walk(budget, warnings)
-        with contextlib.suppress(_Stop):
+        try:  # noqa: SIM105 (objects pass here all the time)
             walk.node(self, obj, old, path, pair, None)
+        except _Stop:
+            pass
         return walk.errors
 
     def rules(self) -> list[tuple[ValidationRule, str]]:
         """The rules of this node, each with the field that it names for its errors."""
         return self._made if self._made is not None else fill_attribute(self, "_made", self._compile, needed=False)
+
+    def are_plain(self) -> bool:
+        """Return whether all rules of this node judge a value by itself."""
+        if self._plain is not None:
+            return self._plain
+        return fill_attribute(self, "_plain", lambda: all(rule.plain for rule, _ in self.rules()), needed=False)
 
     def _compile(self) -> list[tuple[ValidationRule, str]]:
         given = self.schema.get(_RULES) or ()
@@ -226,14 +236,19 @@ class _Walk:
             self.errors.append(RuleError("FieldValueInvalid", at, kind, _SPENT))
             raise _Stop
         before = self.left
+        plain = rules.are_plain() and obj.__class__ in rules.classes
         for rule, where in compiled:
-            if rule.error:
+            if plain and rule.program is not None:
+                if self.judge(rule, rule.program.run, obj, _ABSENT, at, kind):
+                    continue
+            elif rule.error:
                 self.errors.append(RuleError("FieldValueInvalid", at, kind, f"rule compile error: {rule.error}"))
                 continue
-            if rule.program is None or (rule.transition and old is None and not rule.optional):
+            elif rule.program is None or (rule.transition and old is None and not rule.optional):
                 continue
-            if self.holds(rule, rules, obj, old, at, kind):
-                continue
+            else:
+                if self.holds(rule, rules, obj, old, at, kind):
+                    continue
             target = f"{path}.{where}" if path and where else where or at
             self.broken(rule, rules, obj, old, target, kind, nearest)
         charge(len(compiled) + (before - self.left) // _STEP_COST)
@@ -245,21 +260,36 @@ class _Walk:
         run = rule.program.run
         if not rules.fits(obj) or (rule.transition and old is not None and not rules.fits(old)):
             run = rule.program.exactly  # what was of another type before the schema changed may stay
-        problem = ""
-        try:
-            if rule.optional:
+        if rule.optional:
+            try:
                 before = self.before(rule, rules, obj, old)
+            except EvaluationError as error:
+                self.fail(error, rule, at, kind)
+                return True
+        return self.judge(rule, run, obj, before, at, kind)
+
+    def judge(
+        self, rule: ValidationRule, run: Callable[..., tuple[Any, int]], obj: Any, before: Any, at: str, kind: str
+    ) -> bool:
+        """As `holds`, with the value that stands for the old one."""
+        try:
             result, cost = run(obj, before, limit=LIMIT)
         except EvaluationError as error:
-            result, cost, problem = True, error.cost, self.explain(error, rule)
-            if not isinstance(error, CostExceeded) or cost > self.left:
-                self.spend(cost, at, kind)
-            self.errors.append(RuleError("FieldValueInvalid", at, kind, problem))
-            if isinstance(error, CostExceeded):
-                raise _Stop from None
+            self.fail(error, rule, at, kind)
             return True
-        self.spend(cost, at, kind)
+        if cost > self.left:
+            self.spend(cost, at, kind)
+        self.left -= cost
         return result is True
+
+    def fail(self, error: EvaluationError, rule: ValidationRule, at: str, kind: str) -> None:
+        """Say that a rule cannot be evaluated. Raise _Stop where no other is to be."""
+        exceeded = isinstance(error, CostExceeded)
+        if not exceeded or error.cost > self.left:
+            self.spend(error.cost, at, kind)
+        self.errors.append(RuleError("FieldValueInvalid", at, kind, self.explain(error, rule)))
+        if exceeded:
+            raise _Stop from None
 
     def before(self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any) -> Optional:
         """The old value as an optional. Raises EvaluationError where it is of another type and would be looked at."""

@@ -80,6 +80,11 @@ class ValidationRule:
         return bool(self.given.get("optionalOldSelf"))
 
     @property
+    def plain(self) -> bool:
+        """Whether the rule compiles, and judges a value by itself."""
+        return self.program is not None and not self.error and not self.transition and not self.optional
+
+    @property
     def text(self) -> str:
         """What the rule is called in errors."""
         return ((self.given.get("message") or "") or (self.given.get("rule") or "")).strip(gotext.SPACE)
