@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from podless.admission.calls import TICK, CallFailed, Verdict
 from podless.admission.subject import Subject
 from podless.apis.admissionregistration.validation.webhooks import check_hook
+from podless.auth.user import User
 from podless.codec import serializer
-from podless.hooks import CONVERT
+from podless.hooks import CONVERT, SUBRESOURCE
 from podless.hooks.pool import HookFailed
 from podless.hooks.worker import ACCEPTED
 from podless.kinds.kind import Version
@@ -28,7 +29,7 @@ _MASTERS = "system:masters"
 
 def check_declaration(declared: Mapping[str, Any]) -> None:
     """Raise ValueError for a hook whose declaration a webhook configuration could not have."""
-    if declared["kind"] == CONVERT:
+    if declared["kind"] in (CONVERT, SUBRESOURCE):
         return
     try:
         errors = check_hook(declared["given"])
@@ -50,6 +51,17 @@ async def call_hook(
     request["object"] = await subject.shown(subject.attr.obj, version)
     request["oldObject"] = await subject.shown(subject.attr.old, version)
     raw = serializer.encode_json({"kind": kind, "hook": given["name"], "request": request})
+    answer = await run_hook(hooks, kind, given, raw, subject.attr.user)
+    if answer is None or answer == ACCEPTED:
+        return _ACCEPT
+    return await client.read(answer, _read_verdict)
+
+
+async def run_hook(hooks: LoadedHooks, kind: str, given: Mapping[str, Any], raw: bytes, user: User) -> bytes | None:
+    """Return what a hook answers, None if it is gone. given: its declaration. raw: what it is asked. user: who asks.
+
+    Raises CallFailed, and Timeout if the time of the whole request is over.
+    """
     seconds, until = float(given["timeoutSeconds"]), DEADLINE.get()
     if until is not None:
         seconds = min(seconds, max(until - time.monotonic(), 0.0))
@@ -58,11 +70,9 @@ async def call_hook(
     except HookFailed as failed:
         if until is not None and time.monotonic() >= until - TICK:
             raise Timeout("request did not complete within requested timeout") from None
-        told = f"{failed} ({failed.place})" if failed.place and _MASTERS in subject.attr.user.groups else str(failed)
+        told = f"{failed} ({failed.place})" if failed.place and _MASTERS in user.groups else str(failed)
         raise CallFailed(told) from None
-    if answer is None or answer == ACCEPTED:
-        return _ACCEPT
-    return await client.read(answer, _read_verdict)
+    return answer
 
 
 def _read_verdict(answer: bytes) -> Verdict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 from podless.apis.extensions.thirdparty.compile import ThirdPartyStrategy
@@ -34,7 +34,7 @@ class Serving:
 
     def _converts_otherwise(self, key: str, served: Kind, kind: Kind) -> bool:
         """Whether other hooks convert the objects than did so far, or the same were loaded again."""
-        return _converter(served) != _converter(kind) or self._converts_since.get(key, 0) > served.changed
+        return _hooks(served) != _hooks(kind) or self._converts_since.get(key, 0) > served.changed
 
     def convert_anew(self, key: str) -> bool:
         """Hooks were loaded again: forget what they have made of the objects of a definition. False if they made none.
@@ -42,10 +42,17 @@ class Serving:
         `serve` is to be called afterwards.
         """
         kind = self.served(key)
-        if kind is None or not (self._hooked(key) or "hook" in (kind.webhook or ())):
+        if kind is None:
             return False
-        self._converts_since[key] = self._api.cache.revision
-        return True
+        converts = self._hooked(key) or "hook" in (kind.webhook or ())
+        if converts:
+            self._converts_since[key] = self._api.cache.revision
+        return converts or bool(kind.more_subresources or self._answering(key))
+
+    def _answering(self, key: str) -> Sequence[Object]:
+        """Hooks that answer subresources of a definition."""
+        hooks = self._api.converter.hooks
+        return hooks.answering(keys.name_of(key)) if hooks is not None else ()
 
     def forget(self, key: str) -> None:
         """The definition is gone, and so is its endpoint."""
@@ -66,7 +73,14 @@ class Serving:
         """Bring a definition into force as it is stored. definition: the entry, decoded."""
         created = self._inherited.get(entry.key, entry.created)
         changed = max(entry.revision, self._converts_since.get(entry.key, 0))
-        compiled = partial(compile_kind, definition, entry.body, changed=changed, hooked=self._hooked(entry.key))
+        compiled = partial(
+            compile_kind,
+            definition,
+            entry.body,
+            changed=changed,
+            hooked=self._hooked(entry.key),
+            answering=self._answering(entry.key),
+        )
         kind = compiled(created=created)
         served = self._api.registry.get(kind.group, kind.plural)
         if has_condition(definition, "Established"):
@@ -79,7 +93,7 @@ class Serving:
             if (
                 served is None
                 or not is_same_kind(served, kind)
-                or _converter(served) != _converter(kind)
+                or _hooks(served) != _hooks(kind)
                 or since > served.changed
             ):
                 # labels and conditions change nothing for its objects
@@ -88,7 +102,7 @@ class Serving:
             self._api.registry.wait(kind)
 
 
-def _converter(kind: Kind) -> tuple[str | None, str | None]:
-    """What converts the objects in the place of a webhook: the hook, "" for any, and the declared rules."""
+def _hooks(kind: Kind) -> tuple[object, ...]:
+    """What converts the objects in place of a webhook (a hook, "" for any, or declared rules), and what answers."""
     given = kind.webhook or {}
-    return given.get("hook"), given.get("rules")
+    return given.get("hook"), given.get("rules"), [(one.name, one.hooks) for one in kind.more_subresources]

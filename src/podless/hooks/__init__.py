@@ -1,4 +1,4 @@
-"""Hooks: functions in Python that validate, mutate, default and convert objects, where Kubernetes has webhooks.
+"""Hooks: Python functions that validate, mutate, default and convert objects, and answer subresources.
 
     from podless import hooks
 
@@ -16,6 +16,7 @@ function names, and gets copies of its own:
 | old | the object as it was, None for a create |
 | request | a `Request`: operation, name, namespace, user, and what else an AdmissionRequest has |
 | version | of a conversion: the name of the wanted version, such as "v2" |
+| body | of a subresource: the body of the request, None if it is empty |
 
 A parameter that is annotated with a class gets an instance of it (podless.models says which classes). Hooks run in
 worker processes, never on the event loop: they share no memory with the server (podless.hooks.worker).
@@ -24,17 +25,18 @@ worker processes, never on the event loop: they share no memory with the server 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from podless.runtime.jsonobject import Object
 
-__all__ = ["Denied", "Hook", "Request", "convert", "default", "find_hooks", "mutate", "validate"]
+__all__ = ["Denied", "Hook", "Request", "convert", "default", "find_hooks", "mutate", "subresource", "validate"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-VALIDATE, MUTATE, DEFAULT, CONVERT = "validate", "mutate", "default", "convert"
+VALIDATE, MUTATE, DEFAULT, CONVERT, SUBRESOURCE = "validate", "mutate", "default", "convert", "subresource"
 OPERATIONS = ("CREATE", "UPDATE", "DELETE", "CONNECT")
 _MARK = "__podless_hooks__"
 _PARAMETERS = {
@@ -42,7 +44,10 @@ _PARAMETERS = {
     MUTATE: ("obj", "old", "request"),
     DEFAULT: ("obj", "request"),
     CONVERT: ("obj", "version"),
+    SUBRESOURCE: ("obj", "body", "request"),
 }
+_VERBS = ("get", "create", "update")
+_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 class Denied(Exception):
@@ -182,6 +187,46 @@ def convert(
     return declare
 
 
+def subresource(
+    resource: str,
+    *,
+    verbs: Sequence[str] = ("create",),
+    kind: str = "",
+    side_effects: str = "Some",
+    timeout: int = 10,
+    name: str = "",
+) -> Callable[[F], F]:
+    """Declare a function that answers a subresource of a custom resource, such as "widgets.example.com/restart".
+
+    The function returns the answer, a dict; `Denied` is an error. verbs: of "get", "create" (POST) and "update" (PUT).
+    kind: of the answer, in discovery (default: the kind of the object). side_effects: "None" or "NoneOnDryRun" for
+    functions that accept dry runs; podless rejects them for "Some". timeout: 1 to 30 seconds.
+
+    Raises ValueError for a declaration that cannot work.
+    """
+    whole, _, below = resource.partition("/")
+    if "." not in whole or not _LABEL.fullmatch(below) or below in ("status", "scale"):
+        raise ValueError(f"{resource!r} names no subresource; write 'widgets.example.com/restart'")
+    if not verbs or not set(verbs) <= {*_VERBS}:
+        raise ValueError(f"{resource}: verbs are some of {', '.join(_VERBS)}")
+    if side_effects not in ("None", "NoneOnDryRun", "Some"):
+        raise ValueError(f"{resource}: side_effects is None, NoneOnDryRun or Some")
+
+    def declare(function: F) -> F:
+        given = {
+            "name": name or _name_of(function),
+            "resource": whole,
+            "subresource": below,
+            "verbs": [verb for verb in _VERBS if verb in verbs],
+            "kind": kind,
+            "sideEffects": side_effects,
+            "timeoutSeconds": _read_timeout(timeout),
+        }
+        return _declare(SUBRESOURCE, function, given)
+
+    return declare
+
+
 def find_hooks(namespace: Mapping[str, Any]) -> list[Hook]:
     """Return the hooks of a module's namespace, in the order of their definition. Raises ValueError for equal names."""
     found = [hook for value in namespace.values() for hook in getattr(value, _MARK, ()) if callable(value)]
@@ -191,12 +236,18 @@ def find_hooks(namespace: Mapping[str, Any]) -> list[Hook]:
 
 
 def check_names(hooks: Sequence[Hook]) -> None:
-    """Raise ValueError where two hooks of one kind have the same name."""
+    """Raise ValueError where two hooks of one kind have the same name, or answer the same subresource."""
     seen: set[tuple[str, str]] = set()
+    answered: set[tuple[str, str]] = set()
     for hook in hooks:
         if (hook.kind, hook.name) in seen:
             raise ValueError(f"there are two {hook.kind} hooks with the name {hook.name!r}: give one of them name=...")
         seen.add((hook.kind, hook.name))
+        for verb in hook.given["verbs"] if hook.kind == SUBRESOURCE else ():
+            place = f"{hook.given['resource']}/{hook.given['subresource']}", verb
+            if place in answered:
+                raise ValueError(f"there are two hooks that answer {verb} of {place[0]}")
+            answered.add(place)
 
 
 def _name_of(function: Callable[..., Any]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from types import ModuleType
 from typing import Any
 
-from podless.hooks import CONVERT, DEFAULT, MUTATE, VALIDATE, Hook, check_names, find_hooks
+from podless.hooks import CONVERT, DEFAULT, MUTATE, SUBRESOURCE, VALIDATE, Hook, check_names, find_hooks
 from podless.hooks.pool import HookFailed, LoadFailed, Pool
 from podless.runtime.jsonobject import Object
 
@@ -73,6 +73,10 @@ class LoadedHooks:
         """Those that convert the objects of a definition. named: the only one, where the definition names it."""
         known = [one["given"] for one in self.declared(CONVERT)]
         return [one for one in known if (one["name"] == named if named else one["resource"] == resource)]
+
+    def answering(self, resource: str) -> list[Object]:
+        """Those that answer subresources of a definition."""
+        return [one["given"] for one in self.declared(SUBRESOURCE) if one["given"]["resource"] == resource]
 
     async def call(self, kind: str, name: str, raw: bytes, seconds: float) -> bytes | None:
         """What a hook answers; None where it was taken away meanwhile. Raises HookFailed."""

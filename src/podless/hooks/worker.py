@@ -66,7 +66,7 @@ class Runner:
             if hook.kind == declared.CONVERT:
                 made = [(obj, _convert_one(hook, given, obj)) for obj in given["objects"]]
                 return _converted([_named(given, obj if result is None else result) for obj, result in made])
-            call = _Admission(hook, given)
+            call = _begin(hook, given)
             try:
                 return call.answer(hook.function(**call.arguments))
             except Denied as denied:
@@ -81,24 +81,60 @@ class Runner:
         if hook.kind == declared.CONVERT:
             made = [(obj, await _convert_one(hook, given, obj)) for obj in given["objects"]]
             return _converted([_named(given, obj if result is None else result) for obj, result in made])
-        call = _Admission(hook, given)
+        call = _begin(hook, given)
         try:
             return call.answer(await hook.function(**call.arguments))
         except Denied as denied:
             return call.refuse(denied)
 
 
-class _Admission:
+def _begin(hook: Hook, given: Object) -> _Admission | _Subresource:
+    return (_Subresource if hook.kind == declared.SUBRESOURCE else _Admission)(hook, given)
+
+
+class _Call:
+    """One call of a hook about a request. every: what its function can be given, by the names of parameters."""
+
+    def __init__(self, hook: Hook, request: Object, every: Object) -> None:
+        self.request = Request(request)
+        every["request"] = self.request
+        self.arguments = {name: _typed(every[name], wanted) for name, wanted in hook.takes.items()}
+
+    def refuse(self, denied: Denied) -> bytes:
+        """The answer that denies the request."""
+        return self._encode({"allowed": False, "status": denied.status})
+
+    def _encode(self, answer: Object) -> bytes:
+        if self.request.warnings:
+            answer["warnings"] = self.request.warnings
+        if self.request.annotations:
+            answer["annotations"] = self.request.annotations
+        return _bounded(serializer.encode_json(answer), ANSWER_MOST)
+
+
+class _Subresource(_Call):
+    """One call of a hook that answers a subresource."""
+
+    def __init__(self, hook: Hook, given: Object) -> None:
+        super().__init__(hook, given["request"], {"obj": given["object"], "body": given["body"]})
+
+    def answer(self, result: Any) -> bytes:
+        """The answer with what the hook returned."""
+        made = _plain(result)
+        if not isinstance(made, dict):
+            raise WrongResult(f"it returned {type(result).__name__}: a subresource hook returns an object")
+        return self._encode({"allowed": True, "object": made})
+
+
+class _Admission(_Call):
     """One call of a hook about a write."""
 
     def __init__(self, hook: Hook, given: Object) -> None:
         request = given["request"]
         self._hook = hook
-        self._obj, self._old = request.pop("object", None), request.pop("oldObject", None)
+        self._obj, old = request.pop("object", None), request.pop("oldObject", None)
         self._before = serializer.encode_sorted(self._obj) if hook.kind != declared.VALIDATE else b""
-        self.request = Request(request)
-        every = {"obj": self._obj, "old": self._old, "request": self.request}
-        self.arguments = {name: _typed(every[name], wanted) for name, wanted in hook.takes.items()}
+        super().__init__(hook, request, {"obj": self._obj, "old": old})
 
     def answer(self, result: Any) -> bytes:
         """The answer that lets the request pass."""
@@ -120,17 +156,6 @@ class _Admission:
         if self._hook.kind == declared.DEFAULT:
             made = _filled(serializer.decode_json(self._before), made)
         return made if serializer.encode_sorted(made) != self._before else None
-
-    def refuse(self, denied: Denied) -> bytes:
-        """The answer that denies the request."""
-        return self._encode({"allowed": False, "status": denied.status})
-
-    def _encode(self, answer: Object) -> bytes:
-        if self.request.warnings:
-            answer["warnings"] = self.request.warnings
-        if self.request.annotations:
-            answer["annotations"] = self.request.annotations
-        return _bounded(serializer.encode_json(answer), ANSWER_MOST)
 
 
 def _bounded(raw: bytes, most: int) -> bytes:

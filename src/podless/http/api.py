@@ -38,6 +38,7 @@ from podless.verbs.ready import make_ready
 from podless.verbs.scale import scale_object
 from podless.verbs.update import update_object
 from podless.verbs.watch import Watch
+from podless.virtual.hooked import answer_subresource, is_hooked
 from podless.virtual.review import answer_review
 
 _WRITES: dict[str, Callable[[API, Call], Coroutine[Any, Any, Outcome]]] = {
@@ -85,6 +86,8 @@ class APIHandler:
         form = self._form(call, verb, accept)
         if verb == "watch":
             return self._watch(request, call, form)
+        if call.subresource and is_hooked(call):
+            return self._ask_hook(request, call, form)
         if verb in ("get", "list") and call.subresource != "scale":
             return self._read(request, call, verb, form)
         return self._write(request, call, verb, form)
@@ -136,7 +139,7 @@ class APIHandler:
 
     def _form(self, call: Call, verb: str, accept: str) -> AnswerForm:
         known = call.kind.subresource(call.subresource) if call.subresource else None
-        tables = not call.kind.virtual and (known is None or known.kind is None)
+        tables = not call.kind.virtual and (known is None or (known.kind is None and not known.hooks))
         if verb == "watch" and not has("TablesOfWatchLists"):
             tables = tables and not options.lists_first(call)
         many = verb in ("list", "watch")
@@ -147,6 +150,14 @@ class APIHandler:
                 options.list_options(call)  # raises what is wrong with the options
             raise
         return negotiate.make_readable(form, call.query, call.agent)
+
+    async def _ask_hook(self, request: Request, call: Call, form: AnswerForm) -> Answer:
+        """A subresource that a hook answers."""
+        if call.verb != "get":
+            call.body = await request.read()
+            if call.body:
+                call.content_type = negotiate.body_type(call.content_type, custom=True)
+        return await self._show(request, call, await answer_subresource(self._api, call), form)
 
     async def _connect(self, request: Request, call: Call, accept: str) -> Answer:
         if call.subresource == "log":

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.declared import CONVERSION
-from podless.kinds.kind import VERBS, VERBS_TERMINATING, Column, Kind, Scale, Version, sort_versions
+from podless.kinds.kind import VERBS, VERBS_TERMINATING, Column, Kind, Scale, Subresource, Version, sort_versions
 from podless.kinds.version import Given
 
 
@@ -19,13 +19,19 @@ def has_condition(definition: dict[str, Any], name: str) -> bool:
 
 
 def compile_kind(
-    definition: dict[str, Any], stored: bytes, *, created: int = 0, changed: int = 0, hooked: bool = False
+    definition: dict[str, Any],
+    stored: bytes,
+    *,
+    created: int = 0,
+    changed: int = 0,
+    hooked: bool = False,
+    answering: Sequence[Mapping[str, Any]] = (),
 ) -> Kind:
     """Return the kind of a definition with its served versions; schemas are compiled at first use.
 
     definition: decoded and defaulted. stored: the same as bytes. created, changed: revisions of the definition's
     creation and last change, if it is in a store. hooked: hooks of podless.hooks convert the objects, unless the
-    definition names a webhook.
+    definition names a webhook. answering: declared hooks that answer subresources.
     """
     spec, metadata = definition["spec"], definition["metadata"]
     names = spec["names"]
@@ -54,6 +60,7 @@ def compile_kind(
         changed=changed,
         terminating=terminating,
         webhook=_conversion(definition, hooked),
+        more_subresources=_subresources(answering),
         verbs=VERBS_TERMINATING if terminating else VERBS,
     )
 
@@ -71,6 +78,19 @@ def _conversion(definition: dict[str, Any], hooked: bool) -> Mapping[str, Any] |
     if not named and (rules := annotations.get(CONVERSION)):
         return MappingProxyType({"rules": rules})
     return MappingProxyType({"hook": named}) if hooked or named else None
+
+
+def _subresources(answering: Sequence[Mapping[str, Any]]) -> tuple[Subresource, ...]:
+    """Return the subresources that hooks answer; several hooks can answer different verbs of one."""
+    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for hook in answering:
+        found.setdefault(hook["subresource"], {}).update(dict.fromkeys(hook["verbs"], hook))
+    return tuple(
+        Subresource(
+            name, tuple(hooks), hooks=hooks, noun=next((one["kind"] for one in hooks.values() if one["kind"]), "")
+        )
+        for name, hooks in found.items()
+    )
 
 
 def _version(given: dict[str, Any], stored: bytes) -> Version:

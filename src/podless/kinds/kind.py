@@ -47,7 +47,8 @@ class Subresource:
 
     verbs: its verbs. kind: kind of its bodies and answers, None for the object itself. connects: it connects to
     something else that answers; the kind is that of the options then. options: kind of the options of a read that
-    answers text. releases: releases that have it, "" for all (runtime/release.py).
+    answers text. releases: releases that have it, "" for all (runtime/release.py). hooks: the hooks of podless.hooks
+    that answer, by verb. noun: kind of their answers, "" for the kind of the object.
     """
 
     name: str
@@ -56,6 +57,8 @@ class Subresource:
     connects: bool = False
     options: Kind | None = None
     releases: str = ""
+    hooks: Mapping[str, Mapping[str, Any]] | None = None
+    noun: str = ""
 
 
 @dataclass(frozen=True, eq=False)

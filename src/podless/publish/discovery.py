@@ -139,7 +139,8 @@ def _below(kind: Kind, version: Version, name: str) -> tuple[Document, list[str]
     of = kind if known is None else known.kind or kind
     served = version.name if of is kind else of.storage_version
     verbs = list(_SUBRESOURCE_VERBS if known is None else known.verbs)
-    return {"group": of.group, "version": served, "kind": of.kind}, verbs
+    noun = known.noun if known is not None and known.noun else of.kind
+    return {"group": of.group, "version": served, "kind": noun}, verbs
 
 
 def storage_hash(kind: Kind) -> str:

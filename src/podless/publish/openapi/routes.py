@@ -178,6 +178,12 @@ _TEXTS = {
     "watch": f"Watch {{one}}. {_OLD}",
     "watchlist": f"Watch {{kind}} objects. {_OLD}",
 }
+# verb of a subresource that a hook answers -> method, action, and what is said of it
+_HOOKED = {
+    "get": ("get", "read", "Get"),
+    "create": ("post", "create", "Ask for"),
+    "update": ("put", "replace", "Write"),
+}
 # x-kubernetes-action -> the verb that discovery tells of
 _VERBS = {"post": "create", "put": "update", "watchlist": "watch"}
 
@@ -236,12 +242,36 @@ class OperationsWriter:
 
     def _below(self, path: str, known: Subresource) -> list[PathOperation]:
         """A subresource beside status and scale."""
+        if known.hooks:
+            return [self._hooked(path, verb, known) for verb in known.verbs]
         if not known.connects:
             return self._path(path, [_BELOW[verb] for verb in known.verbs], known.name)
         proxies = "update" in known.verbs
         methods = _PROXIED if proxies else _CONNECTED
         found = [self._connect(path, method, known) for method in methods]
         return found + [self._connect(f"{path}/{{path}}", method, known) for method in methods if proxies]
+
+    def _hooked(self, path: str, verb: str, known: Subresource) -> PathOperation:
+        """One verb of a subresource that a hook answers, with bodies that no schema describes."""
+        method, action, texts = _HOOKED[verb]
+        scope = "Namespaced" if self.kind.namespaced else ""
+        name = f"{scope}{self.kind.kind}{camel_case(known.name, first=True)}"
+        return PathOperation(
+            path=path,
+            method=method,
+            action=method,
+            text=f"{texts} the {known.name} of one {self.kind.kind}.",
+            name=f"{action}{self.prefix}{name}",
+            tag=self.tag,
+            queries=tuple(_places(path)),
+            produces=("application/json", "application/yaml"),
+            answer="",
+            codes=(200,),
+            consumes=("application/json", "application/yaml"),
+            body="",
+            required=False,
+            gvk={**self.gvk, "kind": known.noun or self.kind.kind},
+        )
 
     def _connect(self, path: str, method: str, known: Subresource) -> PathOperation:
         """One method of a subresource that leads on to something else."""

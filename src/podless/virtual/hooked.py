@@ -1,0 +1,96 @@
+"""Subresources of custom resources that hooks of podless.hooks answer."""
+
+from __future__ import annotations
+
+from podless.admission.calls import CallFailed
+from podless.admission.localhooks import run_hook
+from podless.admission.refusals import Told, internal_error
+from podless.cache.entry import Entry
+from podless.codec import gotext, serializer
+from podless.codec.jsontext import JSONError
+from podless.hooks import SUBRESOURCE
+from podless.kinds import view
+from podless.meta.errors import BadRequest
+from podless.runtime.jsonobject import Object
+from podless.verbs import options
+from podless.verbs.call import API, AnswerDocument, Call
+
+_OPTIONS = {"create": "CreateOptions", "update": "UpdateOptions"}
+
+
+def is_hooked(call: Call) -> bool:
+    """Return whether a hook answers the subresource of a call."""
+    known = call.kind.subresource(call.subresource)
+    return known is not None and bool(known.hooks)
+
+
+async def answer_subresource(api: API, call: Call) -> AnswerDocument:
+    """Answer a call to a subresource by asking its hook, which gets the stored object and the body.
+
+    Raises NotFound, BadRequest for a body that is no object or a dry run that the hook does not accept, Told if the
+    hook denies the request, and 500 if it fails.
+    """
+    known, hooks = call.kind.subresource(call.subresource), api.converter.hooks
+    assert known is not None
+    assert known.hooks is not None
+    given = known.hooks[call.verb]
+    name = gotext.quote(given["name"])
+    dry_run = call.verb in _OPTIONS and options.read_write_options(call, _OPTIONS[call.verb]).dry_run
+    if dry_run and given["sideEffects"] == "Some":
+        raise BadRequest(f"hook {name} does not support dry run")
+    body = await api.off_loop.run(len(call.body), _read_body, call)
+    entry = (await api.loaded(call.kind)).get(call.key)
+    if entry is None:
+        raise call.not_found()
+    await api.converter.ready(call.kind, call.version, [entry])
+    raw = await api.off_loop.run(len(entry.body) + len(call.body), _ask, call, entry, given["name"], body, dry_run)
+    try:
+        answer = await run_hook(hooks, SUBRESOURCE, given, raw, call.user) if hooks is not None else None
+    except CallFailed as failed:
+        raise internal_error(f"failed calling hook {name}: {failed}") from None
+    if answer is None:
+        raise internal_error(f"failed calling hook {name}: it is gone")
+    found: Object = await api.converter.client.read(answer, serializer.decode_json)
+    call.warnings += dict.fromkeys(found.get("warnings") or ())
+    for key, value in (found.get("annotations") or {}).items():
+        call.annotations[f"{given['name']}/{key}"] = value
+    if not found["allowed"]:
+        raise _refusal(found["status"])
+    head = {"kind": known.noun or call.kind.kind, "apiVersion": call.api_version}
+    return AnswerDocument(head | found["object"], 201 if call.verb == "create" else 200)
+
+
+def _read_body(call: Call) -> Object | None:
+    if not call.body:
+        return None
+    yaml = call.content_type == "application/yaml"
+    try:
+        body = serializer.decode_yaml(call.body) if yaml else serializer.decode_json(call.body)
+    except JSONError as error:
+        raise BadRequest(f"the body cannot be read: {error.message}") from None
+    if not isinstance(body, dict):
+        raise BadRequest("the body must be an object")
+    return body
+
+
+def _ask(call: Call, entry: Entry, name: str, body: Object | None, dry_run: bool) -> bytes:
+    request = {
+        "operation": call.verb.upper(),
+        "resource": {"group": call.kind.group, "version": call.version.name, "resource": call.kind.plural},
+        "subResource": call.subresource,
+        "name": call.name,
+        "namespace": call.namespace,
+        "userInfo": call.user.info,
+        "dryRun": dry_run,
+        "query": {key: list(values) for key, values in call.query.items()},
+    }
+    obj = view.load_object(call.kind, call.version, entry)
+    question = {"kind": SUBRESOURCE, "hook": name, "request": request, "object": obj, "body": body}
+    return serializer.encode_json(question)
+
+
+def _refusal(status: Object) -> Told:
+    """The error that a hook raised, with a code of a failure."""
+    code = status.get("code")
+    code = code if isinstance(code, int) and 400 <= code < 1000 else 500
+    return Told({**status, "code": code}, str(status.get("message") or status.get("reason") or ""))
