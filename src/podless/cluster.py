@@ -305,8 +305,15 @@ def make_store(settings: ClusterSettings, database: Path | None, *, compacting: 
     times = {core.EVENTS.prefix: settings.event_ttl}
     interval = settings.etcd.compaction if compacting else 0.0
     layout = key_layout(settings.etcd.prefix)
-    bounds, authors = settings.bounds if compacting else None, settings.history_authors
-    return EtcdStore(settings.etcd, layout, times=times, interval=interval, bounds=bounds, authors=authors)
+    return EtcdStore(
+        settings.etcd,
+        layout,
+        times=times,
+        interval=interval,
+        bounds=settings.bounds,
+        authors=settings.history_authors,
+        logs=compacting,
+    )
 
 
 def admin_token(path: Path) -> str:

@@ -64,13 +64,21 @@ class EtcdChangeLog:
         """Ask for the present state of a key before reading it."""
         self.writer.known = known
 
-    async def forget(self) -> None:
-        """Delete the log, and begin a new one. Raises StoreError."""
+    async def open(self, *, writing: bool) -> None:
+        """Get ready to read. writing: begin a log if there is none, and trim it. Raises StoreError."""
+        if writing:
+            await self.trimmer.start()
+        else:
+            await self.trimmer.look()
+
+    async def forget(self, *, anew: bool) -> None:
+        """Delete the log. anew: begin a new one. Raises StoreError."""
         start = self._layout.all
         gone = m.DeleteRequest(key=start, range_end=start[:-1] + b"0")
         await self._client.ask("txn", m.TxnRequest(success=[m.Request(request_delete_range=gone)]))
         self._scan = None
-        await self.trimmer.begin()
+        if anew:
+            await self.trimmer.begin()
 
     def horizon(self, prefix: str) -> int:
         """The oldest revision at which states under a prefix can be read, as this server knows it."""

@@ -42,6 +42,7 @@ class EtcdStore:
     layout: of keys and values. times: seconds that keys have from their last write, by prefix; others stay.
     interval: seconds of history that are kept, about; the cluster is compacted by one server for all, 0 for by none.
     bounds: of the change log; None for a server that writes none. authors: whether the log names them.
+    logs: whether this process writes the log and trims it, and does not only read it.
     """
 
     name = "etcd"
@@ -56,6 +57,7 @@ class EtcdStore:
         interval: float = 300.0,
         bounds: Bounds | None = None,
         authors: bool = True,
+        logs: bool = True,
     ) -> None:
         self._client = EtcdClient(settings)
         self._layout = layout or KeyLayout(settings.prefix, {})
@@ -78,6 +80,7 @@ class EtcdStore:
         nowhere = self._layout.key(_NOWHERE)
         self._question: bytes = m.RangeRequest(key=nowhere, limit=1, count_only=True).SerializeToString()
         self._asking: set[asyncio.Task[int]] = set()
+        self._logs = logs
         self._log: EtcdChangeLog | None = None
         if bounds is not None and bounds.keeps:
             known, leased = lambda: self._compacted, self._leases.wanted
@@ -113,7 +116,7 @@ class EtcdStore:
         await self._try_transactions()
         await self._look()
         if self._log is not None:
-            await self._log.trimmer.start()
+            await self._log.open(writing=self._logs)
         await self._alone.start()
         self._compactor.start()
 
@@ -279,7 +282,7 @@ class EtcdStore:
             leased = stored is not None and stored is not KEPT and self._leases.wanted(key)
             leases.append(await self._leases.lease(key) if leased else 0)
             wanted += self._wanted(key, stored, expect, leases[-1])
-        if self._log is not None:
+        if self._log is not None and self._logs:
             wanted += await self._log.writer.encode_entries(operations, leases)
         while True:
             answer, made = await self._transact(wanted)
@@ -420,7 +423,7 @@ class EtcdStore:
             current = max(await asyncio.gather(*(self._fences.put() for _ in range(many))))
             say(current)
         if self._log is not None:
-            await self._log.forget()
+            await self._log.forget(anew=self._logs)
         await self.compact(await self.current())
 
     async def changes(self, prefix: str, after: int) -> list[Change]:

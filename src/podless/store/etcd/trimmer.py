@@ -24,6 +24,7 @@ log = logging.getLogger("podless")
 _PERIOD = 60.0  # seconds between two looks, by one server for all
 _TOGETHER = 100  # keys in one transaction; etcd takes 128 operations
 _PAGE = 2000  # keys of one answer
+_NEVER = 1 << 62  # a horizon that is never reached
 
 
 @dataclass(slots=True)
@@ -106,12 +107,10 @@ class LogTrimmer:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def look(self) -> int:
-        """Read the horizons. Returns the revision of their key. Raises StoreError."""
+        """Read the horizons. Returns the revision of their key, 0 if there is no log. Raises StoreError."""
         kvs = (await self._client.ask("range", m.RangeRequest(key=self._layout.marker))).kvs
-        if not kvs:
-            raise StoreError("etcd: the change log was deleted; restart the server")
-        self.horizons = read_horizons(kvs[0])
-        return int(kvs[0].mod_revision)
+        self.horizons = read_horizons(kvs[0]) if kvs else Horizons(_NEVER)
+        return int(kvs[0].mod_revision) if kvs else 0
 
     async def _run(self) -> None:
         while True:
@@ -124,6 +123,9 @@ class LogTrimmer:
     async def trim(self) -> None:
         """Delete what is beyond the bounds, unless another server has looked lately. Raises StoreError."""
         revision = await self.look()
+        if not revision:  # a restore has deleted it
+            await self.begin()
+            return
         now = int(clock.time() * 1000)
         if 0 <= now - self.horizons.looked < _PERIOD * 900 or not await self._put(revision, now):
             return
