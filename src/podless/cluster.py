@@ -298,7 +298,10 @@ def make_store(settings: ClusterSettings, database: Path | None, *, compacting: 
     """
     if settings.etcd is None:
         bounds = settings.bounds if compacting else None
-        return SQLiteStore(database, keep=settings.history, bounds=bounds, authors=settings.history_authors)
+        store = SQLiteStore(database, keep=settings.history, bounds=bounds, authors=settings.history_authors)
+        if not compacting:
+            store.hold()
+        return store
     from podless.apis.layout import key_layout
     from podless.store.etcd.store import EtcdStore
 

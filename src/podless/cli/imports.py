@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from pathlib import Path
 from typing import Any
 
-from podless.cli import access
+from podless.cli import access, auditlog
 from podless.cli.progress import Progress
 from podless.cli.transfer.documents import BadDocument, Documents
 from podless.cli.transfer.load import EXISTING, Import
@@ -53,8 +54,17 @@ def add(commands: Any) -> None:
         default=EXISTING[0],
         help="what to do with an existing object that differs: report it, skip it, or overwrite it",
     )
+    parser.add_argument(
+        "--audit-log",
+        action="store_true",
+        help="the files are audit logs of a kube-apiserver (JSON lines, level RequestResponse): make a data folder of"
+        " their changes for podless log, show, diff and blame",
+    )
+    parser.add_argument(
+        "--data", metavar="DIR", type=Path, default=Path("podless-history"), help="the new folder, with --audit-log"
+    )
     access.add_options(parser)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=lambda options: auditlog.run(options) if options.audit_log else run(options))
 
 
 def run(options: argparse.Namespace) -> int:

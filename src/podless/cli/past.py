@@ -48,8 +48,9 @@ def settle_past(settings: Settings, at: str, folder: Path) -> Settings:
 
 
 async def _copy(source: Path, at: str, target: Path) -> None:
-    store = SQLiteStore(source)  # which leaves its history as it is
+    store = SQLiteStore(source)
     await store.open()
+    store.hold()  # its history stays as it is
     try:
         await copy_state(store, await find_revision(store, at), target)
     finally:

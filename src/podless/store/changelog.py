@@ -22,6 +22,7 @@ SELECT sequence FROM log INDEXED BY log_key WHERE key >= ? AND key < ? AND seque
 ORDER BY sequence DESC LIMIT ?
 """
 _ROW = f"SELECT {COLUMNS} FROM log WHERE sequence = ?"
+_FOLLOWING = ("SELECT min(key) FROM log WHERE key >= ?", "SELECT min(key) FROM names WHERE key >= ?")
 _COMMIT = 1000  # sequence numbers behind a revision among which its commit's are
 _LAST = "SELECT max(sequence) FROM log WHERE sequence >= ? AND sequence < ? AND revision = ?"
 
@@ -77,6 +78,20 @@ class SQLiteChangeLog:
         if not found:
             raise Compacted(self.horizon(keys.ALL))
         return found
+
+    def resources(self) -> list[str]:
+        """The prefixes of the resources that have changes, such as /core/configmaps/. Raises StoreError."""
+        found, key = list[str](), keys.ALL
+        try:
+            while True:
+                following = [self._database().execute(each, (key,)).fetchone()[0] for each in _FOLLOWING]
+                if not any(following):
+                    return found
+                prefix = keys.prefix_of(min(filter(None, following)))
+                found += [prefix] if not prefix.startswith(keys.OWN) else []
+                key = keys.prefix_end(prefix)
+        except sqlite3.Error as error:
+            raise refusals.of_read(error) from None
 
     async def sequence_of(self, revision: int) -> int:
         """The last sequence number of a commit. Raises StoreError."""

@@ -1,12 +1,14 @@
-"""A database with the state of another one at an earlier revision."""
+"""Databases made of something else: the state of another store at an earlier revision, or the changes of a log."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from podless.runtime import clock
 from podless.store import format
-from podless.store.contract import Store
+from podless.store.authors import Authors
+from podless.store.contract import Store, Written
 from podless.store.rows import row_checksum
 
 _PAGE = 500  # records that are read together
@@ -39,3 +41,28 @@ async def copy_state(store: Store, revision: int, path: Path) -> int:
     finally:
         database.close()
     return len(records)
+
+
+def write_log(changes: Iterable[Written], path: Path) -> None:
+    """Make a database whose log is these changes, oldest first. Their sequence numbers count for nothing.
+
+    Raises StoreError, OSError, sqlite3.Error.
+    """
+    database = format.open_database(path)
+    authors = Authors()
+    try:
+        database.execute("PRAGMA synchronous = OFF")
+        database.execute("BEGIN")
+        sequence = at = 0
+        for one in changes:
+            if not sequence:
+                database.execute(_STATE, (one.revision - 1, format.checksum_of(one.revision - 1)))
+            sequence, at = max(sequence + 1, one.revision), max(at, one.at)
+            value, offset = one.stored if one.stored is not None else (None, 0)
+            number = authors.number_of(database, one.author)
+            audit = one.author.audit or None
+            row = (one.key, value, offset, one.revision, one.created, sequence, at, number, audit)
+            database.execute(format.INSERT, (*row, row_checksum(*row)))
+        database.execute("COMMIT")
+    finally:
+        database.close()

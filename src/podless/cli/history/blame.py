@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from podless.cli.history.server import HistoryServer, Mistaken, add_access, add_object, run_command
+from podless.cli.history.server import add_access, add_object, run_command
+from podless.cli.history.source import HistorySource, Mistaken
 from podless.cli.history.text import format_blame
 from podless.history.blame import blame_object
 from podless.runtime.jsonobject import Object
@@ -25,7 +26,7 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=lambda options: run_command(options, lambda server: _run(options, server)))
 
 
-async def _run(options: argparse.Namespace, server: HistoryServer) -> int:
+async def _run(options: argparse.Namespace, server: HistorySource) -> int:
     resource = await server.resource(options.kind)
     namespace = options.namespace if resource.namespaced else ""
     states: list[tuple[Object, Object]] = []

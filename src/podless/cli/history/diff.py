@@ -5,15 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from podless.cli.history.server import (
-    HistoryServer,
-    Mistaken,
-    add_access,
-    add_object,
-    choose_paint,
-    query_of_moment,
-    run_command,
-)
+from podless.cli.history.server import add_access, add_object, choose_paint, query_of_moment, run_command
+from podless.cli.history.source import HistorySource, Mistaken
 from podless.history.difference import ABSENT, compare_objects
 from podless.history.story import format_fields
 
@@ -33,7 +26,7 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=lambda options: run_command(options, lambda server: _run(options, server)))
 
 
-async def _run(options: argparse.Namespace, server: HistoryServer) -> int:
+async def _run(options: argparse.Namespace, server: HistorySource) -> int:
     resource = await server.resource(options.kind)
     states = []
     for moment in (options.first, options.last):

@@ -9,14 +9,15 @@ from typing import Any
 
 from podless.cli.history.server import (
     HistoryServer,
-    Mistaken,
     add_access,
     choose_paint,
     log_path,
     query_of_moment,
     read_time,
     run_command,
+    run_with_server,
 )
+from podless.cli.history.source import HistorySource, Mistaken
 from podless.cli.transfer.resources import Resource
 from podless.history.moments import parse_moment
 from podless.history.story import format_author, format_change, format_fields, format_value
@@ -46,24 +47,35 @@ def add(commands: Any) -> None:
     parser.add_argument("--follow", action="store_true", help="show new changes as they are made")
     parser.add_argument("--limit", metavar="N", type=int, default=0, help="so many changes at most (default: all)")
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="json: one object per line")
+    parser.add_argument("--state", action="store_true", help="with -o json: with the object as each change left it")
     add_access(parser)
-    parser.set_defaults(run=lambda options: run_command(options, lambda server: _run(options, server)))
+    parser.set_defaults(run=_start)
 
 
-async def _run(options: argparse.Namespace, server: HistoryServer) -> int:
-    resource = await server.resource(options.kind) if options.kind else None
+def _start(options: argparse.Namespace) -> int:
+    if options.follow:
+        return run_with_server(options, lambda server: _follow(options, server))
+    return run_command(options, lambda source: _run(options, source))
+
+
+async def _choose(options: argparse.Namespace, source: HistorySource) -> tuple[Resource | None, str]:
+    """Return the resource and the namespace that are wanted, "" for all namespaces."""
+    resource = await source.resource(options.kind) if options.kind else None
     namespace = options.namespace or ("default" if options.kind else "")
     if options.all_namespaces or (resource is not None and not resource.namespaced):
         namespace = ""
+    return resource, namespace
+
+
+async def _run(options: argparse.Namespace, source: HistorySource) -> int:
+    resource, namespace = await _choose(options, source)
     if options.why:
         if resource is None or not options.name:
             raise Mistaken("--why needs KIND and NAME")
-        return await _explain(options, server, resource, namespace)
+        return await _explain(options, source, resource, namespace)
     show = _Printer(options)
-    if options.follow:
-        return await _follow(options, server, resource, namespace, show)
     since = _read_since(options.since)
-    async for change in server.changes(resource, namespace, options.name, by=options.by):
+    async for change in source.changes(resource, namespace, options.name, by=options.by, states=options.state):
         if read_time(change) < since:
             break
         if show(change) and options.limit and show.count >= options.limit:
@@ -110,9 +122,9 @@ def touches(path: str, field: str) -> bool:
     )
 
 
-async def _follow(
-    options: argparse.Namespace, server: HistoryServer, resource: Resource | None, namespace: str, show: _Printer
-) -> int:
+async def _follow(options: argparse.Namespace, server: HistoryServer) -> int:
+    resource, namespace = await _choose(options, server)
+    show = _Printer(options)
     query = server.query(resource, options.name, by=options.by)
     revision = (await server.cluster.send("GET", log_path(namespace, {"limit": "1"})))["metadata"]["resourceVersion"]
     while True:
@@ -125,13 +137,13 @@ async def _follow(
             sys.stdout.flush()
 
 
-async def _explain(options: argparse.Namespace, server: HistoryServer, resource: Resource, namespace: str) -> int:
+async def _explain(options: argparse.Namespace, source: HistorySource, resource: Resource, namespace: str) -> int:
     """Show the changes that gave a field its values, newest first."""
-    async for change in server.changes(resource, namespace, options.name):
+    async for change in source.changes(resource, namespace, options.name):
         head = f"{change['time'][:23]}Z  {change['revision']:>8}  {format_author(change['author'])}"
         if change["operation"] == "create":
             at = query_of_moment(str(change["revision"]))
-            obj = await server.state(resource, namespace, options.name, at)
+            obj = await source.state(resource, namespace, options.name, at)
             print(f"{head}  created it with {options.why} = {format_value(find_value(obj, options.why))}")
             return 0
         for one in change.get("fields", ()):

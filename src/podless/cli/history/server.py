@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
+from podless.cli.engine import DATABASE
+from podless.cli.history.offline import OfflineHistory
+from podless.cli.history.source import HistorySource, Mistaken
 from podless.cli.transfer.resources import Resource, choose_resources, discover_resources
 from podless.history.change import GROUP, VERSION
 from podless.history.moments import parse_moment
@@ -19,14 +22,11 @@ from podless.remote import kubeconfig as configs
 from podless.remote.cluster import Refused, RemoteCluster
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
+from podless.store import InUse, StoreError
 from podless.version import __version__
 
 _PAGE = 200  # changes of one answer
 _LOG = f"/apis/{GROUP}/{VERSION}"
-
-
-class Mistaken(Exception):
-    """What the command was given cannot be; the text is one clear line."""
 
 
 def add_access(parser: argparse.ArgumentParser) -> None:
@@ -44,19 +44,44 @@ def add_object(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", "--namespace", default="default", help="namespace of the object (default: default)")
 
 
-def run_command(options: argparse.Namespace, work: Callable[[HistoryServer], Awaitable[int]]) -> int:
+def run_command(options: argparse.Namespace, work: Callable[[HistorySource], Awaitable[int]]) -> int:
+    """Run a command that reads: from a folder that no server uses, else from the server.
+
+    Returns 1, with one line on standard error, if that fails.
+    """
+
+    async def settled() -> int:
+        if options.kubeconfig is None and (options.data / DATABASE).exists():
+            folder = OfflineHistory(options.data / DATABASE)
+            try:
+                await folder.open()
+                return await work(folder)
+            except InUse:
+                pass  # by the server that is asked
+            finally:
+                await folder.close()
+        return await _connected(options, work)
+
+    return _run(settled)
+
+
+def run_with_server(options: argparse.Namespace, work: Callable[[HistoryServer], Awaitable[int]]) -> int:
     """Run a command against the server. Returns 1, with one line on standard error, if that fails."""
+    return _run(lambda: _connected(options, work))
 
-    async def connected() -> int:
-        given = options.kubeconfig or options.data / "kubeconfig"
-        if options.kubeconfig is None and not given.exists():
-            given = configs.kubeconfig_paths()[0]
-        async with RemoteCluster(configs.read_kubeconfig(given), f"podless-history/{__version__}") as cluster:
-            return await work(HistoryServer(cluster))
 
+async def _connected(options: argparse.Namespace, work: Callable[[HistoryServer], Awaitable[int]]) -> int:
+    given = options.kubeconfig or options.data / "kubeconfig"
+    if options.kubeconfig is None and not given.exists():
+        given = configs.kubeconfig_paths()[0]
+    async with RemoteCluster(configs.read_kubeconfig(given), f"podless-history/{__version__}") as cluster:
+        return await work(HistoryServer(cluster))
+
+
+def _run(work: Callable[[], Coroutine[None, None, int]]) -> int:
     try:
-        return asyncio.run(connected())
-    except (configs.BadKubeconfig, RemoteError, Mistaken) as error:
+        return asyncio.run(work())
+    except (configs.BadKubeconfig, RemoteError, StoreError, Mistaken) as error:
         print(f"podless: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -6,7 +6,8 @@ import argparse
 import sys
 from typing import Any
 
-from podless.cli.history.server import HistoryServer, Mistaken, add_access, add_object, query_of_moment, run_command
+from podless.cli.history.server import add_access, add_object, query_of_moment, run_command
+from podless.cli.history.source import HistorySource, Mistaken
 from podless.codec import serializer
 
 
@@ -26,7 +27,7 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=lambda options: run_command(options, lambda server: _run(options, server)))
 
 
-async def _run(options: argparse.Namespace, server: HistoryServer) -> int:
+async def _run(options: argparse.Namespace, server: HistorySource) -> int:
     resource = await server.resource(options.kind)
     obj = await server.state(resource, options.namespace, options.name, query_of_moment(options.at))
     if obj is None:

@@ -7,7 +7,8 @@ from enum import Enum
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from podless.cli.history.server import HistoryServer, Mistaken, add_access, query_of_moment, run_command
+from podless.cli.history.server import HistoryServer, add_access, query_of_moment, run_with_server
+from podless.cli.history.source import Mistaken
 from podless.cli.transfer.resources import Resource
 from podless.history.difference import ABSENT, compare_objects
 from podless.history.story import format_value
@@ -55,7 +56,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--since", metavar="TIME", help="undo all changes of the namespace since then")
     parser.add_argument("--dry-run", action="store_true", help="have the server check the writes, and write nothing")
     add_access(parser)
-    parser.set_defaults(run=lambda options: run_command(options, lambda server: _run(options, server)))
+    parser.set_defaults(run=lambda options: run_with_server(options, lambda server: _run(options, server)))
 
 
 async def _run(options: argparse.Namespace, server: HistoryServer) -> int:

@@ -11,12 +11,11 @@ from collections.abc import Callable, Mapping
 
 from podless.codec import serializer
 from podless.store import keys
+from podless.store.foreign import encode_foreign
 from podless.store.keys import Stored
 
 _NEEDLE = b'"resourceVersion":""'
 _BEFORE = len(_NEEDLE) - 1  # of it, what is before the hole
-_MARK = "0123-hole-of-the-revision-3210"
-_MARKED = _MARK.encode()
 # A value that is no such JSON is wrapped: this, its offset, a zero byte, and the value itself.
 _WRAPPED = b"podless\0"
 _MAGIC = b"k8s\0"  # what kube-apiserver's protobuf values start with
@@ -90,14 +89,9 @@ def _place(value: bytes) -> int:
 def _foreign(value: bytes) -> Stored:
     """A value that somebody else wrote, with a place for its revision."""
     try:
-        obj = serializer.decode_own(value)
-        metadata = obj["metadata"]
-        metadata["resourceVersion"] = _MARK
-        body = serializer.encode_sorted(obj)
+        return encode_foreign(serializer.decode_own(value))
     except (ValueError, TypeError, LookupError):
         return Stored(value)
-    offset = body.index(_MARKED)
-    return Stored(body[:offset] + body[offset + len(_MARKED) :], offset)
 
 
 def resource_names(resources: Mapping[str, tuple[str, str]]) -> dict[str, str]:

@@ -1,0 +1,169 @@
+"""podless import --audit-log: the audit log of a kube-apiserver becomes a history that log, show and blame read."""
+
+from __future__ import annotations
+
+import argparse
+import sqlite3
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import orjson
+
+from podless.cli.engine import DATABASE
+from podless.history.audit import AuditChange, BadEvent, Skipped, read_event
+from podless.runtime.files import describe_fault
+from podless.store import StoreError
+from podless.store.contract import Author, Written
+from podless.store.copying import write_log
+from podless.store.keys import Stored
+
+_LINE = 32 << 20  # bytes of one line; kube-apiserver takes bodies of 3 MiB
+
+
+class BadLog(Exception):
+    """A file that is no audit log; the text names the line."""
+
+
+class _Place(NamedTuple):
+    """Where a change is among those of the files. at: milliseconds since 1970."""
+
+    at: int
+    number: int
+    revision: int
+    key: str
+
+
+def run(options: argparse.Namespace) -> int:
+    """Import. Returns 1, with a line on standard error, if that fails; then no database is left behind."""
+    path = options.data / DATABASE
+    try:
+        if path.exists():
+            raise BadLog(f"{path}: there is a database; give a new folder with --data")
+        options.data.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=options.data, prefix=".import-") as scratch:
+            done = _import(options.paths, Path(scratch))
+            (Path(scratch) / DATABASE).rename(path)
+    except BadLog as error:
+        print(f"podless: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"podless: {describe_fault(error)}", file=sys.stderr)
+        return 1
+    except (StoreError, sqlite3.Error) as error:
+        print(f"podless: {options.data}: {error}", file=sys.stderr)
+        return 1
+    print(f"{done} are in {options.data}; read them with podless log --data {options.data}")
+    return 0
+
+
+def _import(paths: Sequence[str], scratch: Path) -> str:
+    """Make the database in a folder. Returns how much it has. Raises BadLog."""
+    skipped: Counter[Skipped] = Counter()
+    database = sqlite3.connect(scratch / "changes.db", isolation_level=None)
+    try:
+        database.execute("PRAGMA synchronous = OFF")
+        database.execute("CREATE TABLE changes (number INTEGER PRIMARY KEY, offset INTEGER, creates, author, value)")
+        database.execute("BEGIN")
+        places = list(_collect(database, paths, skipped))
+        database.execute("COMMIT")
+        if not places:
+            raise BadLog(f"the files have no changes; they have {_describe(skipped) or 'no events'}")
+        ordered = settle_revisions(places)
+        write_log(_read_back(database, ordered), scratch / DATABASE)
+    finally:
+        database.close()
+    objects = len({one.key for one in ordered})
+    for reason, count in skipped.most_common():
+        print(f"skipped {count} events: {reason.value}")
+    if len(ordered) < len(places):
+        print(f"skipped {len(places) - len(ordered)} events: writes that changed nothing")
+    return f"{len(ordered)} changes of {objects} objects"
+
+
+def _describe(skipped: Counter[Skipped]) -> str:
+    return "; ".join(f"{count} events: {reason.value}" for reason, count in skipped.most_common())
+
+
+def _collect(database: sqlite3.Connection, paths: Sequence[str], skipped: Counter[Skipped]) -> Iterator[_Place]:
+    """Put aside the states of all changes. Raises BadLog."""
+    number = 0
+    for where, line in _lines(paths):
+        try:
+            found = read_event(line)
+        except BadEvent as error:
+            raise BadLog(f"{where}: {error}; nothing was imported") from None
+        if isinstance(found, Skipped):
+            skipped[found] += 1
+            continue
+        for change in found:
+            number += 1
+            database.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?)", (number, *_encode(change)))
+            yield _Place(change.at, number, change.revision, change.key)
+
+
+def _lines(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield file and line number, and the line. Raises BadLog, OSError."""
+    for path in paths:
+        if path == "-":
+            yield from _split("standard input", sys.stdin.buffer)
+        else:
+            with open(path, "rb") as file:
+                yield from _split(path, file)
+
+
+def _split(name: str, file: BinaryIO) -> Iterator[tuple[str, bytes]]:
+    number = 0
+    while line := file.readline(_LINE):
+        number += 1
+        if len(line) == _LINE:
+            raise BadLog(f"{name}:{number}: the line is longer than {_LINE >> 20} MiB; nothing was imported")
+        if not line.isspace():
+            yield f"{name}:{number}", line
+
+
+def _encode(change: AuditChange) -> tuple[int, bool, bytes, bytes | None]:
+    author = orjson.dumps([*change.author[:6], change.author.audit.hex()])
+    value, offset = change.stored if change.stored is not None else (None, 0)
+    return offset, change.creates, author, value
+
+
+def settle_revisions(places: Iterable[_Place]) -> list[_Place]:
+    """Return changes by revision, each of a key and a revision once.
+
+    An event of a delete may not say its revision. Then it gets the next free one behind all that were written before.
+    """
+    by_time = sorted(places)
+    used = {one.revision for one in by_time}
+    last, found = 0, dict[tuple[str, int], _Place]()
+    for one in by_time:
+        if not one.revision:
+            revision = last + 1
+            while revision in used:
+                revision += 1
+            used.add(revision)
+            one = one._replace(revision=revision)
+        last = max(last, one.revision)
+        found.setdefault(
+            (one.key, one.revision), one
+        )  # a write that changed nothing has the revision of the one before
+    return sorted(found.values(), key=lambda one: (one.revision, one.number))
+
+
+def _read_back(database: sqlite3.Connection, places: Iterable[_Place]) -> Iterator[Written]:
+    created: dict[str, int] = {}
+    for at, number, revision, key in places:
+        statement = "SELECT offset, creates, author, value FROM changes WHERE number = ?"
+        offset, creates, author, value = database.execute(statement, (number,)).fetchone()
+        if creates:
+            created[key] = revision
+        since = created.get(key, 0)
+        if value is None:
+            created.pop(key, None)
+        user, sender, verb, subresource, manager, agent, audit = orjson.loads(author)
+        who = Author(user, sender, verb, subresource, manager, agent, bytes.fromhex(audit))
+        stored = None if value is None else Stored(value, offset)
+        yield Written(key, revision, 0, at, who, stored, since)

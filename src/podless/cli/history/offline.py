@@ -1,0 +1,109 @@
+"""The history in a data folder that no server uses, as the commands read it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+
+from podless.apis import catalog
+from podless.cli.history.source import Mistaken
+from podless.cli.transfer.resources import Resource, choose_resources
+from podless.history.change import CREATE, decode_state, make_change, operation_of, place_of
+from podless.history.moments import find_revision
+from podless.kinds.kind import Kind
+from podless.runtime.jsonobject import Object
+from podless.store import Compacted, Keys, Record, keys
+from podless.store.contract import Written
+from podless.store.sqlite import SQLiteStore
+
+_PAGE = 100  # changes that are read together
+
+
+class OfflineHistory:
+    """Reads a folder's database. Implements HistorySource. Methods raise StoreError and Mistaken."""
+
+    def __init__(self, path: Path) -> None:
+        self._store = SQLiteStore(path)
+        self._namespaced = {(kind.group, kind.plural): kind.namespaced for kind in catalog.ALL}
+
+    async def open(self) -> None:
+        """Open the database. Raises InUse if a server uses it, StoreError."""
+        await self._store.open()
+        self._store.hold()  # nothing is forgotten because somebody reads
+
+    async def close(self) -> None:
+        """Close the database."""
+        await self._store.close()
+
+    async def resource(self, name: str) -> Resource:
+        """Return the built-in resource of a name, or one in the log by its plural or kind."""
+        known = [_resource_of(kind) for kind in catalog.ALL if kind.home is None]
+        known += [await self._custom(prefix) for prefix in self._store.changelog.resources()]
+        try:
+            return choose_resources(known, [name])[0]
+        except LookupError:
+            raise Mistaken(f"the history has no {name}; name a custom resource as PLURAL.GROUP") from None
+
+    async def _custom(self, prefix: str) -> Resource:
+        """Return a resource as its objects in the log show it."""
+        group, plural = keys.resource_of(prefix)
+        kind = api_version = ""
+        namespaced = True
+        for written in await self._store.changelog.under([prefix], most=10):
+            namespaced = bool(place_of(written.key, namespaced=None).namespace)
+            if written.stored is not None:
+                state = decode_state(written.stored, written.revision)
+                kind, api_version = str(state.get("kind", "")), str(state.get("apiVersion", ""))
+                break
+        names = frozenset(filter(None, (plural, kind.lower())))
+        return Resource(group, api_version.rpartition("/")[2], plural, kind, namespaced, names=names)
+
+    async def changes(
+        self, resource: Resource | None, namespace: str, name: str, *, by: str = "", states: bool = False
+    ) -> AsyncIterator[Object]:
+        """Return changes, newest first. states: with the object as each left it."""
+        before = 0
+        while found := await self._page(resource, namespace, name, before):
+            for written in found:
+                before = written.sequence
+                group_and_plural = keys.resource_of(written.key)
+                place = place_of(written.key, namespaced=self._namespaced.get(group_and_plural))
+                if written.key.startswith(keys.OWN) or (namespace and place.namespace != namespace):
+                    continue
+                if (name and place.name != name) or (by and written.author.user != by):
+                    continue
+                yield make_change(written, await self._before(written), place, state=states)
+
+    async def _page(self, resource: Resource | None, namespace: str, name: str, before: int) -> list[Written]:
+        log = self._store.changelog
+        if resource is None:
+            return await log.under([keys.ALL], before, most=_PAGE)
+        where = Keys.of(resource.group, resource.plural, namespaced=resource.namespaced)
+        if name and (namespace or not resource.namespaced):
+            return await log.of_key(where.key(namespace, name), before, most=_PAGE)
+        return await log.under([where.scope(namespace)], before, most=_PAGE)
+
+    async def _before(self, written: Written) -> Record | None:
+        if operation_of(written) == CREATE:
+            return None
+        for one in await self._store.changelog.of_key(written.key, written.sequence, most=1):
+            if one.stored is not None:
+                return Record(one.key, one.stored, one.revision, one.created)
+        return None
+
+    async def state(self, resource: Resource, namespace: str, name: str, at: Mapping[str, str]) -> Object | None:
+        """Return an object as it was, None where it was not there. at: as `query_of_moment` returns it."""
+        key = Keys.of(resource.group, resource.plural, namespaced=resource.namespaced).key(namespace, name)
+        moment = at.get("at") or at.get("resourceVersion") or ""
+        try:
+            revision = await find_revision(self._store, moment) if moment else await self._store.current()
+            records = await self._store.range_at(key, revision)
+        except Compacted:
+            raise Mistaken(f"the state at {moment} is not in the history") from None
+        found = [one for one in records if one.key == key]
+        return decode_state(found[0].stored, found[0].revision) if found else None
+
+
+def _resource_of(kind: Kind) -> Resource:
+    names = frozenset(name.lower() for name in (kind.plural, kind.kind, kind.singular, *kind.short_names) if name)
+    return Resource(kind.group, kind.versions[0].name, kind.plural, kind.kind, kind.namespaced, names=names)

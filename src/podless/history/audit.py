@@ -1,0 +1,187 @@
+"""Changes that the audit log of a kube-apiserver tells of.
+
+Source: the type Event of audit.k8s.io/v1. Only events at level RequestResponse have the object as the write left it.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import Enum
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
+from uuid import UUID
+
+import orjson
+
+from podless.runtime.jsonobject import Object
+from podless.store.contract import Author
+from podless.store.foreign import encode_foreign
+from podless.store.keys import OWN, Keys, Stored
+
+_VERSIONS = ("audit.k8s.io/v1",)
+_WRITES = {"create": "create", "update": "update", "patch": "patch", "delete": "delete"}
+_ALL = "deletecollection"
+_DIGITS = 18  # of a resourceVersion
+_MANAGER = 128  # characters of a field manager
+
+
+class BadEvent(Exception):
+    """A line that is no audit event; the text says why."""
+
+
+class Skipped(Enum):
+    """Why an event is no change. The value is for people, behind a number."""
+
+    READ = "reads"
+    STAGE = "of another stage than ResponseComplete"
+    FAILED = "failed requests"
+    DRY_RUN = "dry runs"
+    LEVEL = "without the object (the audit policy must use level RequestResponse)"
+    OTHER = "that do not answer with a stored object"
+
+
+class AuditChange(NamedTuple):
+    """One change of one object.
+
+    stored: the new state, None for a delete. revision: 0 where the event does not say it. at: milliseconds since 1970.
+    """
+
+    key: str
+    stored: Stored | None
+    revision: int
+    creates: bool
+    at: int
+    author: Author
+
+
+def read_event(line: bytes) -> list[AuditChange] | Skipped:
+    """Return the changes that an event of an audit log made. Raises BadEvent."""
+    try:
+        event = orjson.loads(line)
+    except ValueError:
+        raise BadEvent("not JSON") from None
+    if not isinstance(event, dict) or event.get("kind") != "Event" or event.get("apiVersion") not in _VERSIONS:
+        raise BadEvent("not an Event of audit.k8s.io/v1")
+    verb = _text(event, "verb")
+    if verb not in _WRITES and verb != _ALL:
+        return Skipped.READ
+    if _text(event, "stage") != "ResponseComplete":
+        return Skipped.STAGE
+    code = _part(event, "responseStatus").get("code", 0)
+    if not isinstance(code, int) or code >= 300:
+        return Skipped.FAILED
+    query = parse_qs(urlsplit(_text(event, "requestURI")).query, max_num_fields=100)
+    if "dryRun" in query:
+        return Skipped.DRY_RUN
+    response = event.get("responseObject")
+    if not isinstance(response, dict):
+        return Skipped.LEVEL
+    at, author = _read_time(event), _read_author(event, verb, query)
+    found = _read_objects(_part(event, "objectRef"), response, verb)
+    if not found:
+        return Skipped.OTHER
+    return [
+        AuditChange(key, stored, revision, verb == "create" and not author.subresource, at, author)
+        for key, stored, revision in found
+    ]
+
+
+def _read_objects(reference: Object, response: Object, verb: str) -> list[tuple[str, Stored | None, int]]:
+    """Return keys, states and revisions. Raises BadEvent."""
+    group, resource = _text(reference, "apiGroup"), _text(reference, "resource")
+    namespace, subresource = _text(reference, "namespace"), _text(reference, "subresource")
+    keys_ = Keys.of(group, resource, namespaced=bool(namespace))
+    if verb == _ALL:
+        items = response.get("items")
+        kind = {"apiVersion": response.get("apiVersion"), "kind": _text(response, "kind").removesuffix("List")}
+        objects = [kind | item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+    else:
+        objects = [response]
+    found = []
+    for obj in objects:
+        metadata = _part(obj, "metadata")
+        name = _text(metadata, "name") or _text(reference, "name")
+        if verb == "delete" and not subresource and obj.get("kind") == "Status" and resource and name:
+            name = _text(reference, "name")
+        elif _text(obj, "apiVersion").rpartition("/")[0] != group or not _text(metadata, "resourceVersion"):
+            continue  # such as a Scale, or what is stored nowhere
+        key = _check_key(keys_.key(namespace, name), group, resource, namespace, name)
+        revision = _read_revision(metadata)
+        goes = verb in ("delete", _ALL) and not subresource and not _stays(obj, metadata)
+        found.append((key, None if goes else _encode(obj), revision))
+    return found
+
+
+def _stays(obj: Object, metadata: Object) -> bool:
+    """Whether a delete has only marked the object."""
+    if obj.get("kind") == "Status" or not metadata.get("deletionTimestamp"):
+        return False
+    return bool(metadata.get("finalizers")) or bool(metadata.get("deletionGracePeriodSeconds"))
+
+
+def _encode(obj: Object) -> Stored:
+    try:
+        return encode_foreign(obj)
+    except (ValueError, TypeError, LookupError):
+        raise BadEvent("responseObject cannot be stored") from None
+
+
+def _check_key(key: str, *parts: str) -> str:
+    """Return the key. Raises BadEvent for one that no object has."""
+    if any("/" in part or "\0" in part for part in parts) or not parts[1] or not parts[3] or key.startswith(OWN):
+        raise BadEvent("objectRef does not name an object")
+    return key
+
+
+def _read_revision(metadata: Object) -> int:
+    text = _text(metadata, "resourceVersion")
+    if not text:
+        return 0
+    if not text.isascii() or not text.isdigit() or len(text) > _DIGITS:
+        raise BadEvent(f"resourceVersion {text[:40]!r} is not a number")
+    return int(text)
+
+
+def _read_time(event: Object) -> int:
+    text = _text(event, "stageTimestamp") or _text(event, "requestReceivedTimestamp")
+    try:
+        at = int(datetime.fromisoformat(text).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        at = -1
+    if at < 0:
+        raise BadEvent(f"stageTimestamp {text[:40]!r} is not a time")
+    return at
+
+
+def _read_author(event: Object, verb: str, query: dict[str, list[str]]) -> Author:
+    user = _text(_part(event, "user"), "username")
+    impersonated = _text(_part(event, "impersonatedUser"), "username")
+    agent, subresource = _text(event, "userAgent"), _text(_part(event, "objectRef"), "subresource")
+    manager = (query.get("fieldManager") or [""])[0]
+    if not manager and verb in ("create", "update", "patch"):
+        manager = agent.partition("/")[0]  # as the server does
+    try:
+        audit = UUID(_text(event, "auditID")).bytes
+    except ValueError:
+        audit = b""
+    names = (impersonated or user, user if impersonated else "", verb, subresource, manager[:_MANAGER], agent)
+    return Author(*names, audit)
+
+
+def _text(told: Any, name: str) -> str:
+    """Return a text, "" for none. Raises BadEvent."""
+    found = told.get(name)
+    if found is None:
+        return ""
+    if not isinstance(found, str):
+        raise BadEvent(f"{name} is not a text")
+    return found
+
+
+def _part(told: Object, name: str) -> Object:
+    found = told.get(name)
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise BadEvent(f"{name} is not an object")
+    return found
