@@ -47,7 +47,7 @@ class Explorer:
         self._told = told
         self._free: asyncio.Queue[Laboratory] = asyncio.Queue()
         self._reference: Run | None = None
-        self._unstable: list[str] = []
+        self._unstable: set[str] = set()
         self._began = time.monotonic()
 
     @asynccontextmanager
@@ -63,7 +63,7 @@ class Explorer:
         """Carry out one run and judge it."""
         laboratory = await self._free.get()
         try:
-            run = await laboratory.run(schedule)
+            run = await laboratory.run(schedule, self._reference.watched if self._reference is not None else None)
         finally:
             self._free.put_nowait(laboratory)
         self.report.runs += 1
@@ -76,7 +76,7 @@ class Explorer:
         if first.faults:
             return first
         second = await self.carry_out(Schedule())
-        self._unstable = find_unstable(first.state, second.state)
+        self._unstable = find_unstable(first, second)
         self.report.differs = compare_logs(first.fingerprint, second.fingerprint)
         self._reference = first
         return second if second.faults else first

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from podless.explore.points import Entry
@@ -37,7 +38,11 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run: its schedule, log and end state. unused: perturbations whose point never came."""
+    """One run: its schedule, log and end state.
+
+    states: those in which the controller rested after steps before the last one, without held events.
+    unused: perturbations whose point never came. watched: which client watched which resource once it had started.
+    """
 
     schedule: Schedule
     entries: tuple[Entry, ...]
@@ -45,6 +50,8 @@ class Run:
     state: State
     faults: tuple[Fault, ...] = ()
     unused: tuple[str, ...] = ()
+    watched: frozenset[tuple[str, str]] = frozenset()
+    states: Mapping[str, State] = field(default_factory=dict)
     output: str = ""
     seconds: float = 0.0
 

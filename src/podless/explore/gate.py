@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 import orjson
@@ -24,6 +23,8 @@ _WRITES = ("create", "update", "patch", "delete", "deletecollection")
 # resources that say nothing about what a controller does: elections, events, and questions
 NOISE = frozenset({"leases.coordination.k8s.io", "events", "events.events.k8s.io"})
 _REVIEWS = ("authentication.k8s.io", "authorization.k8s.io")
+
+Watched = tuple[str, str]  # the name of a client and a resource
 
 
 class Hooks:
@@ -49,25 +50,37 @@ class Hooks:
 class Control:
     """One run as the gate sees it: its schedule, its log, and what is held.
 
-    active: when something was asked, answered or delivered last, by the monotonic clock. open: requests that are being
-    answered. failed: whether the last answer was an error, or was lost: then the client will try again.
+    open: requests that are being answered. failed: whether the last answer was an error, or was lost: then the client
+    will try again. lost: watches that a client has yet to open, because it was started or because its watch was ended.
+    expected: the watches that clients open when they start; None where that is not known yet.
     """
 
-    def __init__(self, schedule: Schedule, hooks: Hooks) -> None:
+    def __init__(self, schedule: Schedule, hooks: Hooks, expected: frozenset[Watched] | None = None) -> None:
         self.log = Log()
-        self.active = time.monotonic()
+        self._active = True
         self.open = 0
         self.failed = False
         self.unused = list(schedule)
         self._hooks = hooks
         self._writing = asyncio.Lock()
-        self._views: dict[tuple[str, str], ResourceView] = {}
-        self._holds: list[tuple[HoldEvents, int]] = []
+        self._views: dict[Watched, ResourceView] = {}
+        self._expected = expected
+        self.lost = dict.fromkeys(expected or (), self.active)
 
     @property
     def holds(self) -> bool:
         """Whether events are held now."""
         return any(view.hold is not None for view in self._views.values())
+
+    @property
+    def watched(self) -> frozenset[Watched]:
+        """Which client watches which resource now."""
+        return frozenset(key for key, view in self._views.items() if view.watched)
+
+    def take_activity(self) -> bool:
+        """Return whether something was asked, answered or delivered since the last call."""
+        active, self._active = self._active, False
+        return active
 
     def begin_step(self, point: str, text: str, clients: Iterable[str]) -> None:
         """Note a step of the user, and begin what the schedule has for it."""
@@ -79,20 +92,25 @@ class Control:
     def release(self) -> bool:
         """End a round, and the holds for which it was the last. Return whether a client learns something by that."""
         told = False
-        for (_, resource), view in self._views.items():
+        for key, view in self._views.items():
             if view.hold is None:
                 continue
             view.hold.rounds -= 1
             if view.hold.rounds <= 0:
-                self._note_fault(f"events of {resource} " + ("are dropped" if view.hold.drop else "are delivered"))
+                self._note_fault(f"events of {key[1]} " + ("are dropped" if view.hold.drop else "are delivered"))
+                watched = view.watched
                 told = view.release() or told
-        self.active = time.monotonic()
+                if watched and not view.watched:
+                    self.lost.add(key)
+        self._active = True
         return told
 
     def forget_client(self, client: str) -> None:
-        """End the watches of a client that was killed."""
-        for (name, _), view in self._views.items():
-            if name == client:
+        """End the watches of a client that was killed, and expect those that it opens when it starts."""
+        for key, view in self._views.items():
+            if key[0] == client:
+                if view.watched if self._expected is None else key in self._expected:
+                    self.lost.add(key)
                 view.close()
 
     def close(self) -> None:
@@ -108,7 +126,7 @@ class Control:
         if not asked.resource or resource in NOISE or asked.group in _REVIEWS:
             return await settle_answer(handler(request))
         self.open += 1
-        self.active = time.monotonic()
+        self._active = True
         try:
             if asked.verb in _WRITES:
                 return await self._write(client, request, asked, handler)
@@ -117,7 +135,7 @@ class Control:
             return await self._read(client, request, asked, handler)
         finally:
             self.open -= 1
-            self.active = time.monotonic()
+            self._active = True
 
     async def _read(self, client: str, request: Request, asked: Attributes, handler: Handler) -> Answer:
         resource = resource_of(asked)
@@ -131,12 +149,16 @@ class Control:
 
     async def _watch(self, client: str, request: Request, resource: str, handler: Handler) -> Answer:
         answer = await settle_answer(handler(request))
-        return self._view(client, resource).stream(answer) if isinstance(answer, Stream) else answer
+        if not isinstance(answer, Stream):
+            return answer
+        self.lost.discard((client, resource))
+        return self._view(client, resource).stream(answer)
 
     async def _write(self, client: str, request: Request, asked: Attributes, handler: Handler) -> Answer:
         async with self._writing:  # one at a time, so that each has a state before and after it
             point = self.log.name_write(client, asked, await request.read())
             happens = self._take(point)
+            place = len(self.log.entries)
             revision = self._hooks.revision()
             before = await self._hooks.find(asked, asked.name)
             for one in happens:
@@ -152,9 +174,9 @@ class Control:
             if rejected and created:
                 answer = render_error(AlreadyExists(asked.resource, asked.group, created))
             entry = Entry(
-                "write", client, point, point, answer.status, revision, resource_of(asked), before=before, after=after
+                "write", client, point, point, answer.status, revision, resource_of(asked), self.holds, before, after
             )
-            self._note(entry)
+            self._note(entry, place)
             await self._hooks.wrote(entry)
         if any(isinstance(one, Crash) or (isinstance(one, HoldEvents) and one.mode == "restart") for one in happens):
             self._hooks.crash(client)
@@ -199,7 +221,7 @@ class Control:
 
     def _note_event(self, client: str, resource: str, event: bytes) -> None:
         told = orjson.loads(event)
-        self.active = time.monotonic()
+        self._active = True
         metadata = (told.get("object") or {}).get("metadata") or {}
         if told.get("type") in ("BOOKMARK", "ERROR"):
             return
@@ -209,8 +231,9 @@ class Control:
         revision = int(metadata.get("resourceVersion") or 0)
         self._note(Entry("event", client, text, revision=revision, resource=resource))
 
-    def _note(self, entry: Entry) -> None:
-        self.log.add(entry)
+    def _note(self, entry: Entry, place: int | None = None) -> None:
+        """Note what happened. place: where in the log, because events of a write are seen before it is answered."""
+        self.log.add(entry, place)
         if entry.kind in ("read", "write"):
             missing = entry.status == 404 and entry.kind == "read"
             self.failed = entry.status >= 400 and not missing

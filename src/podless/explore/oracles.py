@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from podless.explore.findings import Fault, Run
 from podless.explore.points import Entry
@@ -14,7 +14,7 @@ _SAME_ERRORS = 8  # answers in a row that say the same, so that nobody believes 
 _SHOWN = 3  # differences of the end state that are shown
 
 
-def judge_run(run: Run, reference: Run | None, unstable: Sequence[str] = ()) -> list[Fault]:
+def judge_run(run: Run, reference: Run | None, unstable: Collection[str] = ()) -> list[Fault]:
     """Return what is wrong with a run, beside what was found while it went on.
 
     reference: the run without perturbations, None for this one. unstable: differences that two reference runs have, and
@@ -22,8 +22,19 @@ def judge_run(run: Run, reference: Run | None, unstable: Sequence[str] = ()) -> 
     """
     found = [*_find_recreated(run, reference), *_find_errors(run, reference)]
     if reference is not None:
-        found += _compare_ends(run.state, reference.state, unstable)
+        for when, state, expected in _pair_states(run, reference):
+            differences = list(_compare_states(when, state, expected, unstable))
+            if differences:  # what follows from them is no news
+                return found + differences
     return found
+
+
+def _pair_states(run: Run, reference: Run) -> Iterator[tuple[str, State, State]]:
+    """Yield the states of two runs that belong together, each with the step after which it was, "" for the end."""
+    for point, state in run.states.items():
+        if point in reference.states:
+            yield point, state, reference.states[point]
+    yield "", run.state, reference.state
 
 
 def _find_recreated(run: Run, reference: Run | None) -> Iterator[Fault]:
@@ -35,8 +46,9 @@ def _find_recreated(run: Run, reference: Run | None) -> Iterator[Fault]:
 
 
 def _created(entries: Sequence[Entry]) -> Iterator[str]:
+    """Yield the creates. Under an old view, an object that the garbage collector deletes is rightly created again."""
     for one in entries:
-        if one.kind == "write" and one.before is None and one.after is not None:
+        if one.kind == "write" and one.before is None and one.after is not None and not one.held:
             yield one.point.partition(" #")[0]
 
 
@@ -55,22 +67,24 @@ def _last_errors(run: Run) -> Iterator[str]:
         yield last[0]
 
 
-def _compare_ends(found: State, expected: State, unstable: Sequence[str]) -> Iterator[Fault]:
+def _compare_states(when: str, found: State, expected: State, unstable: Collection[str]) -> Iterator[Fault]:
     differences = [line for line in compare_states(expected, found) if _field_of(line) not in unstable]
+    after = f", after {when}" if when else ""
     for line in differences[:_SHOWN]:
         if line.startswith("-"):
-            yield Fault("missing", line[1:])
+            yield Fault("missing", f"{line[1:]}{after}")
         elif line.startswith("+"):
-            yield Fault("leftover", line[1:])
+            yield Fault("leftover", f"{line[1:]}{after}")
         elif ".deletionTimestamp" in _field_of(line):
-            yield Fault("terminating", line.partition(" metadata")[0])
+            yield Fault("terminating", f"{line.partition(' metadata')[0]}{after}")
         else:
-            yield Fault("state", line)
+            yield Fault("state", f"{line}{after}")
 
 
-def find_unstable(first: State, second: State) -> list[str]:
+def find_unstable(first: Run, second: Run) -> set[str]:
     """Return the fields in which two reference runs differ."""
-    return [_field_of(line) for line in compare_states(first, second)]
+    pairs = _pair_states(first, second)
+    return {_field_of(line) for _, one, other in pairs for line in compare_states(one, other)}
 
 
 def _field_of(line: str) -> str:

@@ -25,7 +25,8 @@ class Entry:
     kind: "write", "read", "event", "user", "fault" or "process". client: the name of the client, "" for the user.
     text: what happened, in words that are the same in every run. point: of a write or a user's step, "" for others.
     status: of an answer, 0 where there was none. revision: of the state when it happened. resource: of a write, read
-    or event. before, after: the object that a write changed, None where there was none.
+    or event. held: whether a client's events were held then. before, after: the object that a write changed, None where
+    there was none.
     """
 
     kind: str
@@ -35,6 +36,7 @@ class Entry:
     status: int = 0
     revision: int = 0
     resource: str = ""
+    held: bool = False
     before: Object | None = field(default=None, repr=False)
     after: Object | None = field(default=None, repr=False)
 
@@ -53,9 +55,9 @@ class Log:
         self._generated: dict[str, str] = {}
         self._generations: Counter[str] = Counter()
 
-    def add(self, entry: Entry) -> None:
-        """Add what happened last."""
-        self.entries.append(entry)
+    def add(self, entry: Entry, place: int | None = None) -> None:
+        """Add what happened: last, or at a place."""
+        self.entries.insert(len(self.entries) if place is None else place, entry)
 
     def name_write(self, client: str, asked: Attributes, body: bytes) -> str:
         """Return the point of a write that a client sends now."""

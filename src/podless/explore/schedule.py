@@ -75,7 +75,8 @@ class HoldEvents:
             "skip": f"events of {self.resource} are missed",
             "restart": f"started again with an old view of {self.resource}",
         }
-        return f"{told[self.mode]}, from: {self.at}"
+        long = f" for {self.rounds} rounds" if self.rounds > 1 else ""
+        return f"{told[self.mode]}{long}, from: {self.at}"
 
 
 Perturbation = Crash | LoseAnswer | RejectWrite | HoldEvents

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 
 from podless.explore.findings import Run
@@ -12,20 +13,21 @@ from podless.explore.points import Entry
 from podless.explore.schedule import Crash, HoldEvents, LoseAnswer, Perturbation, RejectWrite, Schedule
 
 _TOGETHER = (2, 2, 3)  # perturbations of a random schedule
-_LATER = 2  # rounds that random schedules may hold events for
+_LATER = 2  # rounds for which a slow cache stays behind
 
 
 def list_perturbations(reference: Run) -> list[Perturbation]:
     """Return the single perturbations that can matter, by what the clients did in the reference run.
 
     After a write comes a crash, a lost answer or a conflict. Events of a resource are held from a write or a step on,
-    where a client sees such events later. Points after which no client asks for anything are left out.
+    where a client sees such events later. Points after which no client asks for anything are left out. A slow cache,
+    which stays behind for a further step, comes last.
     """
     asked = [place for place, one in enumerate(reference.entries) if one.kind in ("write", "read")]
     last = asked[-1] if asked else -1
     writes: list[Perturbation] = []
     rejections: list[Perturbation] = []
-    holds: list[Perturbation] = []
+    holds: list[HoldEvents] = []
     for place, one in enumerate(reference.entries):
         if one.kind == "write" and one.status < 300:
             writes += [Crash(one.point), LoseAnswer(one.point)]
@@ -33,10 +35,11 @@ def list_perturbations(reference: Run) -> list[Perturbation]:
                 rejections.append(RejectWrite(one.point))
         if one.kind in ("write", "user") and (one.kind == "user" or one.changed) and place <= last:
             holds += _list_holds(one, reference.entries[place + 1 :])
-    return [one for row in zip_longest(holds, writes, rejections) for one in row if one is not None]
+    slow = [replace(one, rounds=_LATER) for one in holds if one.mode == "slow"]
+    return [one for row in zip_longest(holds, writes, rejections) for one in row if one is not None] + slow
 
 
-def _list_holds(at: Entry, after: Sequence[Entry]) -> Iterator[Perturbation]:
+def _list_holds(at: Entry, after: Sequence[Entry]) -> Iterator[HoldEvents]:
     """Yield ways to hold what a client sees after a point. Its own resource comes first."""
     seen = dict.fromkeys(one.resource for one in after if one.kind == "event")
     plain = at.resource.partition("/")[0]
@@ -55,7 +58,7 @@ def draw_schedules(perturbations: Sequence[Perturbation], seed: int, used: Count
             weights = [1 / (1 + used[one.at]) for one in left]
             one = source.choices(list(left), weights)[0]
             if isinstance(one, HoldEvents):
-                one = HoldEvents(one.at, one.resource, one.mode, source.randint(1, _LATER))
+                one = replace(one, rounds=source.randint(1, _LATER))
             if one not in chosen:
                 chosen.append(one)
         used.update(one.at for one in chosen)

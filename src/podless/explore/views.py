@@ -57,6 +57,11 @@ class ResourceView:
         for event in framing.JSON_LINES.split(data):
             self._told(event)
 
+    @property
+    def watched(self) -> bool:
+        """Whether a watch is open."""
+        return any(not held.over for held in self._open)
+
     def release(self) -> bool:
         """End the hold. Return whether a client learns something by that."""
         hold, self.hold = self.hold, None
