@@ -65,7 +65,7 @@ class Control:
         self._writing = asyncio.Lock()
         self._views: dict[Watched, ResourceView] = {}
         self._expected = expected
-        self.lost = dict.fromkeys(expected or (), self.active)
+        self.lost = set(expected or ())
 
     @property
     def holds(self) -> bool:
