@@ -9,6 +9,7 @@ from podless.version import __version__
 
 if TYPE_CHECKING:
     from podless.auth.access import OIDC as OIDC
+    from podless.explore import explore_test as explore
     from podless.http.audit.settings import Audit as Audit
     from podless.http.limits import Limits as Limits
     from podless.models.definition import crd as crd
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from podless.server import Server as Server
     from podless.server import StartError as StartError
 
-__all__ = ["OIDC", "Audit", "Limits", "Server", "StartError", "__version__", "crd", "plan"]
+__all__ = ["OIDC", "Audit", "Limits", "Server", "StartError", "__version__", "crd", "explore", "plan"]
 
 # where they are; the server and what it is told are imported for those alone who ask for them
 _PLACES = {
@@ -27,7 +28,7 @@ _PLACES = {
     "StartError": "podless.server",
     "crd": "podless.models.definition",
 }
-_MODULES = ("plan",)  # which can be called
+_MODULES = ("explore", "plan")  # which can be called
 
 
 def __getattr__(name: str) -> Any:

@@ -7,11 +7,12 @@ import builtins
 import concurrent.futures
 import contextvars
 import inspect
+import os
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from podless.app import App, Settings, StartError
 from podless.auth.access import OIDC
@@ -30,6 +31,9 @@ from podless.testing.manifests import Manifests
 from podless.testing.snapshot import Snapshot
 from podless.testing.time import ServerTime
 from podless.testing.wait import Wanted
+
+if TYPE_CHECKING:
+    from podless.explore import Report, Scenario
 
 __all__ = ["OIDC", "Audit", "Limits", "Server", "StartError"]
 
@@ -259,3 +263,17 @@ class Server:
     def restore(self, state: Snapshot) -> None:
         """Go back to a snapshot. See Client.restore."""
         self._done(self.client.restore(state))
+
+    def explore(
+        self, command: str | Sequence[str], scenario: Scenario | str | os.PathLike[str], **options: Any
+    ) -> Report:
+        """Look for schedules that break a controller, and block until that is done.
+
+        Each run starts from the state that this server has now, on a server of its own. options: as
+        `podless.explore.explore_controller` has them, such as runs=100. The report's `passed` says whether nothing was
+        found; as a text it is what `podless explore` prints.
+        """
+        from podless.explore import explore_controller
+
+        settings = {"kubernetes_version": self._settings.kubernetes_version}
+        return explore_controller(command, scenario, start=self.snapshot(), settings=settings, **options)

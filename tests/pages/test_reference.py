@@ -20,10 +20,11 @@ MODULES = (
     "podless.cel",
     "podless.hooks",
     "podless.plan",
+    "podless.explore",
 )
 PYTHON = (reference.DOCS / "reference" / "python.md").read_text()
 # documented as sections of the arguments of Server, or plain values
-ELSEWHERE = {"Audit", "Limits", "OIDC", "__version__", "crd", "plan"}
+ELSEWHERE = {"Audit", "Limits", "OIDC", "__version__", "crd", "explore", "plan"}
 
 
 @pytest.mark.parametrize("name", reference.PAGES)

@@ -100,7 +100,7 @@ def _read_setup(given: argparse.Namespace) -> Setup:
 
 
 async def _explore(given: argparse.Namespace, setup: Setup) -> Report:
-    from podless.explore import Options, explore, replay
+    from podless.explore.explorer import Options, explore, replay
 
     if given.replay:
         return await replay(setup, given.replay, given.times)

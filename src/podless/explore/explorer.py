@@ -17,6 +17,7 @@ from podless.explore.oracles import find_unstable, judge_run
 from podless.explore.points import compare_logs
 from podless.explore.schedule import Perturbation, Schedule
 from podless.explore.story import tell_story
+from podless.explore.trial import carry_out_run
 
 _AGAIN = 2  # further runs of a schedule that failed
 _SAME = 3  # findings with the same oracles and detail, after which an exploration looks for others
@@ -63,7 +64,8 @@ class Explorer:
         """Carry out one run and judge it."""
         laboratory = await self._free.get()
         try:
-            run = await laboratory.run(schedule, self._reference.watched if self._reference is not None else None)
+            expected = self._reference.watched if self._reference is not None else None
+            run = await carry_out_run(laboratory, schedule, expected)
         finally:
             self._free.put_nowait(laboratory)
         self.report.runs += 1

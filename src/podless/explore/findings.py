@@ -73,6 +73,13 @@ class Finding:
         """Which oracles say that something is wrong."""
         return frozenset(fault.oracle for fault in self.run.faults)
 
+    def __str__(self) -> str:
+        lines = [*(f"  {fault}" for fault in self.run.faults), "", "Schedule"]
+        lines += [f"  {one}" for one in self.run.schedule] or ["  nothing is perturbed"]
+        if self.tries:
+            lines.append(f"  fails again in {self.again} of {self.tries} runs")
+        return "\n".join([*lines, "", "Story", *(f"  {line}" for line in self.story)])
+
 
 @dataclass(slots=True)
 class Report:
@@ -89,3 +96,15 @@ class Report:
     def passed(self) -> bool:
         """Whether nothing was found."""
         return not self.findings
+
+    @property
+    def summary(self) -> str:
+        """How much was tried and found, in one line."""
+        found = "nothing was found" if self.passed else f"{len(self.findings)} found"
+        return f"{self.runs} runs in {self.seconds:.0f} s, {self.points} perturbations, seed {self.seed}: {found}"
+
+    def __str__(self) -> str:
+        parts = [f"Finding {number}\n{finding}\n" for number, finding in enumerate(self.findings, 1)]
+        if self.differs:
+            parts.append(f"Two runs without perturbations differ: {self.differs}")
+        return "\n".join([*parts, self.summary])

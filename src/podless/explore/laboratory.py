@@ -6,7 +6,6 @@ import asyncio
 import contextvars
 import secrets
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,14 +18,11 @@ from podless.app import App, Settings
 from podless.auth.attributes import Attributes
 from podless.auth.kubeconfig import by_token, make_kubeconfig
 from podless.auth.user import User
-from podless.explore.findings import Run
-from podless.explore.gate import Gate, Watched
+from podless.explore.gate import Control, Gate
 from podless.explore.points import Log
 from podless.explore.process import ControllerProcess
 from podless.explore.scenario import Scenario
-from podless.explore.schedule import Schedule
 from podless.explore.states import State, read_state
-from podless.explore.trial import Trial
 from podless.http.record import RecentRequests
 from podless.runtime.clock import CURRENT, Clock
 from podless.runtime.jsonobject import Object
@@ -42,7 +38,8 @@ _WORDS = 4000  # characters of a controller's output that a report shows
 class Setup:
     """What all runs of an exploration have in common.
 
-    command: of the controller. apply: manifests that are there before it starts. clients: names of the controller's
+    command: of the controller. start: the state that the server has, None for an empty one. apply: manifests that are
+    applied then, before the controller starts. clients: names of the controller's
     instances. quiet: seconds without requests and events after which an idle controller is at rest. patience: the same
     after an answer that it will want to try again. limit: seconds that a round may take at the most. requests: that a
     round may have at the most.
@@ -56,14 +53,15 @@ class Setup:
     patience: float = 2.0
     limit: float = 30.0
     requests: int = 400
+    start: Snapshot | None = None
     settings: Mapping[str, Any] | None = None
 
 
 class Laboratory:
-    """One server, and a controller that is started anew for each run."""
+    """One server, and what a run does with it. setup: what its runs have in common."""
 
     def __init__(self, setup: Setup) -> None:
-        self._setup = setup
+        self.setup = setup
         self._tokens = {secrets.token_hex(16): name for name in setup.clients}
         self._gate = Gate(self._tokens)
         # informers list and watch; a streamed list could not be shown from the past
@@ -88,7 +86,9 @@ class Laboratory:
         authority = self._app.authority.read_bytes()
         for token, name in self._tokens.items():
             self._kubeconfig(name).write_bytes(make_kubeconfig(self._app.url, by_token(token), authority, name))
-        await self.client.apply(self._setup.apply)
+        if self.setup.start is not None:
+            await self.client.restore(self.setup.start)
+        await self.client.apply(self.setup.apply)
         self._start = await self.client.snapshot()
         return self
 
@@ -101,39 +101,19 @@ class Laboratory:
     def _kubeconfig(self, name: str) -> Path:
         return Path(self._folder.name, f"{name}.kubeconfig")
 
-    async def run(self, schedule: Schedule, expected: frozenset[Watched] | None = None) -> Run:
-        """Carry out the scenario once under a schedule. Raises OSError where the command cannot be run.
-
-        expected: the watches that the controller opens when it starts, None where that is not known yet.
-        """
+    async def reset(self) -> None:
+        """Go back to the state that there was before the first run."""
         assert self._start is not None
         await self.client.restore(self._start)
-        trial = Trial(self, self._setup, schedule, expected)
-        self._gate.control = trial.control
-        began = time.monotonic()
-        try:
-            await trial.carry_out()
-        finally:
-            self._gate.control = None
-            await trial.end()
-        log = trial.control.log
-        return Run(
-            schedule=schedule,
-            entries=tuple(log.entries),
-            fingerprint=tuple(log.fingerprint()),
-            state=await self.read_state(log),
-            faults=tuple(trial.faults),
-            unused=tuple(map(str, trial.control.unused)),
-            watched=trial.watched,
-            states=trial.states,
-            output=trial.read_output(),
-            seconds=time.monotonic() - began,
-        )
+
+    def admit(self, control: Control | None) -> None:
+        """Let the requests of a run's clients pass, as its control says; None: of no client."""
+        self._gate.control = control
 
     async def read_state(self, log: Log) -> State:
         """Return the present state, without what may differ from run to run."""
         records = (await self.client.snapshot()).records
-        return read_state(records, log.generated, self._setup.scenario.ignore)
+        return read_state(records, log.generated, self.setup.scenario.ignore)
 
     def revision(self) -> int:
         """Return the revision of the present state."""
@@ -162,7 +142,7 @@ class Laboratory:
     def make_process(self, name: str) -> ControllerProcess:
         """Make the process of an instance of the controller. Nothing is started yet."""
         environment = {"KUBECONFIG": str(self._kubeconfig(name)), "PODLESS_EXPLORE": name}
-        return ControllerProcess(self._setup.command, environment, Path(self._folder.name, f"{name}.output"))
+        return ControllerProcess(self.setup.command, environment, Path(self._folder.name, f"{name}.output"))
 
     def read_output(self, names: Sequence[str]) -> str:
         """Return what instances have printed last, and forget it."""

@@ -18,22 +18,7 @@ _REPLAY = "podless explore"
 
 def write_text(report: Report) -> str:
     """Return a report for a terminal."""
-    lines = []
-    for number, finding in enumerate(report.findings, 1):
-        lines += [f"Finding {number}", *(f"  {fault}" for fault in finding.run.faults), "", "Schedule"]
-        lines += [f"  {one}" for one in finding.run.schedule] or ["  nothing is perturbed"]
-        if finding.tries:
-            lines.append(f"  fails again in {finding.again} of {finding.tries} runs")
-        lines += ["", "Story", *(f"  {line}" for line in finding.story), ""]
-    if report.differs:
-        lines.append(f"Two runs without perturbations differ: {report.differs}")
-    lines.append(f"{_summarize(report)}")
-    return "\n".join(lines) + "\n"
-
-
-def _summarize(report: Report) -> str:
-    found = "nothing was found" if report.passed else f"{len(report.findings)} found"
-    return f"{report.runs} runs in {report.seconds:.0f} s, {report.points} perturbations, seed {report.seed}: {found}"
+    return f"{report}\n"
 
 
 def write_json(report: Report) -> str:
@@ -84,7 +69,7 @@ _CLASSES = {"!": "fault", "x": "wrong", "*": "write"}
 
 def write_html(report: Report) -> str:
     """Return a report as one page: for each finding a timeline with a column for the user, clients and podless."""
-    parts = [f"<p>{html.escape(_summarize(report))}</p>"]
+    parts = [f"<p>{html.escape(report.summary)}</p>"]
     for number, finding in enumerate(report.findings, 1):
         parts.append(f"<h2>Finding {number}</h2><ul>")
         parts += [f"<li>{html.escape(str(fault))}</li>" for fault in finding.run.faults]

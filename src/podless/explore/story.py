@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from podless.explore.findings import Run
 from podless.explore.points import Entry
@@ -10,7 +12,10 @@ from podless.explore.states import compare_objects
 from podless.runtime.jsonobject import Object
 
 _MARKS = {"fault": "!", "process": "!", "user": ">", "write": "*", "event": " ", "read": " "}
-_MANY = 120  # lines of a story; of a longer one the middle is left out
+_MANY = 80  # lines of a story; of a longer one the middle is left out
+_AGAIN = 4  # times that the same is told
+_MARKED = ">!"  # lines that are always told
+_NUMBER = re.compile(r" #\d+|(?<=\*)\d+")  # of a write, and of a generated name
 _CHANGES = 4  # changed fields of a write that are shown
 
 
@@ -20,7 +25,7 @@ def tell_story(run: Run, reference: Run | None = None) -> tuple[str, ...]:
     reference: reads before the first step are left out where it has them too.
     """
     usual = {one.text for one in reference.entries if one.kind == "read"} if reference is not None else set()
-    lines = list(_tell_entries(run, usual))
+    lines = list(_leave_out_repetitions(_tell_entries(run, usual)))
     if len(lines) > _MANY:
         half = _MANY // 2
         lines = [*lines[:half], f"  ... {len(lines) - 2 * half} lines ...", *lines[-half:]]
@@ -35,6 +40,28 @@ def _tell_entries(run: Run, usual: set[str]) -> Iterator[str]:
         if one.kind == "write":
             for line in _tell_changes(one.before, one.after):
                 yield f"      {line}"
+
+
+def _leave_out_repetitions(lines: Iterable[str]) -> Iterator[str]:
+    """Yield what is told again and again only some times, and then how many lines were left out."""
+    told: Counter[str] = Counter()
+    left_out = 0
+    for line in lines:
+        same = _NUMBER.sub("", line)
+        told[same] += 1
+        if told[same] > _AGAIN and line[0] not in _MARKED:
+            left_out += 1
+            continue
+        if left_out:
+            yield _tell_left_out(left_out)
+            left_out = 0
+        yield line
+    if left_out:
+        yield _tell_left_out(left_out)
+
+
+def _tell_left_out(lines: int) -> str:
+    return f"  ... {lines} more lines of this kind ..."
 
 
 def _tell_answer(entry: Entry) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
 
-from podless.explore.findings import Fault
+from podless.explore.findings import Fault, Run
 from podless.explore.gate import Control, Hooks, Watched
+from podless.explore.laboratory import Laboratory
 from podless.explore.points import Entry
 from podless.explore.scenario import Invariant, UserStep
 from podless.explore.schedule import Schedule
@@ -15,9 +15,6 @@ from podless.explore.states import State
 from podless.remote.cluster import Refused
 from podless.testing.client import Missing
 from podless.testing.wait import Waited
-
-if TYPE_CHECKING:
-    from podless.explore.laboratory import Laboratory, Setup
 
 _LOOK = 0.01  # seconds between two looks at whether a controller is idle
 _HELD = 3.0  # seconds, and
@@ -27,20 +24,47 @@ _START_QUIET = 0.3  # seconds of rest after a start: controller-runtime waits fo
 _RETURN = 10.0  # seconds that an idle client has to open a watch again; client-go waits for 0.8 to 1.6 s at first
 
 
-class Trial:
-    """One run of a scenario with a controller."""
+async def carry_out_run(laboratory: Laboratory, schedule: Schedule, expected: frozenset[Watched] | None = None) -> Run:
+    """Carry out the scenario once under a schedule. Raises OSError where the command cannot be run.
 
-    def __init__(
-        self, laboratory: Laboratory, setup: Setup, schedule: Schedule, expected: frozenset[Watched] | None
-    ) -> None:
+    expected: the watches that the controller opens when it starts, None where that is not known yet.
+    """
+    await laboratory.reset()
+    trial = _Trial(laboratory, schedule, expected)
+    log = trial.control.log
+    laboratory.admit(trial.control)
+    began = time.monotonic()
+    try:
+        await trial.carry_out()
+    finally:
+        laboratory.admit(None)
+        await trial.end()
+    return Run(
+        schedule=schedule,
+        entries=tuple(log.entries),
+        fingerprint=tuple(log.fingerprint()),
+        state=await laboratory.read_state(log),
+        faults=tuple(trial.faults),
+        unused=tuple(map(str, trial.control.unused)),
+        watched=trial.watched,
+        states=trial.states,
+        output=laboratory.read_output(laboratory.setup.clients),
+        seconds=time.monotonic() - began,
+    )
+
+
+class _Trial:
+    """A run that is going on."""
+
+    def __init__(self, laboratory: Laboratory, schedule: Schedule, expected: frozenset[Watched] | None) -> None:
         hooks = Hooks(laboratory.revision, laboratory.find_object, self._crash, self._check_invariants)
         self.control = Control(schedule, hooks, expected)
         self.faults: list[Fault] = []
         self.watched: frozenset[Watched] = frozenset()
         self.states: dict[str, State] = {}
         self._laboratory = laboratory
-        self._setup = setup
-        self._processes = {name: laboratory.make_process(name) for name in setup.clients}
+        self._setup = laboratory.setup
+        self._processes = {name: laboratory.make_process(name) for name in laboratory.setup.clients}
         self._restarts: list[asyncio.Task[None]] = []
         self._broken: set[Invariant] = set()
         self._started = True
@@ -77,10 +101,6 @@ class Trial:
             process.kill()
             await process.wait()
         self.control.close()
-
-    def read_output(self) -> str:
-        """Return what the controller has printed last."""
-        return self._laboratory.read_output(self._setup.clients)
 
     async def _wait_for_start(self) -> None:
         until = time.monotonic() + _START

@@ -63,12 +63,10 @@ func (r *reconciler) plant(ctx context.Context, garden *gardens.Garden, wanted s
 }
 
 func main() {
-	gardens.Run(
-		func(building *builder.Builder) {
-			if gardens.Mended {
-				building.Owns(&core.ConfigMap{})
-			}
-		},
-		func(client client.Client) reconcile.Reconciler { return &reconciler{client} },
-	)
+	gardens.Run(func(manager ctrl.Manager, building *builder.Builder) reconcile.Reconciler {
+		if gardens.Mended {
+			building.Owns(&core.ConfigMap{})
+		}
+		return &reconciler{manager.GetClient()}
+	})
 }

@@ -51,8 +51,8 @@ func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 }
 
 func main() {
-	gardens.Run(
-		func(building *builder.Builder) { building.Owns(&core.ConfigMap{}) },
-		func(client client.Client) reconcile.Reconciler { return &reconciler{client} },
-	)
+	gardens.Run(func(manager ctrl.Manager, building *builder.Builder) reconcile.Reconciler {
+		building.Owns(&core.ConfigMap{})
+		return &reconciler{manager.GetClient()}
+	})
 }

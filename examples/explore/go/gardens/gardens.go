@@ -81,8 +81,8 @@ func Bed(client client.Client, garden *Garden) *core.ConfigMap {
 	return bed
 }
 
-// Run starts a controller of gardens and does not return.
-func Run(configure func(*builder.Builder), make func(client.Client) reconcile.Reconciler) {
+// Run starts a controller of gardens and does not return. configure says what else the controller watches.
+func Run(configure func(ctrl.Manager, *builder.Builder) reconcile.Reconciler) {
 	log.SetLogger(zap.New())
 	known := runtime.NewScheme()
 	must(scheme.AddToScheme(known))
@@ -102,8 +102,7 @@ func Run(configure func(*builder.Builder), make func(client.Client) reconcile.Re
 	})
 	must(err)
 	building := ctrl.NewControllerManagedBy(manager).For(&Garden{})
-	configure(building)
-	must(building.Complete(make(manager.GetClient())))
+	must(building.Complete(configure(manager, building)))
 	must(manager.Start(ctrl.SetupSignalHandler()))
 }
 

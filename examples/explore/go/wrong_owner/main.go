@@ -1,8 +1,8 @@
-// A controller that gives each garden a bed: it adopts a ConfigMap that nobody owns, or creates one.
+// A controller that adopts beds: ConfigMaps with the label garden=NAME that nobody owns get the garden as their owner.
 //
-// The defect: it takes from its cache that nobody owns a bed, and adopts it with a patch that does not say which
-// version it saw. It so takes a bed away from the garden that adopted it meanwhile. With --mended the patch has the
-// version, and the server answers with a conflict.
+// The defect: it takes the garden from its cache. If the garden is deleted already, the bed gets an owner that does not
+// exist, and the garbage collector deletes a bed that the user has made. With --mended it asks the server for the
+// garden before it adopts, as the controllers of Kubernetes do.
 package main
 
 import (
@@ -10,66 +10,64 @@ import (
 
 	core "k8s.io/api/core/v1"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"podless/explore/gardens"
 )
 
-type reconciler struct{ client.Client }
+type reconciler struct {
+	client.Client
+	server client.Reader
+}
 
 func (r *reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	var garden gardens.Garden
 	if err := r.Get(ctx, request.NamespacedName, &garden); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
-	if garden.DeletionTimestamp != nil || garden.Status.Bed != "" {
-		return ctrl.Result{}, nil
-	}
-	bed, err := r.find(ctx, &garden)
-	if err != nil {
-		return ctrl.Result{}, err
-	}
-	before := garden.DeepCopyObject().(*gardens.Garden)
-	garden.Status.Bed = bed
-	return ctrl.Result{}, client.IgnoreNotFound(r.Status().Patch(ctx, &garden, client.MergeFrom(before)))
-}
-
-// find returns the name of a bed that the garden owns now.
-func (r *reconciler) find(ctx context.Context, garden *gardens.Garden) (string, error) {
 	var beds core.ConfigMapList
-	if err := r.List(ctx, &beds, client.InNamespace(garden.Namespace), client.HasLabels{"bed"}); err != nil {
-		return "", err
-	}
-	for _, bed := range beds.Items {
-		if meta.IsControlledBy(&bed, garden) {
-			return bed.Name, nil
-		}
+	if err := r.List(ctx, &beds, client.InNamespace(garden.Namespace), client.MatchingLabels{"garden": garden.Name}); err != nil {
+		return ctrl.Result{}, err
 	}
 	for _, bed := range beds.Items {
 		if meta.GetControllerOf(&bed) == nil {
-			return bed.Name, r.adopt(ctx, &bed, garden)
+			if err := r.adopt(ctx, &bed, &garden); err != nil {
+				return ctrl.Result{}, client.IgnoreNotFound(err)
+			}
 		}
 	}
-	bed := gardens.Bed(r, garden)
-	bed.Name, bed.Labels["bed"] = garden.Name+"-bed", "made"
-	return bed.Name, client.IgnoreAlreadyExists(r.Create(ctx, bed))
+	return ctrl.Result{}, nil
 }
 
 func (r *reconciler) adopt(ctx context.Context, bed *core.ConfigMap, garden *gardens.Garden) error {
-	patch := client.MergeFrom(bed.DeepCopy())
 	if gardens.Mended {
-		patch = client.MergeFromWithOptions(bed.DeepCopy(), client.MergeFromWithOptimisticLock{})
+		var present gardens.Garden
+		if err := r.server.Get(ctx, client.ObjectKeyFromObject(garden), &present); err != nil {
+			return err
+		}
+		if present.UID != garden.UID || present.DeletionTimestamp != nil {
+			return nil
+		}
 	}
+	patch := client.MergeFrom(bed.DeepCopy())
 	bed.OwnerReferences = gardens.Bed(r, garden).OwnerReferences
 	return r.Patch(ctx, bed, patch)
 }
 
+// findGarden returns the garden whose name a bed has as a label.
+func findGarden(_ context.Context, bed client.Object) []reconcile.Request {
+	name := types.NamespacedName{Namespace: bed.GetNamespace(), Name: bed.GetLabels()["garden"]}
+	return []reconcile.Request{{NamespacedName: name}}
+}
+
 func main() {
-	gardens.Run(
-		func(building *builder.Builder) { building.Owns(&core.ConfigMap{}) },
-		func(client client.Client) reconcile.Reconciler { return &reconciler{client} },
-	)
+	gardens.Run(func(manager ctrl.Manager, building *builder.Builder) reconcile.Reconciler {
+		building.Watches(&core.ConfigMap{}, handler.EnqueueRequestsFromMapFunc(findGarden))
+		return &reconciler{manager.GetClient(), manager.GetAPIReader()}
+	})
 }

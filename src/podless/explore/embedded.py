@@ -1,0 +1,126 @@
+"""Explorations from a Python program: as a function that blocks, and as a decorator of tests."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from podless.explore.explorer import Options, explore, replay
+from podless.explore.findings import Report
+from podless.explore.laboratory import Setup
+from podless.explore.report import read_replay
+from podless.explore.scenario import Scenario
+from podless.runtime.jsonobject import Object
+from podless.testing.manifests import Manifests
+from podless.testing.snapshot import Snapshot
+
+Command = str | Sequence[str]
+
+
+class Steps:
+    """Collects a scenario: what the user does, in this order, and what must hold. Nothing happens yet."""
+
+    def __init__(self) -> None:
+        self._given: dict[str, list[Any]] = {"steps": [], "always": [], "finally": [], "ignore": []}
+
+    def apply(self, *objects: Object | str) -> None:
+        """Apply objects: dicts, or one path of a file or folder."""
+        self._add("apply", objects[0] if len(objects) == 1 else [*objects])
+
+    def patch(self, kind: str, name: str, patch: Object, *, namespace: str = "default") -> None:
+        """Change an object by a JSON merge patch."""
+        self._add("patch", {"kind": kind, "name": name, "namespace": namespace, "patch": patch})
+
+    def delete(self, kind: str, name: str, *, namespace: str = "default") -> None:
+        """Delete an object."""
+        self._add("delete", {"kind": kind, "name": name, "namespace": namespace})
+
+    def wait(
+        self, kind: str, name: str, for_: str | None = None, timeout: float = 10.0, *, namespace: str = "default"
+    ) -> None:
+        """Wait up to `timeout` seconds for an object: a condition, "delete", or an expression of CEL."""
+        self._add("wait", {"kind": kind, "name": name, "namespace": namespace, "for": for_, "timeout": timeout})
+
+    def advance(self, seconds: float) -> None:
+        """Advance the server's clock."""
+        self._add("advance", seconds)
+
+    def always(self, kind: str, expression: str, message: str = "") -> None:
+        """Require an expression of CEL over `items`, all objects of a kind, after each write."""
+        self._given["always"].append({"kind": kind, "expression": expression, "message": message})
+
+    def finally_(self, kind: str, expression: str, message: str = "") -> None:
+        """Require an expression of CEL over `items` when the controller has settled after the last step."""
+        self._given["finally"].append({"kind": kind, "expression": expression, "message": message})
+
+    def ignore(self, *paths: str) -> None:
+        """Let fields differ between runs, such as "status.lastSeen"."""
+        self._given["ignore"] += paths
+
+    def _add(self, verb: str, given: Any) -> None:
+        self._given["steps"].append({verb: given})
+
+    def read(self) -> Scenario:
+        """Return the scenario. Raises BadScenario."""
+        return Scenario.parse(self._given)
+
+
+def explore_controller(
+    command: Command,
+    scenario: Scenario | str | os.PathLike[str],
+    *,
+    apply: Manifests = (),
+    start: Snapshot | None = None,
+    instances: int = 1,
+    quiet: float = 0.15,
+    schedule: str | os.PathLike[str] | None = None,
+    times: int = 1,
+    settings: dict[str, Any] | None = None,
+    **options: Any,
+) -> Report:
+    """Look for schedules that break a controller, and block until that is done.
+
+    command: of the controller, as a list or as one line. scenario: or the path of its file. apply: manifests that are
+    there before the controller starts. start: the state that the server has before that. instances: of the controller.
+    quiet: seconds without requests after which an idle controller has settled. schedule: a replay file; it is run
+    `times` times instead of exploring. options: as Options has them. Raises BadScenario, BadSchedule, OSError,
+    StartError.
+    """
+    if not isinstance(scenario, Scenario):
+        scenario = Scenario.read(Path(scenario))
+    clients = ("controller", *(f"controller-{number}" for number in range(2, instances + 1)))
+    words = tuple(shlex.split(command) if isinstance(command, str) else command)
+    setup = Setup(words, scenario, apply, clients, quiet=quiet, start=start, settings=settings)
+    if schedule is None:
+        work = explore(setup, Options(**options))
+    else:
+        work = replay(setup, read_replay(Path(schedule).read_bytes()), times)
+    with ThreadPoolExecutor(1) as pool:  # the caller's thread may have an event loop
+        return pool.submit(asyncio.run, work).result()
+
+
+def explore_test(command: Command, **options: Any) -> Callable[[Callable[[Steps], None]], Callable[[], None]]:
+    """Make a test of a function that describes a scenario: it fails with the report where something is found.
+
+    The arguments are those of `explore_controller`, without the scenario.
+    """
+
+    def decorate(describe: Callable[[Steps], None]) -> Callable[[], None]:
+        def test() -> None:
+            __tracebackhide__ = True
+            steps = Steps()
+            describe(steps)
+            report = explore_controller(command, steps.read(), **options)
+            if not report.passed:
+                raise AssertionError(str(report))
+
+        # not functools.wraps: pytest would take the function's argument for a fixture
+        test.__name__, test.__doc__, test.__module__ = describe.__name__, describe.__doc__, describe.__module__
+        return test
+
+    return decorate

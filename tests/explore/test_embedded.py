@@ -1,0 +1,101 @@
+"""Explorations from Python: the decorator, the method of a server, and what a failing test says."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+import podless
+from podless import Server
+from podless.explore import BadScenario, Scenario, Steps, explore_controller
+
+# A controller that needs no library: it gives each garden a bed once, and does not look whether that went well.
+CONTROLLER = """
+import base64, json, os, ssl, sys, urllib.request
+import yaml
+config = yaml.safe_load(open(os.environ["KUBECONFIG"]))
+cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+trusted = ssl.create_default_context(cadata=base64.b64decode(cluster["certificate-authority-data"]).decode())
+
+def ask(path, body=None):
+    headers = {"Authorization": f"Bearer {user['token']}", "Content-Type": "application/json"}
+    data = json.dumps(body).encode() if body else None
+    request = urllib.request.Request(cluster["server"] + path, data, headers)
+    return json.load(urllib.request.urlopen(request, context=trusted))
+
+path = "/api/v1/namespaces/default/configmaps"
+while True:
+    found = ask(path)
+    names = {item["metadata"]["name"] for item in found["items"]}
+    for name in sorted(names):
+        if name.startswith("garden") and not name.endswith("-bed") and f"{name}-bed" not in names:
+            try:
+                ask(path, {"metadata": {"name": f"{name}-bed"}})
+            except OSError:
+                if "careless" in sys.argv:
+                    ask(path, {"metadata": {"name": f"{name}-spare"}})
+    version = found["metadata"]["resourceVersion"]
+    watch = f"{cluster['server']}{path}?watch=true&resourceVersion={version}"
+    request = urllib.request.Request(watch, headers={"Authorization": f"Bearer {user['token']}"})
+    urllib.request.urlopen(request, context=trusted).readline()
+"""
+
+
+def test_steps_are_a_scenario() -> None:
+    steps = Steps()
+    steps.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}})
+    steps.patch("ConfigMap", "one", {"data": {"a": "b"}})
+    steps.wait("ConfigMap", "one")
+    steps.advance(60)
+    steps.delete("ConfigMap", "one")
+    steps.always("ConfigMap", "items.size() <= 1", "one at most")
+    steps.finally_("ConfigMap", "items.size() == 0")
+    steps.ignore("data.seen")
+    scenario = steps.read()
+    assert [step.verb for step in scenario.steps] == ["apply", "patch", "wait", "advance", "delete"]
+    assert [str(one) for one in scenario.always] == ["one at most"]
+    assert scenario.ignore == ("data.seen",)
+    assert len(scenario.last) == 1
+
+
+def test_what_is_no_expression_is_told() -> None:
+    steps = Steps()
+    steps.always("ConfigMap", "items.")
+    with pytest.raises(BadScenario, match="ConfigMap"):
+        steps.read()
+
+
+def describe(steps: Steps) -> None:
+    steps.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "garden"}})
+
+
+def make_controller(folder: Path, *arguments: str) -> list[str]:
+    file = folder / "controller.py"
+    file.write_text(CONTROLLER)
+    return [sys.executable, str(file), *arguments]
+
+
+def test_a_decorated_test_fails_with_the_story(tmp_path: Path) -> None:
+    test = podless.explore(make_controller(tmp_path, "careless"), runs=20, workers=1)(describe)
+    assert test.__name__ == "describe"
+    with pytest.raises(AssertionError, match="left over: configmaps default/garden-spare") as failure:
+        test()
+    assert "controller create configmaps default/garden-bed" in str(failure.value)
+
+
+def test_a_server_explores_from_its_own_state(tmp_path: Path) -> None:
+    with Server() as server:
+        server.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "garden-old"}})
+        steps = Steps()
+        describe(steps)
+        report = server.explore(make_controller(tmp_path), steps.read(), runs=3, workers=1)
+        assert report.passed, report
+        assert server.get("ConfigMap", "garden-bed") is None  # it was on other servers
+    assert report.runs == 3
+
+
+def test_a_command_that_cannot_be_run_is_told() -> None:
+    with pytest.raises(OSError, match="/no/such/controller"):
+        explore_controller("/no/such/controller --now", Scenario(()))
