@@ -164,6 +164,7 @@ class Control:
             for one in happens:
                 if isinstance(one, HoldEvents):
                     self._hold(one, revision, [client])
+            late = self.holds or bool(self.lost)
             rejected = any(isinstance(one, RejectWrite) for one in happens)
             if rejected and asked.verb != "create":
                 answer: Answer = render_error(Conflict(asked.resource, asked.group, asked.name, MODIFIED))
@@ -174,7 +175,7 @@ class Control:
             if rejected and created:
                 answer = render_error(AlreadyExists(asked.resource, asked.group, created))
             entry = Entry(
-                "write", client, point, point, answer.status, revision, resource_of(asked), self.holds, before, after
+                "write", client, point, point, answer.status, revision, resource_of(asked), late, before, after
             )
             self._note(entry, place)
             await self._hooks.wrote(entry)

@@ -50,7 +50,7 @@ def _find_recreated(run: Run, reference: Run | None) -> Iterator[Fault]:
 def _created(entries: Sequence[Entry]) -> Iterator[str]:
     """Yield the creates. Under an old view, an object that the garbage collector deletes is rightly created again."""
     for one in entries:
-        if one.kind == "write" and one.before is None and one.after is not None and not one.held:
+        if one.kind == "write" and one.before is None and one.after is not None and not one.late:
             yield one.point.partition(" #")[0]
 
 
@@ -63,7 +63,8 @@ def _find_errors(run: Run, reference: Run | None) -> Iterator[Fault]:
 
 
 def _last_errors(run: Run) -> Iterator[str]:
-    asked = [one for one in run.entries if one.kind in ("read", "write")]
+    """Yield the error that a client got last, and often, without seeing anything that tells it to stop."""
+    asked = [one for one in run.entries if one.kind in ("read", "write", "event")]
     last = [f"{one.text.partition(' #')[0]}: {one.status}" for one in asked[-_SAME_ERRORS:]]
     if len(last) == _SAME_ERRORS and len(set(last)) == 1 and asked[-1].status >= 400:
         yield last[0]

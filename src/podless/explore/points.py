@@ -25,7 +25,7 @@ class Entry:
     kind: "write", "read", "event", "user", "fault" or "process". client: the name of the client, "" for the user.
     text: what happened, in words that are the same in every run. point: of a write or a user's step, "" for others.
     status: of an answer, 0 where there was none. revision: of the state when it happened. resource: of a write, read
-    or event. held: whether a client's events were held then. before, after: the object that a write changed, None where
+    or event. late: whether events were held then, or a watch was not open again. before, after: the object that a write changed, None where
     there was none.
     """
 
@@ -36,7 +36,7 @@ class Entry:
     status: int = 0
     revision: int = 0
     resource: str = ""
-    held: bool = False
+    late: bool = False
     before: Object | None = field(default=None, repr=False)
     after: Object | None = field(default=None, repr=False)
 
