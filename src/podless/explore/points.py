@@ -25,8 +25,8 @@ class Entry:
     kind: "write", "read", "event", "user", "fault" or "process". client: the name of the client, "" for the user.
     text: what happened, in words that are the same in every run. point: of a write or a user's step, "" for others.
     status: of an answer, 0 where there was none. revision: of the state when it happened. resource: of a write, read
-    or event. late: whether events were held then, or a watch was not open again. before, after: the object that a write changed, None where
-    there was none.
+    or event. late: whether events were held then, or a watch was not open again. before, after: the object that a
+    write changed, None where there was none.
     """
 
     kind: str
