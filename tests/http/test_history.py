@@ -111,6 +111,18 @@ async def test_pages_have_every_change_once() -> None:
         assert found == [f"c{number}" for number in reversed(range(7))]
 
 
+async def test_an_object_is_selected_without_its_group() -> None:
+    async with Server() as server:
+        app = server._running()
+        await ask_app(app, "POST", path_of("default", "configmaps"), config_map("one"))
+        lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "one"}}
+        await ask_app(app, "POST", "/apis/coordination.k8s.io/v1/namespaces/default/leases", lease)
+        for resource in ("leases", "configmaps"):
+            query = f"object.resource={resource},object.name=one"
+            page = await ask_app(app, "GET", f"{LOG}/namespaces/default/history", fieldSelector=query)
+            assert [one["object"]["resource"] for one in page["items"]] == [resource]
+
+
 async def test_objects_and_lists_can_be_read_at_every_revision_that_is_kept() -> None:
     keep = Keep(age=1e9, size=1 << 40, count=5)
     async with Server(history=keep, history_log=Keep(1e9, 1 << 40, 1 << 40)) as server:

@@ -138,8 +138,10 @@ class HistoryReader:
 
     def _is_whole(self, scope: Scope) -> bool:
         """Whether a scope with a name has all that a key needs."""
-        kind = self._registry.get(scope.group, scope.resource) if scope.group is not None else None
-        return bool(scope.resource) and (bool(scope.namespace) or (kind is not None and not kind.namespaced))
+        if scope.group is None or not scope.resource:
+            return False
+        kind = self._registry.get(scope.group, scope.resource)
+        return bool(scope.namespace) or (kind is not None and not kind.namespaced)
 
     def _prefixes(self, scope: Scope) -> list[str]:
         """Return what the keys in scope start with."""
@@ -151,4 +153,4 @@ class HistoryReader:
         if not scope.namespace:
             return [keys.ALL]
         kinds = [kind for kind in self._registry if kind.home is None and kind.namespaced and not kind.virtual]
-        return [kind.keys.scope(scope.namespace) for kind in kinds]
+        return [kind.keys.scope(scope.namespace) for kind in kinds if scope.resource in ("", kind.plural)]
