@@ -2,7 +2,8 @@
 
 A file begins with its title. `#: before [mode=MODE] [manager=NAME] [applyset=PARENT] [namespace=NAME]` begins manifests
 that kubectl applies first, `#: set` those of the set; `#: NAME VALUE` is an option of the plan. ${uid:KIND/NAME} is the
-uid of an object, ${applyset:NAME.NAMESPACE.KIND.GROUP} the id of an ApplySet, ${tooling} the name of this kubectl.
+uid of an object, ${revision:KIND/NAME} its resourceVersion, ${applyset:NAME.NAMESPACE.KIND.GROUP} the id of an
+ApplySet, ${tooling} the name of this kubectl.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from podless.store.keys import OWN
 SETS = Path(__file__).parent / "sets"
 _HEAD = re.compile(r"^#: (.*)$", re.MULTILINE)
 _LOGGED = re.compile(r"[IW]\d{4} |ApplySet field manager |- \.metadata")
-_UID = re.compile(r"\$\{uid:(\w+)/([\w.-]+)\}")
+_FIELD = re.compile(r"\$\{(uid|revision):(\w+)/([\w.-]+)\}")
 _ID = re.compile(r"\$\{applyset:([\w.-]*)\}")
 _TOOLING = "applyset.kubernetes.io/tooling"
 _FIRST = ("Namespace", "CustomResourceDefinition")
@@ -152,15 +153,15 @@ def prepare(case: Case, server: Server, kubectl: Kubectl) -> str:
     """Make the state of a case; returns its set."""
 
     def fill(text: str) -> str:
-        def uid(found: re.Match[str]) -> str:
-            obj = server.get(found[1], found[2])
+        def pick(found: re.Match[str]) -> str:
+            obj = server.get(found[2], found[3])
             assert obj is not None
-            return str(obj["metadata"]["uid"])
+            return str(obj["metadata"]["uid" if found[1] == "uid" else "resourceVersion"])
 
         if "${tooling}" in text:
             told = json.loads(kubectl.run("version", "--client", "-o", "json").stdout)
             text = text.replace("${tooling}", f"kubectl/{told['clientVersion']['gitVersion']}")
-        return _ID.sub(lambda found: make_id(found[1]), _UID.sub(uid, text))
+        return _ID.sub(lambda found: make_id(found[1]), _FIELD.sub(pick, text))
 
     for part in case.before:
         options = PlanOptions(mode=part.mode, manager=part.manager, applyset=part.applyset, namespace=part.namespace)
@@ -200,6 +201,24 @@ async def plan_case(case: Case, text: str, server: Server) -> tuple[Plan, State,
     api = RunningAPI(read_kubeconfig(server.kubeconfig))
     plan = await make_plan(items, faults, api, case.chosen, observe=observe)
     return plan, before, after
+
+
+@dataclass
+class Judged:
+    """Whether `kubectl diff` and a plan can say what a set changes; a plan can where it refuses nothing."""
+
+    by_diff: bool
+    by_plan: bool
+
+
+async def compare_diff(case: Case, server: Server, home: Path) -> Judged:
+    """Ask `kubectl diff` about the set of a case, and the plan where kubectl cannot tell."""
+    kubectl = Kubectl(server, home)
+    text = prepare(case, server, kubectl)
+    if kubectl.judges(text, case.chosen):
+        return Judged(by_diff=True, by_plan=True)
+    plan, _, _ = await plan_case(case, text, server)
+    return Judged(by_diff=False, by_plan=not plan.refused)
 
 
 def changed(before: State, after: State) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from podless.meta import gvk
 from podless.plan.manifests import Identity, Item
 from podless.plan.requests import Endpoint
 from podless.plan.result import Missing
+from podless.plan.secrecy import hide_message
 from podless.plan.simulation import Loaded, Simulation, encode_loaded
 from podless.runtime.jsonobject import Object
 
@@ -81,7 +82,7 @@ async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> li
     faults: list[Missing] = []
     records: dict[str, Loaded] = {}
     for obj in objects:
-        label = describe_object(obj)
+        label = str(read_identity(obj))
         endpoint = simulation.find_endpoint(str(obj.get("apiVersion")), str(obj.get("kind")))
         if endpoint is None or endpoint.known is None:
             if not obj.get("spec") and "status" not in obj and obj["metadata"].keys() <= {"name", "namespace", "uid"}:
@@ -91,7 +92,8 @@ async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> li
         try:
             record = encode_loaded(endpoint.known, serializer.copy_value(obj))
         except ValueError as error:
-            faults.append(Missing(label, f"it cannot be read: {error}"))
+            said = hide_message(read_identity(obj), f"it cannot be read: {error}", obj)
+            faults.append(Missing(label, said))
             continue
         records.setdefault(record.key, record)
     await simulation.load([*records.values()])
@@ -114,14 +116,9 @@ def _make_owners(objects: Sequence[Object]) -> list[Object]:
     return [*made.values()]
 
 
-def describe_object(obj: Object) -> str:
-    """Return kind, namespace and name of an object, for people."""
+def read_identity(obj: Object) -> Identity:
+    """Return which object it is."""
     metadata = obj.get("metadata") or {}
-    return str(
-        Identity(
-            str(obj.get("apiVersion")),
-            str(obj.get("kind")),
-            metadata.get("namespace") or "",
-            metadata.get("name") or "",
-        )
+    return Identity(
+        str(obj.get("apiVersion")), str(obj.get("kind")), metadata.get("namespace") or "", metadata.get("name") or ""
     )

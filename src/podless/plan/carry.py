@@ -118,7 +118,8 @@ async def _carry(step: Object, asker: Asker, options: PlanOptions, plan: Object,
         return "="
     _check_state(step, live)
     written = await writes.write_object(asker, endpoint, body, live, options, guarded=True)
-    carried.warnings += [f"{_label(step)}: {text}" for text in written.warnings]
+    if step["kind"] != "Secret":  # a warning may hold a value, as a refusal may
+        carried.warnings += [f"{_label(step)}: {text}" for text in written.warnings]
     if step["kind"] == "CustomResourceDefinition":
         await _await_definition(asker, endpoint, step["name"])
     if live is None:
@@ -185,9 +186,8 @@ def _check_state(step: Object, live: Object | None) -> None:
 
 def _read_body(step: Object, salt: str, applyset: str) -> Object:
     """The object to be written; that of a Secret is read again. applyset: its id. Raises _Changed."""
-    body: Object = step["body"]
     if "sealed" not in step:
-        return body
+        return dict(step["body"])
     try:
         items, _ = read_set(find_sources([step["file"]]))
     except CannotCheck as error:

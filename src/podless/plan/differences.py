@@ -7,10 +7,10 @@ from typing import Any
 
 from podless.codec import serializer
 from podless.fields import sets
-from podless.fields.managers import LAST_APPLIED
 from podless.meta.field import Path
 from podless.plan.manifests import Identity
 from podless.plan.result import GONE, By, FieldChange
+from podless.plan.secrecy import is_secret
 from podless.runtime.jsonobject import Object
 
 # what the server alone says of each write
@@ -23,8 +23,6 @@ _GENERATED_OF = {
     "Service": {("spec", "clusterIP"), ("spec", "clusterIPs"), ("spec", "healthCheckNodePort")},
 }
 _KEYS = ("name", "key", "type", "containerPort", "port", "mountPath", "devicePath", "ip", "topologyKey", "uid")
-HIDDEN = "(secret)"
-_TELLING = 3  # characters of a Secret's value that are hidden; fewer could be part of any word
 _TIMES = ("lastTransitionTime", "lastUpdateTime", "lastProbeTime", "lastHeartbeatTime")
 _POLICIES = ("MutatingAdmissionPolicy", "PlannedMutatingWebhooks")
 _NAMES = {"PlannedMutatingWebhooks": "webhooks", "MutatingAdmissionPolicy": "policies"}
@@ -56,26 +54,6 @@ def compare_objects(
         if old_owners[text] != new_owners[text]:
             found[text] = FieldChange(text, None, None, old_managers=old_owners[text], new_managers=new_owners[text])
     return [*found.values()]
-
-
-def is_secret(identity: Identity, path: Path) -> bool:
-    """Whether a field holds data of a Secret."""
-    if identity.kind != "Secret" or identity.group:
-        return False
-    return bool(path) and (path[0] in ("data", "stringData") or path[-1] == LAST_APPLIED)
-
-
-def hide_values(identity: Identity, text: str, *objects: Object | None) -> str:
-    """Return a text about an object without the values of a Secret, as the object's states have them."""
-    if identity.kind != "Secret" or identity.group:
-        return text
-    for obj in objects:
-        for name in ("data", "stringData"):
-            held = (obj or {}).get(name)
-            for value in held.values() if isinstance(held, dict) else ():
-                if len(str(value)) >= _TELLING:
-                    text = text.replace(str(value), HIDDEN)
-    return text
 
 
 def _is_generated(identity: Identity, path: Path) -> bool:

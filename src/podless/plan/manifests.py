@@ -15,6 +15,8 @@ from podless.codec.positions import Position
 from podless.meta.field import At, Path, parse_path
 from podless.runtime.jsonobject import Object
 
+_SECRET = re.compile(rb"""kind["']?\s*:\s*["']?Secret\b""")
+_UNSHOWN = "this document of a Secret cannot be read; the reason may hold a value, so it is not shown"
 _KIND = re.compile(rb"^kind:", re.MULTILINE)
 
 
@@ -93,6 +95,11 @@ class Unreadable(NamedTuple):
 
     place: Place
     message: str
+
+    @property
+    def shown(self) -> str:
+        """Why, without what the document of a Secret holds."""
+        return _UNSHOWN if _SECRET.search(self.place.document.raw) else self.message
 
 
 def read_set(sources: Sequence[SourceFile]) -> tuple[list[Item], list[Unreadable]]:

@@ -17,7 +17,6 @@ from typing import Any
 from podless.codec import serializer
 from podless.plan.manifests import Identity, Place
 from podless.plan.options import CannotPlan, PlanOptions
-from podless.plan.output.values import hide_in_text
 from podless.plan.requests import Endpoint
 from podless.plan.result import Action, Change, Plan
 from podless.runtime.files import write_file
@@ -27,8 +26,12 @@ FORMAT = 1
 _STDIN = "<stdin>"
 _OWN = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
 _ADDRESSES = ("clusterIP", "clusterIPs", "healthCheckNodePort")
-_SECRET = ("data", "stringData")
 Key = tuple[str, str, str, str]  # group, kind, namespace and name
+
+
+def key_of(identity: Identity) -> Key:
+    """Return what tells an object apart in every version of its kind."""
+    return identity.group, identity.kind, identity.namespace, identity.name
 
 
 def index_revisions(objects: Iterable[Object]) -> dict[Key, str]:
@@ -62,7 +65,7 @@ def make_digest(obj: Object | None) -> str:
 def make_step(change: Change, endpoint: Endpoint, asked: Object, place: Place, revisions: Mapping[Key, str]) -> Object:
     """Return the write of one object."""
     identity = change.identity
-    key = (identity.group, identity.kind, identity.namespace, identity.name)
+    key = key_of(identity)
     return {
         **_describe(endpoint, identity),
         "action": str(change.action),
@@ -80,7 +83,7 @@ def make_parent_step(
 ) -> Object:
     """Return a write to the parent of an ApplySet. latest: the one after all others, which is for any state of it."""
     identity = change.identity
-    key = (identity.group, identity.kind, identity.namespace, identity.name)
+    key = key_of(identity)
     return {
         **_describe(endpoint, identity),
         "action": str(Action.CREATE if change.before is None else Action.UPDATE),
@@ -95,7 +98,7 @@ def make_deletion(endpoint: Endpoint, obj: Object, revisions: Mapping[Key, str])
     """Return the deletion of one object. obj: as the plan has it."""
     metadata = obj["metadata"]
     identity = Identity(endpoint.api_version, endpoint.kind, metadata.get("namespace") or "", metadata["name"])
-    key = (identity.group, identity.kind, identity.namespace, identity.name)
+    key = key_of(identity)
     return {
         **_describe(endpoint, identity),
         "action": str(Action.DELETE),
@@ -129,9 +132,7 @@ def write_plan(path: Path, plan: Plan, options: PlanOptions) -> None:
         "force": options.force,
         "as": {"user": options.user, "groups": [*options.groups], "uid": options.uid} if options.user else None,
         "summary": plan.summary(),
-        "refused": [
-            f"{change.place} {change.identity}: {hide_in_text(change, change.message)}" for change in plan.refused
-        ],
+        "refused": [f"{change.place} {change.identity}: {change.message}" for change in plan.refused],
         "applyset": plan.applyset,
         "salt": salt,
         "steps": [_without_secrets(step, salt) for step in plan.steps],
@@ -141,16 +142,16 @@ def write_plan(path: Path, plan: Plan, options: PlanOptions) -> None:
 
 
 def _without_secrets(step: Object, salt: str) -> Object:
-    """A step without the data of a Secret, which is told apart by a digest."""
-    body = step.get("body")
-    if step["kind"] != "Secret" or "/" in step["apiVersion"] or body is None or "parent" in step:
+    """A step without the manifest of a Secret, which is told apart by a digest."""
+    if step["kind"] != "Secret" or "/" in step["apiVersion"] or "parent" in step:
+        return step
+    step = {**step, **dict.fromkeys(("before", "after"), "")}  # digests of few values could be guessed
+    body = step.pop("body", None)
+    if body is None:
         return step
     if step["file"] == _STDIN:
         raise CannotPlan(f"plan files keep no data of Secrets: give {step['name']} in a file, not on standard input")
-    shown = {key: value for key, value in body.items() if key not in _SECRET}
-    file = os.path.abspath(step["file"])
-    kept = dict.fromkeys(("before", "after"), "")  # digests of few values could be guessed
-    return {**step, **kept, "body": shown, "file": file, "sealed": seal_object(body, salt)}
+    return {**step, "file": os.path.abspath(step["file"]), "sealed": seal_object(body, salt)}
 
 
 def seal_object(obj: Object, salt: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from podless.plan.manifests import Identity
 from podless.plan.recording import WebhookCall
+from podless.plan.secrecy import HIDDEN
 from podless.runtime.jsonobject import Object
 
 GONE: Any = type("Gone", (), {"__repr__": lambda self: "(absent)", "__bool__": lambda self: False})()
@@ -51,6 +52,10 @@ class FieldChange:
     secret: bool = False
     old_managers: tuple[str, ...] = ()
     new_managers: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        old, new = (value if value is GONE or not self.secret else HIDDEN for value in (self.before, self.after))
+        return f"FieldChange({self.path!r}, {old!r} -> {new!r}, by {self.by})"
 
 
 @dataclass(frozen=True, slots=True)

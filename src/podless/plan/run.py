@@ -10,7 +10,7 @@ from podless.apis import features
 from podless.fields.managers import LAST_APPLIED
 from podless.plan import consequences, planfile, writes
 from podless.plan.baseline import Baseline, load_baseline
-from podless.plan.differences import compare_objects, hide_values
+from podless.plan.differences import compare_objects
 from podless.plan.manifests import Identity, Item, Place, Unreadable
 from podless.plan.membership import Membership
 from podless.plan.options import AS_GIVEN, CLIENT_SIDE, CREATE, KUBECTL, PlanOptions
@@ -18,6 +18,7 @@ from podless.plan.order import sort_items
 from podless.plan.prune import CannotPrune, choose_labelled, delete_object, find_pruned
 from podless.plan.requests import Endpoint
 from podless.plan.result import Action, Cause, Change, Missing, Plan
+from podless.plan.secrecy import hide_message
 from podless.plan.simulation import Simulation
 from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
@@ -106,6 +107,7 @@ class _Run:
         self._say = say
         self._namespace = options.namespace or baseline.namespace
         self._asker = simulation.actor
+        self._revisions = planfile.index_revisions(baseline.objects)
         self._membership: Membership | None = None
         self._served: set[tuple[str, str]] | None = None
         self.touched: dict[str, _Touched] = {}  # by key, the set's objects
@@ -120,7 +122,7 @@ class _Run:
         for fault in faults:
             line, column = fault.place.fault(fault.message)
             identity = Identity("", "", "", "")
-            plan.changes.append(Change(Action.REFUSED, identity, fault.place.file, line, column, fault.message))
+            plan.changes.append(Change(Action.REFUSED, identity, fault.place.file, line, column, fault.shown))
         if self._options.prune:
             items = choose_labelled(items, self._options.prune)
         await self._find_applyset()
@@ -238,7 +240,8 @@ class _Run:
             try:
                 await delete_object(self._asker, endpoint, obj)
             except Refused as refused:
-                change = Change(Action.REFUSED, identity, message=str(refused), code=refused.code, before=obj)
+                said = hide_message(identity, str(refused), obj)
+                change = Change(Action.REFUSED, identity, message=said, code=refused.code, before=obj)
                 self._plan.changes.append(change)
                 continue
             self.pruned.add(identity)
@@ -270,18 +273,33 @@ class _Run:
                 change.before = await writes.read_object(simulation, endpoint, identity.namespace, identity.name)
                 if options.mode == CLIENT_SIDE and options.user:  # kubectl reads it, too
                     await writes.read_object(self._asker, endpoint, identity.namespace, identity.name)
-            written = await writes.write_object(self._asker, endpoint, obj, change.before, options)
+            sent = self._translate_revision(obj, change)
+            written = await writes.write_object(self._asker, endpoint, sent, change.before, options)
         except (Refused, writes.Unwritable) as refused:
             if change.action is not Action.UNKNOWN:
                 _refuse(change, item.place, refused, obj)
             return change
-        change.after, change.warnings = written.obj, written.warnings
+        change.after = written.obj
+        change.warnings = [hide_message(identity, text, obj, change.before, written.obj) for text in written.warnings]
         self.written.append((change, endpoint, obj, item.place))
         self._note_name(change, endpoint, written.obj)
         if change.action is not Action.UNKNOWN:
             asked = obj if options.mode != CLIENT_SIDE else _with_record(obj)
             _settle(change, asked, simulation.recorder.changes)
         return change
+
+    def _translate_revision(self, obj: Object, change: Change) -> Object:
+        """The object with the resourceVersion that stands here for the one that it names: that of the API's state."""
+        named = obj["metadata"].get("resourceVersion")
+        if not named or change.before is None:
+            return obj
+        here = str(change.before["metadata"]["resourceVersion"])
+        is_first = int(here) <= self.revision
+        if is_first and named == self._revisions.get(planfile.key_of(change.identity)):
+            named = here
+        elif named == here:
+            named = "1"  # equal by accident
+        return {**obj, "metadata": {**obj["metadata"], "resourceVersion": named}}
 
     def _note_name(self, change: Change, endpoint: Endpoint, made: Object) -> None:
         """Take note of a generated name."""
@@ -293,7 +311,7 @@ class _Run:
 
     def list_steps(self) -> list[Object]:
         """Return the writes that carry the plan out, in order, with the states of the API that they are for."""
-        revisions = planfile.index_revisions(self._baseline.objects)
+        revisions = self._revisions
         found = []
         for change, endpoint, asked, place in self.written:
             if change.action in (Action.CREATE, Action.UPDATE):
@@ -352,7 +370,7 @@ def _refuse(change: Change, place: Place, refused: Refused | writes.Unwritable, 
     """Say why a write was refused, with the places of the fields."""
 
     def hide(text: str) -> str:
-        return hide_values(change.identity, text, asked, change.before)
+        return hide_message(change.identity, text, asked, change.before)
 
     change.action, change.message = Action.REFUSED, hide(str(refused))
     if not isinstance(refused, Refused):

@@ -53,7 +53,7 @@ def _read_dump(path: str) -> Baseline:
     if faults:
         fault = faults[0]
         line, column = fault.place.fault(fault.message)
-        raise CannotPlan(f"{fault.place.file}:{line}:{column}: {fault.message}")
+        raise CannotPlan(f"{fault.place.file}:{line}:{column}: {fault.shown}")
     for item in found:
         if item.metadata.get("uid"):
             baseline.objects.append(item.obj)

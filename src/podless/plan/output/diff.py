@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 
 from podless.codec import serializer
-from podless.plan.output.values import hide_in_text, hide_secrets
+from podless.plan.output.values import show_object
 from podless.plan.result import Action, Change, Plan
 from podless.runtime.jsonobject import Object
 
@@ -15,7 +15,7 @@ def render(plan: Plan, *, color: bool, details: bool) -> str:
     parts = []
     for change in plan.changes:
         if change.action in (Action.REFUSED, Action.UNKNOWN):
-            said = hide_in_text(change, change.message).splitlines() or [""]
+            said = change.message.splitlines() or [""]
             parts.append("\n".join(f"# {change.place} {change.identity}: {line}".rstrip() for line in said))
         elif change.action is not Action.UNCHANGED and not (change.consequence and change.action is not Action.DELETE):
             parts += _diff(change)
@@ -33,7 +33,7 @@ def _diff(change: Change) -> list[str]:
 
 
 def _lines(change: Change, obj: Object | None) -> list[str]:
-    shown = hide_secrets(change.identity, obj)
+    shown = show_object(change, obj)
     if shown is None:
         return []
     given = ("resourceVersion", *(("uid", "creationTimestamp") if change.before is None else ()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.plan.output.values import SIGNS, describe_field, hide_in_text
+from podless.plan.output.values import SIGNS, describe_field
 from podless.plan.result import Action, Change, Plan
 
 _LEVELS = {Action.REFUSED: "error", Action.UNKNOWN: "error", Action.DELETE: "warning"}
@@ -24,7 +24,7 @@ def render(plan: Plan, *, color: bool, details: bool) -> str:
 
 def _said(change: Change) -> str:
     if change.message:
-        return hide_in_text(change, change.message)
+        return change.message
     if change.action is Action.UPDATE:
         shown = [describe_field(field) for field in change.fields[:_FIELDS]]
         more = len(change.fields) - len(shown)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from podless.plan.differences import HIDDEN
-from podless.plan.output.values import hide_in_text, is_ownership
+from podless.plan.output.values import is_ownership
 from podless.plan.result import GONE, Change, FieldChange, Plan
+from podless.plan.secrecy import HIDDEN
 
 
 def render(plan: Plan, *, color: bool, details: bool) -> str:
@@ -51,7 +51,7 @@ def _change(change: Change) -> dict[str, Any]:
     if change.file:
         found |= {"file": change.file, "line": change.line, "column": change.column}
     if change.message:
-        found["message"] = hide_in_text(change, change.message)
+        found["message"] = change.message
     if change.code:
         found["code"] = change.code
     if change.causes:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from podless.codec import serializer
-from podless.plan.differences import HIDDEN, hide_values
-from podless.plan.manifests import Identity
 from podless.plan.result import GONE, By, Change, FieldChange
+from podless.plan.secrecy import HIDDEN, hide_object
 from podless.runtime.jsonobject import Object
 
 LATER = "(known after apply)"
@@ -68,25 +67,9 @@ def split_fields(change: Change) -> tuple[list[FieldChange], list[FieldChange]]:
     return mine, [field for field in change.fields if field.by is By.SERVER]
 
 
-def hide_secrets(identity: Identity, obj: Object | None) -> Object | None:
+def show_object(change: Change, obj: Object | None) -> Object | None:
     """Return an object without managed fields, and without the data of a Secret."""
     if obj is None:
         return None
     metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
-    shown = {**obj, "metadata": metadata}
-    if identity.kind == "Secret" and not identity.group:
-        for name in ("data", "stringData"):
-            if isinstance(shown.get(name), dict):
-                shown[name] = dict.fromkeys(shown[name], HIDDEN)
-        annotations = metadata.get("annotations") or {}
-        if any(key.endswith("last-applied-configuration") for key in annotations):
-            metadata["annotations"] = {
-                key: HIDDEN if key.endswith("last-applied-configuration") else value
-                for key, value in annotations.items()
-            }
-    return shown
-
-
-def hide_in_text(change: Change, text: str) -> str:
-    """Return a message about an object, without what a Secret has."""
-    return hide_values(change.identity, text, change.before, change.after)
+    return hide_object(change.identity, {**obj, "metadata": metadata})

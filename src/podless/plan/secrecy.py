@@ -1,0 +1,104 @@
+"""Keeps the data of Secrets out of everything that a plan says."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import contextlib
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from podless.fields.managers import LAST_APPLIED
+from podless.meta.field import Path
+from podless.plan.manifests import Identity
+from podless.runtime.jsonobject import Object
+
+HIDDEN = "(secret)"
+MESSAGE = f"{HIDDEN} the message may hold a value of the Secret, so it is not shown"
+_FIELDS = ("data", "stringData")
+# annotations in which tools keep the whole object: kubectl and many others, kapp, Rancher
+_RECORDS = ("last-applied-configuration", "kapp.k14s.io/original", "objectset.rio.cattle.io/applied")
+_SHORT = 3  # characters; a shorter value counts only as a whole word
+_RUN = 8  # characters that a message and a value have in common by no accident: servers cut long values
+
+
+def holds_data(identity: Identity) -> bool:
+    """Return whether an object is a Secret."""
+    return identity.kind == "Secret" and not identity.group
+
+
+def is_secret(identity: Identity, path: Path) -> bool:
+    """Return whether a field holds data of a Secret."""
+    if not holds_data(identity) or not path:
+        return False
+    return path[0] in _FIELDS or (path[0] == "metadata" and is_record(str(path[-1])))
+
+
+def is_record(annotation: str) -> bool:
+    """Return whether a tool keeps the whole object in an annotation."""
+    return annotation == LAST_APPLIED or annotation.endswith(_RECORDS)
+
+
+def hide_object(identity: Identity, obj: Object) -> Object:
+    """Return an object without the data of a Secret."""
+    if not holds_data(identity):
+        return obj
+    shown = dict(obj)
+    for name in _FIELDS:
+        if name in shown:
+            held = shown[name]
+            shown[name] = dict.fromkeys(held, HIDDEN) if isinstance(held, dict) else HIDDEN
+    metadata = obj.get("metadata")
+    annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
+    if isinstance(metadata, dict) and isinstance(annotations, dict):
+        kept = {key: HIDDEN if is_record(str(key)) else value for key, value in annotations.items()}
+        shown["metadata"] = {**metadata, "annotations": kept}
+    return shown
+
+
+def hide_message(identity: Identity, text: str, *objects: Object | None) -> str:
+    """Return a text about an object; another one in its place if it may hold a value that the object has.
+
+    objects: the states of the object, as far as they are known.
+    """
+    if not holds_data(identity):
+        return text
+    forms = {form for obj in objects for name in _FIELDS for form in _list_forms((obj or {}).get(name))}
+    return MESSAGE if any(_is_in(form, text) for form in forms) else text
+
+
+def _is_in(form: str, text: str) -> bool:
+    """Whether a text holds a value, or a part of it."""
+    if len(form) < _SHORT:
+        return re.search(rf"(?<!\w){re.escape(form)}(?!\w)", text) is not None
+    if form in text:
+        return True
+    runs = {text[at : at + _RUN] for at in range(len(text) - _RUN + 1)}
+    return any(form[at : at + _RUN] in runs for at in range(len(form) - _RUN + 1))
+
+
+def _list_forms(value: Any) -> Iterator[str]:
+    """The forms in which a message can hold a value: as it is, quoted, and in or without base64."""
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from _list_forms(item)
+        return
+    if isinstance(value, list):
+        for item in value:
+            yield from _list_forms(item)
+        return
+    if value is None or value == "":
+        return
+    if not isinstance(value, str):
+        yield from {str(value), json.dumps(value), *((f"{value:g}",) if isinstance(value, float) else ())}
+        return
+    raw = value.encode("utf-8", "surrogatepass")
+    texts = {value, base64.b64encode(raw).decode()}
+    with contextlib.suppress(binascii.Error):
+        texts.add(base64.b64decode(raw, validate=True).decode("utf-8", "replace"))
+    for text in texts - {""}:
+        yield text
+        yield json.dumps(text)[1:-1]
+        yield json.dumps(text, ensure_ascii=False)[1:-1]
