@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from podless.console.assets import list_assets
+from podless.console.assets import list_assets, pack_bytes
 from tests.console import fresh
 
 
@@ -15,7 +15,7 @@ def print_sizes() -> int:
     total = 0
     print(f"{'file':<48}{'bytes':>10}{'gzip':>10}")
     for name, one in sorted(assets.items(), key=lambda item: -len(item[1].body)):
-        packed = len(one.packed or one.body)
+        packed = len(pack_bytes(one.body))
         first = name == "" or name in page
         total += packed if first else 0
         print(f"{name or 'index.html':<48}{len(one.body):>10}{packed:>10}{'  first load' if first else ''}")

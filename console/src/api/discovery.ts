@@ -76,7 +76,7 @@ export async function loadKinds(): Promise<void> {
 export async function loadNamespaces(): Promise<void> {
   try {
     const list = await get<ApiList<ApiObject>>("/api/v1/namespaces", { accept: AS_METADATA, quiet: true });
-    const names = list.items.map((one) => one.metadata.name);
+    const names = (list.items ?? []).map((one) => one.metadata.name);
     if (names.join() !== namespaces.value?.join()) namespaces.value = names;
   } catch {
     namespaces.value = null;

@@ -38,7 +38,7 @@ export function findHits(all: Kind[], text: string): Hit[] {
 
 async function findObjects(kind: Kind, text: string): Promise<Hit[]> {
   const list = await get<ApiList>(pathOf(kind) + makeQuery({ limit: 500 }), { accept: AS_METADATA, quiet: true });
-  const found = list.items.filter((one) => one.metadata.name.includes(text)).slice(0, MOST);
+  const found = (list.items ?? []).filter((one) => one.metadata.name.includes(text)).slice(0, MOST);
   return found.map(({ metadata }) => ({ title: metadata.name, note: `${kind.kind}${metadata.namespace ? ` in ${metadata.namespace}` : ""}`, hash: objectHash(kind, metadata.namespace ?? "", metadata.name), kind }));
 }
 

@@ -22,7 +22,7 @@ _SMALL = 1 << 10  # bytes that are sent as they are
 
 @dataclass(frozen=True)
 class Asset:
-    """A file of the page. It is read and compressed at its first request.
+    """A file of the page. It is read at its first request.
 
     hashed: whether its name changes with its content, so that browsers may keep it.
     """
@@ -36,15 +36,20 @@ class Asset:
         """The content."""
         return self.file.read_bytes()
 
-    @cached_property
-    def packed(self) -> bytes:
-        """The content, compressed with gzip; empty where that does not pay."""
-        return gzip.compress(self.body, 6, mtime=0) if len(self.body) > _SMALL else b""
+    @property
+    def pays(self) -> bool:
+        """Whether the file is worth compressing."""
+        return len(self.body) > _SMALL
 
     @cached_property
     def tag(self) -> str:
         """The ETag."""
         return f'"{hashlib.sha256(self.body).hexdigest()[:32]}"'
+
+
+def pack_bytes(body: bytes) -> bytes:
+    """Return bytes compressed with gzip, the same for the same bytes."""
+    return gzip.compress(body, 6, mtime=0)
 
 
 def list_assets(folder: Path = FOLDER) -> dict[str, Asset]:

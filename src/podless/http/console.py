@@ -6,11 +6,13 @@ gets an answer: a request that another site's page sends is rejected.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import orjson
 
-from podless.console.assets import Asset, list_assets
+from podless.console.assets import Asset, list_assets, pack_bytes
 from podless.console.links import Links
 from podless.http.message import JSON, TEXT, Answer, Handler, Pending, Request, Response
 
@@ -43,6 +45,7 @@ class Console:
         self.links = Links()
         self._token = token
         self._assets = list_assets()
+        self._packed: dict[Path, bytes] = {}
 
     def filter(self, handler: Handler) -> Handler:
         """Answer what is below /console, and reject what other sites send with a user's certificate."""
@@ -67,7 +70,18 @@ class Console:
         if request.path == PLACE:
             return _refuse(308, "", ("Location", f"{PLACE}/"))
         found = self._assets.get(request.path[len(PLACE) + 1 :])
-        return _send(request, found) if found is not None else _refuse(404, _NOWHERE)
+        return self._send(request, found) if found is not None else _refuse(404, _NOWHERE)
+
+    async def _send(self, request: Request, asset: Asset) -> Answer:
+        headers = [*_SAFE, _FOREVER if asset.hashed else _ANEW, ("ETag", asset.tag), ("Vary", "Accept-Encoding")]
+        if request.headers.get("if-none-match", "") == asset.tag:
+            return Response(304, (), b"", headers)
+        if "gzip" not in request.headers.get("accept-encoding", "") or not asset.pays:
+            return Response(200, [asset.body], asset.media, headers)
+        packed = self._packed.get(asset.file)
+        if packed is None:
+            packed = self._packed[asset.file] = await asyncio.to_thread(pack_bytes, asset.body)  # up to 50 ms
+        return Response(200, [packed], asset.media, [*headers, ("Content-Encoding", "gzip")])
 
     async def _exchange(self, request: Request) -> Answer:
         """The administrator's token for a one-time code. Raises BadRequest for a body that ends early."""
@@ -93,17 +107,6 @@ def is_foreign(headers: Mapping[str, str]) -> bool:
         return True
     site = headers.get("sec-fetch-site", "none")
     return site not in ("none", "same-origin") and headers.get("sec-fetch-mode") != "navigate"
-
-
-def _send(request: Request, asset: Asset) -> Response:
-    headers = [*_SAFE, _FOREVER if asset.hashed else _ANEW, ("ETag", asset.tag), ("Vary", "Accept-Encoding")]
-    if request.headers.get("if-none-match", "") == asset.tag:
-        return Response(304, (), b"", headers)
-    body = asset.body
-    if asset.packed and "gzip" in request.headers.get("accept-encoding", ""):
-        body = asset.packed
-        headers.append(("Content-Encoding", "gzip"))
-    return Response(200, [body], asset.media, headers)
 
 
 def _refuse(code: int, text: str, *headers: tuple[str, str]) -> Response:
