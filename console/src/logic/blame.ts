@@ -6,7 +6,12 @@ import { type Line, writeLines } from "./lines";
 /** Owners of a value have its shape: an object by name, or the number of a change. */
 type Owned = number | { [name: string]: Owned };
 
-const named = (list: Json[], key: string): JsonObject => Object.fromEntries(list.map((item, index) => [key === "" ? String(index) : String((item as JsonObject)[key]), item]));
+/** The text by which an item of a list is known. */
+function textOf(item: Json, key: string): string {
+  return (item as Record<string, string>)[key] ?? "";
+}
+
+const named = (list: Json[], key: string): JsonObject => Object.fromEntries(list.map((item, index) => [key === "" ? String(index) : textOf(item, key), item]));
 
 function settle(before: Json | undefined, after: Json, owned: Owned | undefined, change: number): Owned {
   if (before !== undefined && isSame(before, after) && owned !== undefined) return owned;
@@ -37,7 +42,7 @@ export function blameLines(states: Json[]): Line<number>[] {
   const lines = writeLines<Mark>(last, start, {
     step: (mark, step, value) => {
       if (typeof mark.owned !== "object") return { owned: mark.owned, value };
-      const name = typeof step === "number" && Array.isArray(mark.value) ? (findKey(mark.value) === "" ? String(step) : String((value as JsonObject)[findKey(mark.value)])) : String(step);
+      const name = typeof step === "number" && Array.isArray(mark.value) ? (findKey(mark.value) === "" ? String(step) : textOf(value, findKey(mark.value))) : String(step);
       return { owned: mark.owned[name], value };
     },
   });

@@ -1,7 +1,7 @@
 /** What a person wants to know of an object first: its columns, conditions, labels, events. */
 import { type Kind, pathOf } from "../api/discovery";
 import { get, makeQuery } from "../api/http";
-import { type ApiList, type ApiObject, AS_TABLE, type Json, type Table } from "../api/types";
+import { type ApiList, type ApiObject, AS_TABLE, type Table } from "../api/types";
 import { formatAge, formatTime } from "../logic/time";
 import { toneOfCondition, type Tone } from "../logic/tone";
 import { isAge } from "../table/rows";
