@@ -1,1 +1,1 @@
-"""What can be done to objects, one verb a file; the write path is a visible list of steps."""
+"""The verbs of the API, one a file. A write is a list of stages."""

@@ -1,4 +1,4 @@
-"""From a call to admission and back; nothing is prepared where no plugin concerns the write."""
+"""Calls admission from verbs; nothing is prepared if no plugin handles the write."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ _INVALID = (
 
 
 def mutates_object(api: API, write: Write) -> bool:
-    """Whether `mutate_object` has anything to do for such a write."""
+    """Whether a plugin handles `mutate_object` of such a write."""
     call = write.call
     return bool(api.admission.mutating(_operation(write), call.kind, call.subresource, call.namespace))
 
 
 def allocates_resources(api: API, write: Write) -> bool:
-    """Whether the object gets from admission what there is but a certain number of."""
+    """Whether a plugin allocates resources for such a write."""
     return bool(api.admission.allocating(_operation(write), write.call.kind, write.call.subresource))
 
 
 def is_validated(api: API, write: Write) -> bool:
-    """Whether admission looks at the object once it obeys all rules of its kind."""
+    """Whether a plugin validates such a write."""
     return bool(api.admission.validating(_operation(write), write.call.kind, write.call.subresource))
 
 
 async def mutate_object(api: API, write: Write, obj: Object, old: Object | None) -> Object:
-    """Return the object as admission wants it: with its defaults, not yet checked. old: None for a create.
+    """Return the object after mutating admission, defaulted but not validated. old: None for a create.
 
-    Raises what refuses the write.
+    Raises the error of a plugin that rejects the write.
     """
     call = write.call
     plugins = api.admission.mutating(_operation(write), call.kind, call.subresource, call.namespace)
@@ -62,7 +62,7 @@ async def _mutate(api: API, write: Write) -> None:
 
 
 async def _allocate(api: API, write: Write) -> None:
-    """Complete the object right before it is checked."""
+    """Run the plugins that allocate, before validation."""
     attr = _attributes(write, write.obj, write.old)
     plugins = api.admission.allocating(attr.operation, attr.kind, attr.subresource)
     await api.off_loop.slices.drive(chain.run_allocating(plugins, attr))
@@ -70,7 +70,7 @@ async def _allocate(api: API, write: Write) -> None:
 
 
 async def _validate(api: API, write: Write) -> None:
-    """Ask admission about an object that obeys all rules of its kind."""
+    """Run validating admission."""
     obj, old = write.obj, write.old
     if write.shown is not None:
         obj, old = write.shown(obj), write.shown(old) if old is not None else None
@@ -87,7 +87,7 @@ VALIDATE: Final = Wait[Write](_validate, is_validated)
 
 
 async def admit_delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> None:
-    """Ask admission about a delete. Raises what refuses it."""
+    """Run admission for a delete. Raises the error of a plugin that rejects it."""
     mutating = api.admission.mutating(DELETE, call.kind, call.subresource, call.namespace)
     validating = api.admission.validating(DELETE, call.kind, call.subresource)
     if not mutating and not validating:
@@ -103,9 +103,10 @@ async def admit_delete(api: API, call: Call, chosen: DeleteOptions, old: Object)
 
 
 async def admit_connect(api: API, call: Call, asked: Object) -> Object:
-    """Ask admission about a connection. asked: the options in the query. Returns them as admission wants them.
+    """Run admission for a connection, and return its options. asked: the options in the query.
 
-    Raises what refuses it. Source: ConnectResource of k8s.io/apiserver (pkg/endpoints/handlers/rest.go).
+    Raises the error of a plugin that rejects it. Source: ConnectResource of k8s.io/apiserver
+    (pkg/endpoints/handlers/rest.go).
     """
     mutating = api.admission.mutating(CONNECT, call.kind, call.subresource, call.namespace)
     validating = api.admission.validating(CONNECT, call.kind, call.subresource)
@@ -140,12 +141,12 @@ def _attributes(write: Write, obj: Object, old: Object | None) -> AdmissionAttri
 
 
 def _own_namespace(call: Call, name: str) -> str:
-    """A namespace is in itself."""
+    """Return the namespace of a namespace: itself."""
     return name if call.kind.plural == "namespaces" and not call.kind.group else ""
 
 
 def _keep_sound(call: Call, obj: Object, before: Any) -> None:
-    """Who owns which field is what it was, where admission made something else of it that is not sound."""
+    """Restore managedFields that admission made invalid."""
     metadata = obj.get("metadata") or {}
     try:
         managers.decode_managed_fields(metadata.get("managedFields"))

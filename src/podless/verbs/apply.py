@@ -1,4 +1,4 @@
-"""apply: server-side apply. The request says what its manager wants; the server merges it with what others own.
+"""apply: server-side apply. Merges the fields of the request's manager with those of others.
 
 Source: k8s.io/apiserver pkg/endpoints/handlers (patch), and the recorded answers.
 """
@@ -37,9 +37,8 @@ _NO_SCALE = "request to convert CR to an invalid group/version: autoscaling/v1"
 class ApplyWrite(Write):
     """A server-side apply.
 
-    api_version, kind: what the body must be, "" for those of the call. force: whether fields of others are taken. body:
-    what is applied. repeated: its repeated fields. nulls: whether there are nulls in it. Options that are wrong raise
-    Invalid.
+    api_version, kind: required in the body, "" for those of the call. force: take fields of other managers. body: the
+    applied object. repeated: its repeated fields. nulls: whether it has nulls. Raises Invalid for invalid options.
     """
 
     body: Object
@@ -53,10 +52,10 @@ class ApplyWrite(Write):
 
 
 async def apply_object(api: API, call: Call) -> Single:
-    """Create the object or bring it to what the manager applies; or its status, which must be there.
+    """Create the object or apply to it; or apply to its status, which needs an existing object.
 
-    Raises BadRequest, NotFound, ApplyConflict, Conflict, Invalid, Forbidden, or Internal (as a real server does where
-    what is applied is not of the schema).
+    Raises BadRequest, NotFound, ApplyConflict, Conflict, Invalid, Forbidden, or Internal (as a real server does if the
+    applied object does not fit the schema).
     """
     write = ApplyWrite(call)
     await READ.run(api, write)
@@ -86,21 +85,21 @@ async def _attempt(api: API, write: ApplyWrite, entry: Entry | None) -> Next | A
 
 
 def _creates(call: Call) -> bool:
-    """Whether what is not there is made."""
+    """Whether a missing object is created."""
     if not call.subresource:
         return True
     return call.subresource == "status" and call.kind.strategy.allow_create_on_status("apply")
 
 
 def read_applied(write: ApplyWrite) -> None:
-    """Read what is applied. Raises BadRequest."""
+    """Decode the applied object. Raises BadRequest."""
     write.repeated = []
     write.given = write.body = _decode(write.call.body, write.repeated)
     write.nulls = serializer.has_nulls(write.body)
 
 
 def merge_applied(write: ApplyWrite) -> None:
-    """Merge what is applied into the object as it is now. Raises BadRequest, ApplyConflict, Internal, Unconverted."""
+    """Merge the applied object into the present one. Raises BadRequest, ApplyConflict, Internal, Unconverted."""
     live = load_object(write)
     made = merge_into(write, live, own=True)
     if not has("EmptiedFields"):
@@ -109,7 +108,7 @@ def merge_applied(write: ApplyWrite) -> None:
 
 
 def merge_new(write: ApplyWrite) -> None:
-    """Make a new object of what is applied. Raises BadRequest, Internal, and Conflict for one that names a uid."""
+    """Make a new object from the applied one. Raises BadRequest, Internal, and Conflict if it has a uid."""
     made, kind = merge_into(write, None), write.call.kind
     if made["metadata"].get("uid"):
         why = f"uid mismatch: the provided object specified uid {made['metadata']['uid']}, and no existing object was"
@@ -118,7 +117,7 @@ def merge_new(write: ApplyWrite) -> None:
 
 
 def check_type(write: ApplyWrite) -> None:
-    """Check that what is applied is of the kind and version of the path. Raises BadRequest."""
+    """Check that the applied object has the kind and version of the path. Raises BadRequest."""
     given = _type(write.body)
     if given != write.type:
         group, _, version = given[0].rpartition("/")
@@ -126,10 +125,10 @@ def check_type(write: ApplyWrite) -> None:
 
 
 def merge_into(write: ApplyWrite, live: Object | None, *, own: bool = False) -> Object:
-    """The live object (None for none) with the applied one merged into it, and its managedFields.
+    """Return the live object (None for none) with the applied one merged in, and its managedFields.
 
-    The result shares nothing with what was applied. own: it may have parts of the live object, which nobody else needs.
-    Raises BadRequest, ApplyConflict, Internal or Unconverted.
+    The result shares nothing with the applied object. own: it may reuse parts of the live object. Raises BadRequest,
+    ApplyConflict, Internal or Unconverted.
     """
     check_type(write)
     call, chosen = write.call, write.options
@@ -151,9 +150,9 @@ def merge_into(write: ApplyWrite, live: Object | None, *, own: bool = False) -> 
 
 
 def _fit(write: ApplyWrite, made: Object, live: Object | None) -> None:
-    """Make the merged object one of the kind, with its defaults, of the name and namespace of the path.
+    """Decode and default the merged object, and check name and namespace.
 
-    live: what it was merged into. Raises BadRequest and Internal.
+    live: the object before. Raises BadRequest and Internal.
     """
     call = write.call
     entries = made["metadata"].pop("managedFields", [])
@@ -164,7 +163,7 @@ def _fit(write: ApplyWrite, made: Object, live: Object | None) -> None:
 
 
 def _typed(write: ApplyWrite, made: Object) -> Object:
-    """A built-in object. Raises Internal."""
+    """Decode a built-in object. Raises Internal."""
     call, struct = write.call, write.call.kind.struct_of(write.call.version)
     assert struct is not None
     if unread := (write.body.get("metadata") or {}).get("managedFields"):  # or it had been refused
@@ -178,7 +177,7 @@ def _typed(write: ApplyWrite, made: Object) -> Object:
 
 
 def _default(write: ApplyWrite) -> None:
-    """Fill in defaults; unlike in other writes, nulls that the schema does not allow stay, and are refused."""
+    """Fill in defaults; unlike in other writes, nulls that the schema does not allow stay and are rejected."""
     call, strategy = write.call, write.call.kind.strategy
     if write.nulls and isinstance(strategy, CustomStrategy):
         strategy.schema(call.version).fill(write.obj)
@@ -187,7 +186,7 @@ def _default(write: ApplyWrite) -> None:
 
 
 def _loose(write: ApplyWrite, made: Object, live: Object | None) -> Object:
-    """A custom object, which is pruned only after it was judged. Raises Internal."""
+    """Decode a custom object, which is pruned after validation. Raises Internal."""
     write.loose = True
     metadata = made.get("metadata") or {}
     if live is not None and _unchanged(metadata, live["metadata"]):
@@ -201,14 +200,14 @@ def _loose(write: ApplyWrite, made: Object, live: Object | None) -> Object:
 
 
 def _unchanged(metadata: Object, live: Object) -> bool:
-    """Whether metadata is that of the object as it was read, which is in its form, but for who manages it."""
+    """Whether metadata equals that of the stored object, except managedFields."""
     known = live.copy()
     known.pop("managedFields", None)
     return values.equal_values(metadata, known)
 
 
 def _metadata(metadata: Object) -> Object:
-    """The metadata of a custom object; a time that cannot be read is none, as Go's unstructured objects have it."""
+    """Decode the metadata of a custom object; an invalid time becomes null, as in Go's unstructured objects."""
     try:
         return objectmeta.coerce_metadata(metadata, [])
     except structs.DecodeError:
@@ -216,7 +215,7 @@ def _metadata(metadata: Object) -> Object:
 
 
 def _decode(raw: bytes, repeated: list[str]) -> Object:
-    """The applied object. Raises BadRequest."""
+    """Decode the applied object. Raises BadRequest."""
     value = None if isinstance(raw, serializer.ParsedYAML) else yamlasjson.decode_object(raw)
     if value is None:
         try:
@@ -232,7 +231,7 @@ def _decode(raw: bytes, repeated: list[str]) -> Object:
 
 
 def _type(obj: Object) -> tuple[str, str]:
-    """apiVersion and kind; what is no sound apiVersion leaves nothing of either."""
+    """Return apiVersion and kind; both "" if the apiVersion is invalid."""
     version, kind = obj.get("apiVersion"), obj.get("kind")
     version = version if isinstance(version, str) else ""
     if version.count("/") > 1:
@@ -241,7 +240,7 @@ def _type(obj: Object) -> tuple[str, str]:
 
 
 def check_revision(write: ApplyWrite) -> None:
-    """A resourceVersion that is a number says nothing here; a dry run shows it again. Raises Internal for any other."""
+    """Accept a numeric resourceVersion, which has no effect; a dry run shows it. Raises Internal for others."""
     metadata = write.obj["metadata"]
     given = metadata.get("resourceVersion") or ""
     if not write.options.dry_run:
@@ -271,8 +270,8 @@ CREATE: Final = Stages[ApplyWrite](*NEW, *INSERTED)
 class ApplyScaleWrite(ApplyWrite):
     """A server-side apply to the Scale of an object.
 
-    put: gives the object with what its Scale says, None for custom objects. scale: of the object as it is now, before
-    the apply; applied: after it.
+    put: returns the object with the values of its Scale, None for custom objects. scale: the present Scale. applied:
+    the Scale after the apply.
     """
 
     put: Callable[[Object, Object], Object] | None = None
@@ -283,10 +282,10 @@ class ApplyScaleWrite(ApplyWrite):
 async def apply_scale(
     api: API, call: Call, shown: Callable[[Object], Object], put: Callable[[Object, Object], Object] | None
 ) -> AnswerDocument:
-    """Apply to the Scale of an object. Of custom objects, as on a real server, only what changes nothing can succeed.
+    """Apply to the Scale of an object. For custom objects, as on a real server, only an apply without changes succeeds.
 
-    shown: gives the Scale of an object. put: gives the object with what its Scale says, None for custom ones.
-    Raises as `apply_object` does.
+    shown: returns the Scale of an object. put: returns the object with the values of its Scale, None for custom
+    objects. Raises as `apply_object` does.
     """
     write = ApplyScaleWrite(call, scaling.SCALE, "Scale")
     write.shown, write.put = shown, put
@@ -301,7 +300,7 @@ async def apply_scale(
 
 
 def merge_scale(write: ApplyScaleWrite) -> None:
-    """Merge what is applied into the Scale of the object as it is now. Raises what `merged` does."""
+    """Merge the applied Scale into the present one. Raises as `merge_into` does."""
     old = write.old
     assert old is not None
     assert write.shown is not None
@@ -320,7 +319,7 @@ async def _mutate_scale(api: API, write: ApplyScaleWrite) -> None:
 
 
 def put_scale(write: ApplyScaleWrite) -> None:
-    """Put what the Scale says into the object. Raises BadRequest, Invalid and Internal."""
+    """Write the values of the Scale into the object. Raises BadRequest, Invalid and Internal."""
     call, old, applied, scale = write.call, write.old, write.applied, write.scale
     assert old is not None
     written = applied["metadata"].pop("managedFields", [])
@@ -340,7 +339,7 @@ APPLY_SCALE: Final = change_stages(merge_scale, Wait[ApplyScaleWrite](_mutate_sc
 
 
 def _sound_scale(call: Call, applied: Object) -> Object:
-    """A Scale that was applied, of the object in the path. Raises BadRequest or Invalid."""
+    """Decode an applied Scale of the object in the path. Raises BadRequest or Invalid."""
     steps.fit_namespace(call, applied["metadata"])
     steps.fit_name(call, applied["metadata"])
     if found := scales.validate_scale(applied):

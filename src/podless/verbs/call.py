@@ -1,4 +1,4 @@
-"""What a verb is asked to do, and what it answers; nothing here knows of HTTP."""
+"""The input and output of verbs, without HTTP."""
 
 from __future__ import annotations
 
@@ -28,12 +28,11 @@ from podless.verbs.followup import FollowUps
 
 @dataclass(slots=True)
 class Call:
-    """One request to a resource.
+    """A request to a resource.
 
-    query: the parameters. body: as sent, content_type says in what form. user: who asks. agent: the User-Agent.
-    warnings: texts for the client, annotations: for the audit log; both are filled as the work goes on. floats: whole
-    numbers that the body gives as floats. conversions: what a conversion webhook told on the way. verb: of
-    the API, "" for what a server does itself.
+    query: the parameters. body: as sent; content_type: its media type. user: after impersonation. agent: the
+    User-Agent. warnings: texts for the client; annotations: for the audit log; verbs add to both. floats: integers that
+    the body gives as floats. conversions: results of conversion webhooks. verb: of the API, "" for the server itself.
     """
 
     kind: Kind
@@ -54,26 +53,26 @@ class Call:
 
     @property
     def key(self) -> str:
-        """The object's key in the store."""
+        """The key of the object in the store."""
         return self.kind.key(self.namespace, self.name)
 
     @property
     def scope(self) -> str:
-        """The keys that a list or watch is about."""
+        """The prefix of the keys of a list or watch."""
         return self.kind.keys.scope(self.namespace)
 
     @property
     def api_version(self) -> str:
-        """The apiVersion that bodies of this call must have."""
+        """The apiVersion that bodies must have."""
         return self.kind.api_version(self.version.name)
 
     def not_found(self) -> NotFound:
-        """The object of this call is not there."""
+        """Return the error that the object does not exist."""
         return NotFound(self.kind.strategy.resource_name(self.kind.plural), self.kind.group, self.name)
 
 
 class Single(NamedTuple):
-    """One object: as stored, or (after a dry run) only decoded."""
+    """One object: as stored, or (after a dry run) decoded only."""
 
     entry: Entry | None
     obj: Object | None = None
@@ -81,7 +80,7 @@ class Single(NamedTuple):
 
 
 class Many(NamedTuple):
-    """A list or a page of one. token: continues it, "" at the end. remaining: None where it is not told."""
+    """A list or a page of one. token: continue token, "" at the end. remaining: None if it is not shown."""
 
     entries: Sequence[Entry]
     revision: int
@@ -90,7 +89,7 @@ class Many(NamedTuple):
 
 
 class AnswerDocument(NamedTuple):
-    """A document of its own, such as a Status or a Scale."""
+    """Another document, such as a Status or a Scale."""
 
     obj: Object
     code: int = 200
@@ -100,7 +99,7 @@ Outcome = Single | Many | AnswerDocument
 
 
 def outcome_entries(outcome: Outcome) -> Sequence[Entry]:
-    """The stored objects that an answer shows."""
+    """Return the stored objects of an answer."""
     if isinstance(outcome, Many):
         return outcome.entries
     return (outcome.entry,) if isinstance(outcome, Single) and outcome.entry is not None else ()
@@ -108,11 +107,11 @@ def outcome_entries(outcome: Outcome) -> Sequence[Entry]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class API(State):
-    """The present state, and what verbs need beside it.
+    """The present state and the services that verbs need.
 
-    admission: what writes pass. follow_ups: what must have happened after a write before it is answered. pace: does
-    long work in pieces. watchdog: told of what holds the event loop for long. off_loop: does long work beside the loop.
-    readying: kinds that are being made ready for that. release: of Kubernetes, that is served.
+    admission: the plugins. follow_ups: work after a write, before its answer. pace: runs long work in pieces. watchdog:
+    records work that holds the loop. off_loop: runs long work off the loop. readying: kinds that are being compiled for
+    that. release: the served Kubernetes release.
     """
 
     authorizer: Authorizer = field(default_factory=AllowAll)

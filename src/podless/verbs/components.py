@@ -1,7 +1,7 @@
-"""componentstatuses: how the parts of a control plane do, asked when a client wants to know; nothing is stored.
+"""componentstatuses: probes the control plane's components when a client asks; nothing is stored.
 
-As a kube-apiserver does, the server asks for a scheduler and a controller manager on its own machine. Source:
-Kubernetes' pkg/registry/core/componentstatus, and componentStatusStorage of pkg/registry/core/rest.
+As kube-apiserver does, it probes a scheduler and a controller manager on its own machine. Source: Kubernetes'
+pkg/registry/core/componentstatus, and componentStatusStorage of pkg/registry/core/rest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NOWHERE = "/health"  # a key that nobody writes
 
 
 async def get_component(api: API, call: Call) -> Single:
-    """One of them. Raises NotFound."""
+    """Return the status of a component. Raises NotFound."""
     found = next((entry for entry in await list_components(api) if entry.name == call.name), None)
     if found is None:
         raise call.not_found()
@@ -34,7 +34,7 @@ async def get_component(api: API, call: Call) -> Single:
 
 
 async def list_components(api: API) -> list[Entry]:
-    """All of them, by name."""
+    """Return the status of all components, by name."""
     names = sorted((_STORE, *_PORTS))
     return list(await asyncio.gather(*(_entry(api, name) for name in names)))
 
@@ -60,7 +60,7 @@ async def _store(api: API) -> Object:
 
 
 async def _probe(port: int) -> Object:
-    """What a component answers on its port of this machine; its certificate is not looked at."""
+    """Return the answer of a component on its local port; its certificate is not verified."""
     asked = f'Get "https://{_HOST}:{port}{_PATH}": '
     try:
         async with asyncio.timeout(_SECONDS):
@@ -78,7 +78,7 @@ async def _probe(port: int) -> Object:
 
 
 async def _ask(port: int) -> tuple[str, str]:
-    """The first line and the body of an answer. Raises OSError, ValueError for what is none."""
+    """Return the first line and the body of an answer. Raises OSError, or ValueError for an invalid one."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

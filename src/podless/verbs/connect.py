@@ -1,6 +1,6 @@
-"""What would be passed on to a node: logs, commands, ports. No node is behind this server, and that is what is said.
+"""Subresources that a real server forwards to a node, such as log, exec and port-forward. There are no nodes.
 
-Source: Kubernetes' pkg/registry/core/pod, node and service: what is asked is checked before anything is passed on.
+Source: Kubernetes' pkg/registry/core/pod, node and service: requests are validated before they are forwarded.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SCHEMES = ("", "http", "https")
 
 
 def passed_on(call: Call) -> bool:
-    """Whether a request is one for a node, or for what is behind a pod or a service."""
+    """Whether a request would be forwarded to a node, or to a pod or service behind it."""
     return (
         call.subresource in (*_ENDPOINTS, *_STREAMS)
         if call.kind == PODS
@@ -40,11 +40,10 @@ def passed_on(call: Call) -> bool:
 
 
 async def connect_object(api: API, call: Call, path: str, *, upgrade: bool) -> None:
-    """Answers nothing where there is nothing to be told: a pod that is on no node has an empty log.
+    """Return an empty log for a pod without a node; all other requests fail.
 
-    path: what stands behind the subresource. upgrade: whether the client wants another protocol. Raises what admission
-    refuses with, BadRequest, Invalid or NotFound for what cannot be asked, Internal or Unavailable where no node
-    answers.
+    path: the rest of the path after the subresource. upgrade: the client wants another protocol. Raises errors of
+    admission, BadRequest, Invalid or NotFound for an invalid request, Internal or Unavailable because no node answers.
     """
     subresource = call.kind.subresource(call.subresource)
     if subresource is not None and subresource.connects and subresource.kind is not None:
@@ -61,7 +60,7 @@ async def connect_object(api: API, call: Call, path: str, *, upgrade: bool) -> N
 
 
 def _options(call: Call, kind: Kind, path: str) -> Object:
-    """The options of a connection: what the query says, as an object of their kind. Raises BadRequest."""
+    """Return the options in the query as an object of their kind. Raises BadRequest."""
     struct = kind.struct_of(kind.versions[0])
     assert struct is not None
     found: Object = {"kind": kind.kind, "apiVersion": kind.api_version(kind.versions[0].name)}
@@ -122,7 +121,7 @@ def _log_errors(numbers: dict[str, int | None], since: str, stream: bool) -> Ite
 
 
 def _time(call: Call) -> str:
-    """The sinceTime of a request. Raises BadRequest for one that is none."""
+    """Parse sinceTime. Raises BadRequest."""
     given = options.read_text(call, "sinceTime")
     if given:
         try:
@@ -212,7 +211,7 @@ def _whole(text: str) -> int | None:
 
 
 def _of_pod(pods: WatchCache, namespace: str, address: Object) -> bool:
-    """Whether an address is that of the pod in the namespace that it names."""
+    """Whether an address belongs to the pod in the namespace that it names."""
     ref = address.get("targetRef") or {}
     entry = pods.get(PODS.key(namespace, ref.get("name", "")))
     if entry is None or ref.get("namespace", "") != namespace:
@@ -222,7 +221,7 @@ def _of_pod(pods: WatchCache, namespace: str, address: Object) -> bool:
 
 
 def _global(text: str) -> bool:
-    """Whether a text is an address that others can be at."""
+    """Whether an address is a global one."""
     address = addresses.parse_address(text)
     return address is not None and not (
         address.is_loopback or address.is_multicast or address.is_link_local or address.is_unspecified
@@ -238,7 +237,7 @@ def _joined(host: str, port: object) -> str:
 
 
 def _target(text: str, kind: str) -> tuple[str, str, str]:
-    """Scheme, name and port of "name", "name:port" or "scheme:name:port". Raises BadRequest."""
+    """Parse "name", "name:port" or "scheme:name:port". Raises BadRequest."""
     parts = text.split(":")
     if len(parts) == 1:
         parts = [text, ""]
@@ -256,7 +255,7 @@ async def _pod(api: API, call: Call, name: str) -> Object:
 
 
 async def _node(api: API, name: str) -> tuple[str, int]:
-    """Host and port of a node. Raises NotFound, or Internal for one without an address."""
+    """Return host and port of a node. Raises NotFound, or Internal for a node without an address."""
     entry = (await api.loaded(NODES)).get(NODES.key("", name))
     if entry is None:
         raise NotFound(NODES.plural, "", name)
@@ -273,7 +272,7 @@ def _refused(where: str) -> str:
 
 
 def _container(call: Call, pod: Object) -> str:
-    """The container that is meant. Raises BadRequest."""
+    """Return the name of the container. Raises BadRequest."""
     wanted, spec = options.read_text(call, "container"), pod["spec"]
     names: list[str] = [one["name"] for part in _PARTS for one in spec.get(part) or ()]
     if not wanted:

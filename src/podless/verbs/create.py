@@ -19,20 +19,20 @@ _NAMES_TRIED = 8  # of those that are generated; with a million objects of one p
 
 
 async def create_object(api: API, call: Call) -> Single:
-    """Make the object that the body describes. Raises BadRequest, NotFound, Forbidden, Invalid or AlreadyExists."""
+    """Create the object in the body. Raises BadRequest, NotFound, Forbidden, Invalid or AlreadyExists."""
     write = Write(call, options.read_write_options(call, "CreateOptions"))
     await READ.run(api, write)
     return await insert_object(api, write)
 
 
 async def make_object(api: API, write: Write) -> Single:
-    """Make an object that was read by another verb. Raises what `create_object` does."""
+    """Create an object that another verb has decoded. Raises as `create_object` does."""
     await ADMIT.run(api, write)
     return await insert_object(api, write)
 
 
 async def insert_object(api: API, write: Write) -> Single:
-    """Store a new object that admission has seen. Raises what `create_object` does."""
+    """Store a new object after admission. Raises as `create_object` does."""
     call, kind = write.call, write.call.kind
     metadata, told = write.obj["metadata"], len(call.warnings)
     attempts = _NAMES_TRIED if metadata.get("generateName") and not metadata.get("name") else 1
@@ -53,7 +53,7 @@ async def insert_object(api: API, write: Write) -> Single:
 
 
 async def _insert(api: API, write: Write) -> Single:
-    """Take a new object through the rest of its stages. Raises Conflicted where the name is taken."""
+    """Run the remaining stages of a new object. Raises Conflicted if the name is taken."""
     kind = write.call.kind
     dry_run = write.options.dry_run
     await (PREPARE if dry_run else STORE).run(api, write)
@@ -68,7 +68,7 @@ async def _insert(api: API, write: Write) -> Single:
 
 
 def strip_server_fields(write: Write) -> None:
-    """Take away what the server alone says about a new object."""
+    """Remove the fields that only the server sets on a new object."""
     steps.strip_server_fields(write.obj["metadata"])
 
 
@@ -78,7 +78,7 @@ def fit_namespace(write: Write) -> None:
 
 
 def refuse_while_terminating(write: Write) -> None:
-    """Raises Forbidden (MethodNotAllowed in older releases) where the definition of the kind is being deleted."""
+    """Raise Forbidden (MethodNotAllowed in older releases) while the definition of the kind is being deleted."""
     if (kind := write.call.kind).terminating:
         why = "create not allowed while custom resource definition is terminating"
         if not has("ForbiddenWhileTerminating"):
@@ -87,28 +87,28 @@ def refuse_while_terminating(write: Write) -> None:
 
 
 def own_fields(write: Write) -> None:
-    """Set managedFields: the client owns what it sent."""
+    """Set managedFields: the client owns the fields that it sent."""
     fieldmanager.fields_of_created(write.call, write.obj, write.options.manager)
 
 
 def keep_copy(write: Write) -> None:
-    """Keep the object as admission left it: a name or an allocation may have to be chosen again."""
+    """Keep the object as admission left it, in case a name or an allocation must be chosen again."""
     write.given = view.copy_object(write.obj)
 
 
 def begin_again(write: Write) -> None:
-    """Go back to the object as admission left it."""
+    """Restore the object as admission left it."""
     write.obj = view.copy_object(write.given)
 
 
 def identify_object(write: Write) -> None:
-    """Set the name, if it is generated, and what the server alone says about a new object."""
+    """Set a generated name and the fields that only the server sets."""
     steps.generate_name(write.obj["metadata"])
     steps.identify_object(write.call.kind, write.obj["metadata"])
 
 
 def reset_fields(write: Write) -> None:
-    """Reset what a client may not set on a new object."""
+    """Reset fields that a client may not set on a new object."""
     call = write.call
     call.warnings += call.kind.strategy.early_warnings(write.obj)
     strategy = call.kind.strategy.below(call.subresource) if call.subresource else call.kind.strategy
@@ -141,7 +141,7 @@ STORE: Final = Stages[Write](*PREPARED, *INSERTED)
 
 
 def _taken(call: Call, metadata: Object, existing: Entry | None) -> AlreadyExists:
-    """The name is in use, perhaps by an object that is about to go."""
+    """Return the error that the name is in use, perhaps by an object that is being deleted."""
     generated = bool(metadata.get("generateName"))
     refusal = AlreadyExists(call.kind.plural, call.kind.group, metadata["name"], generated=generated)
     if existing is not None and existing.terminating:

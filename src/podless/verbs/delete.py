@@ -1,4 +1,4 @@
-"""delete: take an object away, or mark it for those who hold a finalizer."""
+"""delete: remove an object, or mark it while finalizers hold it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _POLICY_HOLDERS = {"Orphan": "orphan", "Foreground": "foregroundDeletion"}
 
 
 async def delete_object(api: API, call: Call) -> Single | AnswerDocument:
-    """Delete the object. Answers a Status, or the marked object where it has to wait.
+    """Delete the object. Answers a Status, or the marked object if finalizers hold it.
 
-    Raises NotFound, Conflict for preconditions that do not hold, Forbidden, BadRequest or Invalid for bad options.
+    Raises NotFound, Conflict for failed preconditions, Forbidden, BadRequest or Invalid for invalid options.
     """
     await parse_body(api, call)
     chosen = options.read_delete_options(call)
@@ -35,7 +35,7 @@ async def delete_object(api: API, call: Call) -> Single | AnswerDocument:
 
 
 def warn_of_dependants(call: Call, chosen: DeleteOptions) -> None:
-    """Tell a client that says nothing about dependants that they stay, where that is a surprise."""
+    """Warn a client without a policy that dependents stay, for kinds where that is unexpected."""
     text = call.kind.strategy.deletion.warning
     if text and not chosen.policy:
         call.warnings.append(text)
@@ -44,9 +44,9 @@ def warn_of_dependants(call: Call, chosen: DeleteOptions) -> None:
 async def remove_object(
     api: API, call: Call, chosen: DeleteOptions, *, asked: Call | None = None
 ) -> Single | AnswerDocument | None:
-    """Delete the object that a call names. Returns what is to be answered, None where there is no such object.
+    """Delete the object of a call. Returns the answer, None if the object does not exist.
 
-    asked: the request behind it, in whose name admission is asked; None where the server deletes by itself.
+    asked: the client's request, whose user admission sees; None for deletes by the server.
     """
     kind = call.kind
     answer: Single | AnswerDocument | None = None
@@ -102,13 +102,13 @@ async def remove_object(
 
 
 def _asked(chosen: DeleteOptions) -> int | None:
-    """The grace period that a client asks for; a negative one is the shortest."""
+    """Return the grace period that a client asks for; a negative one counts as the shortest."""
     asked = chosen.given.get("gracePeriodSeconds")
     return None if asked is None else 1 if asked < 0 else int(asked)
 
 
 def _ending(obj: Object, period: int, chosen: DeleteOptions) -> tuple[Next | Action, bool]:
-    """What becomes of an object that has time to end, and whether that time is over. Changes the object."""
+    """Mark an object with a grace period, and return whether the period is over."""
     metadata, asked = obj["metadata"], _asked(chosen)
     if "deletionTimestamp" not in metadata:
         metadata["deletionTimestamp"] = clock.now(period)
@@ -128,7 +128,7 @@ def _ending(obj: Object, period: int, chosen: DeleteOptions) -> tuple[Next | Act
 
 
 async def _drop(api: API, call: Call, marked: Entry) -> storage.WriteResult:
-    """Take the object away after all could see that it is about to go."""
+    """Remove the object after watchers have seen its deletionTimestamp."""
 
     async def attempt(entry: Entry | None) -> Next | Action:
         same = entry is not None and entry.created == marked.created
@@ -138,7 +138,7 @@ async def _drop(api: API, call: Call, marked: Entry) -> storage.WriteResult:
 
 
 def _check(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) -> None:
-    """Raises Conflict for a precondition that does not hold; "" is one, too."""
+    """Raise Conflict for a failed precondition; "" is one, too."""
     uid = metadata.get("uid", "")
     wrong_uid = chosen.uid is not None and chosen.uid != uid
     wrong_revision = chosen.revision is not None and chosen.revision != str(entry.revision)
@@ -163,13 +163,13 @@ def _check(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) ->
 
 
 def _standard(kind: Kind, metadata: Object) -> str:
-    """The propagation policy where nobody says one: neither a client, nor a finalizer of an earlier delete."""
+    """Return the propagation policy if neither the client nor a finalizer of an earlier delete sets one."""
     held = metadata.get("finalizers") or ()
     return "Orphan" if kind.strategy.deletion.orphans and not any(name in _HOLDERS for name in held) else ""
 
 
 def _hold(metadata: Object, policy: str) -> None:
-    """Put the finalizer of the propagation policy in place of one of another policy."""
+    """Set the finalizer of a propagation policy, in place of that of another policy."""
     if not policy:
         return
     kept = [name for name in metadata.get("finalizers") or [] if name not in _HOLDERS]
@@ -184,7 +184,7 @@ def _hold(metadata: Object, policy: str) -> None:
 
 
 def _mark(kind: Kind, metadata: Object) -> None:
-    """Say that the object is to go; a kind with its own way of ending gets no grace period at its first delete."""
+    """Mark the object as deleted; kinds with their own stages get no grace period at the first delete."""
     if "deletionTimestamp" in metadata:
         metadata.setdefault("deletionGracePeriodSeconds", 0)
         return
@@ -196,7 +196,7 @@ def _mark(kind: Kind, metadata: Object) -> None:
 
 
 def _blank(call: Call) -> Object:
-    """An object of the kind of which nothing is said."""
+    """Return an empty object of the kind."""
     head: Object = {"kind": call.kind.kind, "apiVersion": call.api_version}
     return head if call.kind.custom else call.kind.strategy.decode(call.kind, call.version, head, [])
 

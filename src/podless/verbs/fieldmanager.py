@@ -1,4 +1,4 @@
-"""Who owns the fields of an object that a request writes: the bridge from a call to fields/managers.py."""
+"""Computes managedFields for the objects that a request writes: connects calls to fields/managers.py."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SCALE_PLACE = Endpoint(
 
 
 def endpoint_of(call: Call) -> Endpoint:
-    """The endpoint that a call writes to."""
+    """Return the endpoint that a call writes to."""
     if call.subresource == "scale":
         return _SCALE_PLACE
     kind = call.kind
@@ -54,7 +54,7 @@ def _endpoint(kind: Kind, version: Version, subresource: str) -> Endpoint:
 
 
 def complete_kind(kind: Kind) -> None:
-    """Make what is needed of a kind where its objects are written, with the shapes of all that is in them."""
+    """Compute all shapes of a kind that its writes need."""
     versions = [version for version in kind.versions if kind.custom or kind.struct_of(version) is not None]
     for version in versions:
         below = [name for name in kind.subresources(version) if name != "scale"]
@@ -89,7 +89,7 @@ def _place(kind: Kind, version: Version, subresource: str) -> Endpoint:
 
 
 def _convert(shown: dict[str, tuple[Kind, Version]], obj: Object, api_version: str) -> Object:
-    """The object in another version. Raises SchemaMisfit where what was merged is none of its kind."""
+    """Convert the object to another version. Raises SchemaMisfit if the merged object does not fit the kind."""
     kind, version = shown[api_version]
     try:
         return kind.strategy.convert(kind, version, obj)
@@ -104,7 +104,7 @@ def _describe_object(obj: Object) -> str:
 
 
 def _fault(shown: dict[str, tuple[Kind, Version]], obj: Object, error: structs.DecodeError) -> object:
-    """What is wrong with an object in the version that it is in."""
+    """Return an error of an object in its version, "" if there is none."""
     kind, version = shown[obj["apiVersion"]]
     struct = kind.struct_of(version)
     try:
@@ -116,7 +116,10 @@ def _fault(shown: dict[str, tuple[Kind, Version]], obj: Object, error: structs.D
 
 
 def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
-    """What an endpoint does not change, by version. Source: the strategies of k8s.io/apiextensions-apiserver."""
+    """Return the paths that an endpoint does not change, by version.
+
+    Source: the strategies of k8s.io/apiextensions-apiserver.
+    """
     if subresource == "status":
         names = [name for name, known in kind.by_version.items() if known.status]
         own = _SPEC_AND_LABELS if kind.strategy.metadata.status_keeps_labels else _SPEC
@@ -131,10 +134,10 @@ def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
 
 
 def fields_of_created(call: Call, obj: Object, manager: str) -> None:
-    """Set the managedFields of a new object; it has its defaults, and nothing yet that the server says.
+    """Set the managedFields of a new object, which has its defaults, but no fields of the server yet.
 
-    manager: the fieldManager parameter. What the client sent as managedFields is still in the object. Raises
-    Unconverted where owners wrote in versions that only a webhook can tell; the object is as it was then.
+    manager: the fieldManager parameter. The object still has the client's managedFields. Raises Unconverted if owners
+    wrote in versions that only a webhook can convert; the object is unchanged then.
     """
     given = obj["metadata"].get("managedFields")
     try:
@@ -148,9 +151,11 @@ def fields_of_created(call: Call, obj: Object, manager: str) -> None:
 
 
 def fields_of_changed(call: Call, old: Object, obj: Object, manager: str) -> None:
-    """Set the managedFields of a changed object; as `fields_of_created`. old: the object before, in the call's version.
+    """Set the managedFields of a changed object; see `fields_of_created`.
 
-    Raises Unconverted where owners wrote in versions that only a webhook can tell.
+    old: the former object, in the call's version.
+
+    Raises Unconverted if owners wrote in versions that only a webhook can convert.
     """
     name, now = managers.manager_name(manager, call.agent), clock.now()
     entries = managers.update_managed_fields(endpoint_of(call), old, obj, name, now, settled=is_settled(call, old))
@@ -158,20 +163,20 @@ def fields_of_changed(call: Call, old: Object, obj: Object, manager: str) -> Non
 
 
 def is_settled(call: Call, old: Object) -> bool:
-    """Whether what owners have of an object is of the kind's schema: it was written since the kind last changed."""
+    """Whether all owned fields fit the kind's schema: the object was written since the kind last changed."""
     return call.kind.custom and int(old["metadata"].get("resourceVersion") or 0) > call.kind.changed
 
 
 def fields_of_noted(kind: Kind, old: Object, obj: Object, manager: str, subresource: str = "") -> None:
-    """As `fields_of_changed`, for a write that the server makes by itself, in the storage version."""
+    """As `fields_of_changed`, for a write of the server itself, in the storage version."""
     version = kind.by_version[kind.storage_version]
     fields_of_changed(Call(kind, version, "", "", subresource), old, obj, manager)
 
 
 def fields_of_scaled(call: Call, old: Object, shown: Object, given: Object, manager: str) -> list[Entry]:
-    """The managedFields of an object whose Scale is changed.
+    """Return the managedFields of an object whose Scale is changed.
 
-    old: the object before. shown, given: the Scale before and as it is to be.
+    old: the former object. shown, given: the former and the new Scale.
     """
     held = old["metadata"].get("managedFields")
     shown = {**shown, "metadata": {**shown["metadata"]}}
@@ -183,18 +188,18 @@ def fields_of_scaled(call: Call, old: Object, shown: Object, given: Object, mana
 
 
 def fields_of_rescaled(call: Call, old: Object, scale: list[Entry]) -> list[Entry]:
-    """The managedFields of an object whose Scale has these after a write."""
+    """Return the managedFields of an object whose Scale has these after a write."""
     held = old["metadata"].get("managedFields")
     return scaling.to_object(held, scale, call.api_version, _paths(call.kind), custom=call.kind.custom)
 
 
 def scale_entries(call: Call, old: Object) -> list[Entry]:
-    """The managedFields of the Scale of an object."""
+    """Return the managedFields of the Scale of an object."""
     return scaling.to_scale(old["metadata"].get("managedFields"), _paths(call.kind))
 
 
 def _paths(kind: Kind) -> scaling.Paths:
-    """Where the versions of a kind have their replicas."""
+    """Return the paths of replicas, by version."""
     found: dict[str, sets.Path | None] = {}
     for name, version in kind.by_version.items():
         path = version.scale.spec_replicas_path.removeprefix(".").split(".") if version.scale else None

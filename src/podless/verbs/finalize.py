@@ -1,4 +1,4 @@
-"""finalize: the subresource through which the finalizers of a namespace's spec are changed, and its metadata."""
+"""finalize: the subresource that changes the finalizers in the spec of a namespace, and its metadata."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from podless.verbs.update import UPDATE, rewrite_object
 
 
 async def finalize_object(api: API, call: Call) -> Single:
-    """Replace the finalizers; an object being deleted that nobody holds any longer goes. Raises what update does."""
+    """Replace the finalizers; a deleted object without finalizers is removed. Raises as update does."""
     write = Write(call, options.read_write_options(call, "UpdateOptions"))
     await READ.run(api, write)
     return await rewrite_object(api, write, UPDATE)

@@ -1,4 +1,4 @@
-"""What follows from a write before it is answered: controllers take it on, by kind."""
+"""Follow-up work: controllers handle writes of a kind before they are answered."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from podless.store import Operation
 
 
 class FollowUpCommits(NamedTuple):
-    """What follows from a new object, as far as that is known: commits behind its own, and the object as it is then.
+    """Commits that can follow a new object at once, and the object as they leave it.
 
-    They may come to nothing, where others are quicker: the follow-up sees to it then.
+    They can fail if other writes come first; the follow-up then does the work.
     """
 
     commits: Sequence[Sequence[Operation]]
@@ -21,20 +21,20 @@ class FollowUpCommits(NamedTuple):
 
 
 class FollowUp(Protocol):
-    """The follow-up of writes of a kind; a controller is one."""
+    """The follow-up of writes of a kind, implemented by a controller."""
 
     @property
     def busy(self) -> bool:
-        """Whether there are writes that have not been followed up yet."""
+        """Whether some writes have not been handled yet."""
 
     async def after_commit(self, key: str, made: Object | None = None) -> None:
-        """Wait until one write is followed up. key: what was written. made: the new object, where that is at hand."""
+        """Wait until one write is handled. key: of the written object. made: the new object, if available."""
 
     async def flush(self) -> None:
-        """Wait until all writes so far are followed up."""
+        """Wait until all writes so far are handled."""
 
     def follow_up_commits(self, key: str, made: Object) -> FollowUpCommits | None:
-        """Return what can be committed at once with a new object; None if there is nothing or it is not known yet."""
+        """Return the commits that can follow a new object at once; None for none, or if they are not known yet."""
 
 
 class FollowUps:
@@ -44,7 +44,7 @@ class FollowUps:
         self._by_prefix: dict[str, FollowUp] = {}
 
     def add(self, kind: Kind, follow_up: FollowUp) -> Callable[[], None]:
-        """Have writes of a kind wait for a follow-up; the returned function ends that. One at a time for each kind."""
+        """Make writes of a kind wait for a follow-up; the returned function undoes that. One per kind."""
         assert kind.prefix not in self._by_prefix
         self._by_prefix[kind.prefix] = follow_up
 

@@ -9,7 +9,7 @@ from podless.verbs.call import API, Call, Single
 
 
 def get_object(api: API, call: Call, collection: WatchCache) -> Single:
-    """The object as it is now. Raises NotFound; Internal or Timeout for a bad or future resourceVersion."""
+    """Return the present object. Raises NotFound; Internal or Timeout for an invalid or future resourceVersion."""
     if call.query:
         options.refuse_export(call)
     wanted = options.read_text(call, "resourceVersion") if call.query else ""

@@ -1,4 +1,4 @@
-"""list: objects of one namespace or all, selected, in pages, now or as they were."""
+"""list: objects of one namespace or all, with selectors, in pages, at the present or an earlier revision."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _TOKEN_TOO_OLD = (
 
 
 class ContinueToken(NamedTuple):
-    """Where a page ended: the revision that the whole list is read at, and the key to go on with, without the scope.
+    """The position after a page: revision of the whole list, and the next key without the scope.
 
-    revision: negative for the state as it is when the token is used.
+    revision: negative for the state at the time when the token is used.
     """
 
     revision: int
@@ -49,13 +49,13 @@ class ContinueToken(NamedTuple):
 
 
 def write_token(token: ContinueToken) -> str:
-    """A continue token."""
+    """Encode a continue token."""
     raw = serializer.encode_json({"v": _VERSION, "rv": token.revision, "start": token.start})
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
 
 def read_token(text: str) -> ContinueToken:
-    """The same read back. Raises BadRequest."""
+    """Decode a continue token. Raises BadRequest."""
     try:
         raw = serializer.decode_json(_decode_base64(text))
         given = structs.decode_struct(_TOKEN, {} if raw is None else raw)
@@ -65,7 +65,7 @@ def read_token(text: str) -> ContinueToken:
 
 
 def _sound(version: str, revision: int, start: str) -> ContinueToken:
-    """Raises ValueError for a token that leads nowhere, or out of what is listed."""
+    """Raise ValueError for a token outside of the listed keys."""
     if version != _VERSION:
         raise ValueError(f"server does not recognize this encoded version {version}")
     if not revision:
@@ -79,7 +79,7 @@ def _sound(version: str, revision: int, start: str) -> ContinueToken:
 
 
 def _decode_base64(text: str) -> bytes:
-    """Raises ValueError with Go's text; line breaks are skipped, as Go does."""
+    """Decode base64; line breaks are skipped, as in Go. Raises ValueError with Go's text."""
     raw = text.encode()
     data = raw.replace(b"\n", b"").replace(b"\r", b"")
     bad = next((place for place, code in enumerate(raw) if code not in _BASE64 and code not in b"\r\n"), None)
@@ -91,7 +91,7 @@ def _decode_base64(text: str) -> bytes:
 
 
 def make_selector(call: Call, options: ListOptions, *, keep: bool = False) -> Match | None:
-    """What the selectors leave of a list; None where they leave all. keep: whether others will ask the same soon."""
+    """Return a filter for the selectors; None if they select everything. keep: cache it for other requests."""
     labels, fields = options.labels, options.fields
     if labels.empty and fields.empty:
         return None
@@ -112,12 +112,12 @@ def make_selector(call: Call, options: ListOptions, *, keep: bool = False) -> Ma
 
 
 def looks_inside(options: ListOptions) -> bool:
-    """Whether objects have to be decoded to be selected."""
+    """Whether the selectors need decoded objects."""
     return any(name not in ("metadata.name", "metadata.namespace") for name in options.fields.names)
 
 
 def _fields(call: Call, entry: Entry, keep: bool) -> dict[str, str]:
-    """The fields that an object may be selected by. keep: with the entry, where they are short."""
+    """Return the selectable fields of an object. keep: cache short ones with the entry."""
     key = ("fields", call.kind.group, call.version.name, call.kind.changed)
     known: dict[str, str] | None = entry.forms.get(key) if keep else None
     if known is None:
@@ -128,14 +128,14 @@ def _fields(call: Call, entry: Entry, keep: bool) -> dict[str, str]:
 
 
 def _labels(call: Call, entry: Entry) -> dict[str, str]:
-    """The labels in the version that is asked for: a webhook may show others there."""
+    """Return the labels in the requested version, which a webhook may have changed."""
     if call.kind.webhook is None:
         return entry.labels
     return view.load_object(call.kind, call.version, entry)["metadata"].get("labels") or {}
 
 
 async def list_(api: API, call: Call, collection: WatchCache, options: ListOptions, *, paged: bool = False) -> Many:
-    """A list or a page of one. paged: a real server reads it in pages, whatever the limit.
+    """Return a list or a page of one. paged: a real server reads it in pages, whatever the limit.
 
     Raises BadRequest, Timeout for a future revision, Expired for a forgotten one.
     """
@@ -183,25 +183,25 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
 
 
 def _horizon(api: API, call: Call) -> int:
-    """The oldest revision at which a list can be read."""
+    """Return the oldest revision at which a list can be read."""
     log = api.store.changelog
     return log.horizon(call.scope) if log is not None else api.store.compacted
 
 
 def _next(call: Call, entries: Sequence[Entry], revision: int) -> str:
-    """The token that goes on behind these entries."""
+    """Return the continue token after these entries."""
     return write_token(ContinueToken(revision, entries[-1].key[len(call.scope) :] + "\0"))
 
 
 def _expired(token: ContinueToken | None) -> Expired:
-    """The state is forgotten; where it was a page's, a token that goes on in the present one is part of the answer."""
+    """Return the error for a forgotten state; for a page, with a token that continues in the present state."""
     if token is None:
         return Expired(_TOO_OLD)
     return Expired(_TOKEN_TOO_OLD, write_token(ContinueToken(-1, token.start)))
 
 
 def _wanted(options: ListOptions, token: ContinueToken | None, *, paged: bool) -> int:
-    """The revision that the client names, 0 for none. Raises BadRequest; Internal of releases whose cache says so."""
+    """Return the requested revision, 0 for none. Raises BadRequest; Internal in releases whose cache says so."""
     if token is not None:
         if options.revision not in ("", "0"):
             raise BadRequest("specifying resource version is not allowed when using continue")
@@ -216,7 +216,7 @@ def _wanted(options: ListOptions, token: ContinueToken | None, *, paged: bool) -
 
 
 async def _read(call: Call, collection: WatchCache, revision: int, start: str, limit: int) -> tuple[list[Entry], int]:
-    """Entries from a key on, and how many more there are. Raises Expired."""
+    """Return entries from a key on, and how many more there are. Raises Expired."""
     if revision >= collection.changed:
         return collection.under(call.scope, start, limit)
     try:

@@ -1,4 +1,4 @@
-"""Options of a request: read from the query (and the body of a delete), checked with the recorded texts."""
+"""Options of requests, from the query and the body of deletes, validated with the recorded texts."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class WriteOptions:
 
 @dataclass(frozen=True, slots=True)
 class ListOptions:
-    """Options of list, watch and the delete of a collection. revision: "" where none is given.
+    """Options of list, watch and deletecollection. revision: "" if not given.
 
-    initial: whether a watch begins with the state as it is; None leaves it to the revision.
+    initial: whether a watch starts with the present state; None leaves it to the revision.
     """
 
     labels: LabelSelector
@@ -61,7 +61,7 @@ class ListOptions:
 class DeleteOptions:
     """Options of a delete. policy: Orphan, Foreground, Background or "" (the kind's default). given: as sent.
 
-    uid, revision: preconditions; None for none, for "" is one that no object fulfils.
+    uid, revision: preconditions; None for none. No object meets "".
     """
 
     dry_run: bool
@@ -72,31 +72,31 @@ class DeleteOptions:
 
 
 def read_text(call: Call, name: str) -> str:
-    """A parameter's first value, or ""."""
+    """Return the first value of a parameter, or ""."""
     values = call.query.get(name)
     return values[0] if values else ""
 
 
 def read_boolean(call: Call, name: str) -> bool | None:
-    """A boolean parameter as a real server reads it: all but false and 0 is true; None where it is not given."""
+    """Parse a boolean parameter as a real server does: everything except false and 0 is true. None if not given."""
     values = call.query.get(name)
     return values[0].lower() not in ("false", "0") if values else None
 
 
 def integer_parameter(call: Call, name: str) -> int | None:
-    """An int64 parameter, or None where it is not given. Raises BadRequest."""
+    """Parse an int64 parameter, None if not given. Raises BadRequest."""
     values = call.query.get(name)
     return parse_int(values[0]) if values else None
 
 
 def refuse_export(call: Call) -> None:
-    """Raises BadRequest for a parameter that old clients know."""
+    """Raise BadRequest for the removed parameter export."""
     if read_boolean(call, "export"):
         raise BadRequest("the export parameter, deprecated since v1.14, is no longer supported")
 
 
 def parse_int(value: str) -> int:
-    """A decimal int64. Raises BadRequest with Go's text."""
+    """Parse a decimal int64. Raises BadRequest with Go's text."""
     digits = value[1:] if value[:1] in "+-" else value
     if not (digits.isascii() and digits.isdigit()):
         raise BadRequest(f"strconv.ParseInt: parsing {gotext.quote(value)}: invalid syntax")
@@ -107,13 +107,13 @@ def parse_int(value: str) -> int:
 
 
 def _number(value: str) -> int | None:
-    """Decimal digits, perhaps with a sign, as a number; None for one that no 64 bits hold, however long it is."""
+    """Parse decimal digits with an optional sign; None if they exceed 64 bits."""
     sign, digits = value[:1] if value[:1] in "+-" else "", value.lstrip("+-").lstrip("0")
     return int(f"{sign}{digits or 0}") if len(digits) <= _MOST_DIGITS else None
 
 
 def parse_revision(value: str) -> int:
-    """A resourceVersion. Raises ValueError with Go's text."""
+    """Parse a resourceVersion. Raises ValueError with Go's text."""
     if not (value.isascii() and value.isdigit()):
         raise ValueError(f"strconv.ParseUint: parsing {gotext.quote(value)}: invalid syntax")
     number = _number(value)
@@ -123,7 +123,7 @@ def parse_revision(value: str) -> int:
 
 
 def revision_error(value: str, error: ValueError) -> str:
-    """The text for a resourceVersion that is no number."""
+    """Return the error text for an invalid resourceVersion."""
     return f"resourceVersion: Invalid value: {gotext.quote(value)}: {error}"
 
 
@@ -155,7 +155,7 @@ _VALIDATIONS = ["", "Ignore", "Strict", "Warn"]
 
 
 def read_write_options(call: Call, kind: str, *, apply: bool = False) -> WriteOptions:
-    """Options of a write; kind: CreateOptions, UpdateOptions or PatchOptions. apply: of an apply, which has a manager.
+    """Return the options of a write; kind: CreateOptions, UpdateOptions or PatchOptions. apply: of an apply.
 
     Raises Invalid.
     """
@@ -179,9 +179,9 @@ _PLAIN_WRITE = WriteOptions(False, "Warn", "")
 
 
 def list_options(call: Call, parsed: tuple[LabelSelector, FieldSelector] | None = None) -> ListOptions:
-    """Options of a list or watch: numbers, selectors, what fits together, fields that may be selected by.
+    """Return validated options of a list or watch.
 
-    parsed: the selectors, where they have been read before. Raises BadRequest or Invalid.
+    parsed: the selectors, if already parsed. Raises BadRequest or Invalid.
     """
     if not call.query:
         return _PLAIN_LIST
@@ -211,7 +211,7 @@ def list_options(call: Call, parsed: tuple[LabelSelector, FieldSelector] | None 
 
 
 def _parse(labels: str, fields: str) -> tuple[LabelSelector, FieldSelector]:
-    """Selectors, with all that a match needs of them. Raises BadRequest."""
+    """Parse selectors and prepare them for matching. Raises BadRequest."""
     parsed = selectors.parse_labels(labels), selectors.parse_fields(fields)
     if len(labels) + len(fields) >= _LONG:
         parsed[0].complete()
@@ -220,7 +220,7 @@ def _parse(labels: str, fields: str) -> tuple[LabelSelector, FieldSelector]:
 
 
 def lists_first(call: Call) -> bool:
-    """Return whether a watch is to send what there is, and a bookmark behind it."""
+    """Whether a watch must send the present objects and a bookmark after them."""
     if not (has("WatchList") and read_boolean(call, "allowWatchBookmarks")):
         return False
     given = call.query.get("sendInitialEvents")
@@ -232,7 +232,7 @@ def lists_first(call: Call) -> bool:
 async def read_list_options(
     api: API, call: Call, parsed: tuple[LabelSelector, FieldSelector] | None = None
 ) -> ListOptions:
-    """The same, beside the loop where the selectors are long. Raises what `listing` does, and TooManyRequests."""
+    """As `list_options`, off the loop if the selectors are long. Raises as that does, and TooManyRequests."""
     size = 0 if parsed else len(read_text(call, "labelSelector")) + len(read_text(call, "fieldSelector"))
     return await api.off_loop.make(size * _SELECTOR, list_options, call) if size else list_options(call, parsed)
 
@@ -293,12 +293,12 @@ _POLICIES = ["Foreground", "Background", "Orphan", "nil"]
 
 
 def read_delete_options(call: Call) -> DeleteOptions:
-    """Options of a delete, from the body where there is one, else from the query. Raises BadRequest or Invalid."""
+    """Return the options of a delete from the body, else from the query. Raises BadRequest or Invalid."""
     return of_delete(_delete_body(call) if call.body else _delete_query(call))
 
 
 def of_delete(given: dict[str, Any]) -> DeleteOptions:
-    """What DeleteOptions say. Raises Invalid."""
+    """Return the options in a DeleteOptions. Raises Invalid."""
     errors: list[FieldError] = []
     policy, orphan = given.get("propagationPolicy"), given.get("orphanDependents")
     if policy is not None and orphan is not None:
@@ -357,12 +357,12 @@ def _delete_body(call: Call) -> dict[str, Any]:
 
 
 def _undecoded(text: str) -> APIError:
-    """The refusal of options that cannot be read."""
+    """Return the error for options that cannot be decoded."""
     return BadRequest(text) if has("BadDeleteOptions") else Internal(text)
 
 
 def _literal(body: bytes, error: structs.DecodeError) -> str:
-    """What is wrong with options, with a number that does not fit as it was sent."""
+    """Return the error for options with a number that does not fit, as it was sent."""
     try:
         structs.decode_struct(DELETE_OPTIONS, sentfloats.as_written(body))
     except structs.DecodeError as exact:
@@ -373,7 +373,7 @@ def _literal(body: bytes, error: structs.DecodeError) -> str:
 
 
 def check_literals(call: Call, struct: Struct) -> None:
-    """Integers are written as such in JSON: 1.0 is none. Raises structs.DecodeError."""
+    """Check that integers are written as integers in JSON, not as 1.0. Raises structs.DecodeError."""
     if call.content_type.startswith((protobuf.MEDIA, "application/yaml")) or not _POINT.search(call.body):
         return
     try:
@@ -385,7 +385,7 @@ def check_literals(call: Call, struct: Struct) -> None:
 
 
 def decode_document(call: Call, struct: Struct) -> dict[str, Any]:
-    """A body that is no object of the call's kind, decoded but not checked. Raises BadRequest."""
+    """Decode a body of another kind than the call's, without validation. Raises BadRequest."""
     try:
         raw = decode_options(call, struct)
         typemeta.read_type_meta(raw)
@@ -395,7 +395,7 @@ def decode_document(call: Call, struct: Struct) -> dict[str, Any]:
 
 
 def decode_options(call: Call, struct: Struct, repeated: list[str] | None = None) -> Any:
-    """The value in a body. repeated: takes repeated fields. Raises ValueError with the text of a real server."""
+    """Decode a body. repeated: receives repeated fields. Raises ValueError with a real server's text."""
     if call.content_type.startswith(protobuf.MEDIA):
         return protobuf.read_object(call.body, struct)
     try:
@@ -408,7 +408,7 @@ def decode_options(call: Call, struct: Struct, repeated: list[str] | None = None
 
 
 def too_large(wanted: int, current: int) -> APIError:
-    """The client asks for a state that this server has not reached."""
+    """Return the error for a resourceVersion that this server has not reached."""
     causes = [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
     details = {"causes": causes, "retryAfterSeconds": 1}
     return Timeout(f"Timeout: Too large resource version: {wanted}, current: {current}", details)

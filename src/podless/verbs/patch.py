@@ -1,4 +1,4 @@
-"""patch: change an object by JSON patch, merge patch, (built-in kinds) strategic merge patch, or apply."""
+"""patch: JSON patch, merge patch, strategic merge patch (built-in kinds) and apply."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from podless.verbs.update import change_stages, load_object, rewrite_object
 
 
 def media_type(call: Call) -> str:
-    """The kind of patch, one that the kind takes. Raises UnsupportedMediaType."""
+    """Return the media type of the patch. Raises UnsupportedMediaType if the kind does not support it."""
     given = call.content_type
     at = given.find(";")
     media = given[:at] if at > 0 else given
@@ -42,7 +42,7 @@ def media_type(call: Call) -> str:
 
 
 class PatchWrite(Write):
-    """A change by a patch. media: its media type. patch: ready to be applied. repeated: its repeated fields."""
+    """A change by a patch. media: its media type. patch: the prepared patch. repeated: its repeated fields."""
 
     patch: Patch
     repeated: list[str]
@@ -53,7 +53,7 @@ class PatchWrite(Write):
 
 
 async def patch_object(api: API, call: Call) -> Single:
-    """Change the object, or its status, as the patch says. Raises what `rewrite` does, and BadRequest."""
+    """Patch the object or its status. Raises as `rewrite_object` does, and BadRequest."""
     media = media_type(call)
     if media == patches.APPLY.media:
         return await apply_object(api, call)
@@ -69,17 +69,17 @@ async def patch_object(api: API, call: Call) -> Single:
 
 
 def read_patch(write: PatchWrite) -> None:
-    """Read the patch in the body. Raises BadRequest."""
+    """Decode the patch in the body. Raises BadRequest."""
     write.repeated = []
     write.patch = prepare_patch(write.call, write.media, write.options, write.repeated)
     write.given = write.patch.document or {}
 
 
 def apply_patch(write: PatchWrite) -> None:
-    """Apply the patch to the object as it is now. Raises BadRequest, Invalid, Internal and Unconverted.
+    """Apply the patch to the present object. Raises BadRequest, Invalid, Internal and Unconverted.
 
-    What it makes shares with the old object all that it leaves alone. Of a custom kind that is in the form already
-    which it is read in, so nothing there is changed; other objects are decoded once more.
+    The result shares unchanged parts with the old object. For custom kinds these have the right form already; other
+    objects are decoded again.
     """
     call, chosen, made = write.call, write.options, write.patch
     del call.warnings[write.warned :]
@@ -104,9 +104,9 @@ PATCH: Final = change_stages(apply_patch, admit.MUTATE)
 
 
 def prepare_patch(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *, shown: bool = False) -> Patch:
-    """The patch, ready to be applied; repeated collects its repeated fields. Raises BadRequest.
+    """Return the patch ready to apply; repeated receives its repeated fields. Raises BadRequest.
 
-    shown: what it makes is only to be shown.
+    shown: the result is only for an error text.
     """
     sent = Sent(
         call.body,
@@ -122,7 +122,7 @@ def prepare_patch(call: Call, media: str, chosen: WriteOptions, repeated: list[s
 
 
 def read_again(call: Call, media: str, chosen: WriteOptions, old: Object) -> Any:
-    """The patched document anew, to be shown as it was before it was read and pruned."""
+    """Return the patched document again, to show it as it was before decoding."""
     floats = len(call.floats)
     made = prepare_patch(call, media, chosen, [], shown=True)
     del call.floats[floats:]
@@ -138,10 +138,10 @@ def read_patched(
     known: Object | None = None,
     again: Callable[[], Any] | None = None,
 ) -> Object:
-    """The patched document as an object of the kind. Raises Invalid for one that is none.
+    """Decode the patched document as an object of the kind. Raises Invalid.
 
-    known: the metadata that was there before, which most patches leave as it is. again: makes the document once more,
-    where reading it may change it.
+    known: the former metadata, which most patches do not change. again: makes the document again, if decoding can
+    change it.
     """
     unknown: list[str] = []
     try:
@@ -163,7 +163,7 @@ def read_patched(
 
 
 def _restore(call: Call, patched: Any, unknown: list[str]) -> Object:
-    """What a strategic merge makes is of the kind, whatever it says. Raises ValueError."""
+    """Set kind and apiVersion after a strategic merge. Raises ValueError."""
     struct = call.kind.struct_of(call.version)
     assert struct is not None
     head = {"kind": call.kind.kind, "apiVersion": call.api_version}
@@ -179,14 +179,14 @@ _TYPE = structs.Struct("TypeMeta", tuple(structs.Field(name, gotypes.STRING) for
 
 
 def _decode_custom(call: Call, patched: Any, unknown: list[str], known: Object | None) -> Object:
-    """Any object that says its kind; what its kind and version have to be is asked with all else. Raises ValueError."""
+    """Decode any object with a kind; its kind and version are validated later. Raises ValueError."""
     if not typemeta.read_type_meta(patched).kind:
         raise ValueError(f"Object 'Kind' is missing in '{_text(call, patched)}'")
     return call.kind.strategy.decode(call.kind, call.version, patched, unknown, known)
 
 
 def _decode_builtin(call: Call, patched: Any, unknown: list[str]) -> Object:
-    """An object of the kind in one of the forms that it is shown in. Raises ValueError."""
+    """Decode an object of the kind in one of its versions. Raises ValueError."""
     kind, given = call.kind, typemeta.read_type_meta(patched)
     patched = patched or {}
     if given.api_version in ("", "/"):
@@ -206,7 +206,7 @@ def _decode_builtin(call: Call, patched: Any, unknown: list[str]) -> Object:
 
 
 def _check_version(obj: Object) -> None:
-    """A custom object that says no version cannot be converted, as a real server has it. Raises Internal."""
+    """Raise Internal for a custom object without apiVersion, as a real server does."""
     if "apiVersion" not in obj:
         missing = "Object 'apiVersion' is missing in 'object has no apiVersion field'"
         refusal = Internal(f"Internal error occurred: {missing}", {"causes": [{"message": missing}]})
@@ -217,9 +217,9 @@ def _check_version(obj: Object) -> None:
 def judge_fields(
     call: Call, made: Patch, chosen: WriteOptions, patched: Callable[[], Any], findings: list[str]
 ) -> None:
-    """Unknown and repeated fields are refused, warned of or passed over. Raises Invalid.
+    """Reject, warn of or ignore unknown and repeated fields. Raises Invalid.
 
-    patched: gives the document, to be shown.
+    patched: returns the document for the error.
     """
     if findings and chosen.validation == "Strict":
         raise raise_unfit(call, made, patched(), f"strict decoding error: {serializer.strict_text(findings)}")
@@ -228,7 +228,7 @@ def judge_fields(
 
 
 def raise_unfit(call: Call, made: Patch, patched: Any, why: str) -> Invalid:
-    """The patch does not make an object; it is shown what was made, of a strategic one what was read of it."""
+    """Raise the error for a patch that makes no object, with the document (for a strategic patch, as decoded)."""
     shown = _text(call, patched) if made.strategic is None else gotext.format_plain(made.strategic)
     return Invalid("", "", "", [invalid("patch", shown, why)])
 

@@ -1,4 +1,4 @@
-"""What work off the loop needs of a kind, made before the first long object of it."""
+"""Compiles what work off the loop needs of a kind, before its first long object."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from podless.verbs.call import API
 
 
 async def make_ready(api: API, kind: Kind, subresource: str = "") -> None:
-    """Make all that work off the loop can need of a kind, and of the kind of one of its subresources. Raises Timeout.
+    """Compile everything that work off the loop needs of a kind, and of the kind of a subresource. Raises Timeout.
 
-    Compiling takes long where schemas are large, so that it is done off the loop, too, once for all who wait for it.
-    The loop publishes what it gave.
+    Compiling large schemas takes long, so it runs off the loop, once for all waiting requests. The loop publishes the
+    result.
     """
     known = kind.subresource(subresource) if subresource else None
     for one in (kind, known.kind if known is not None else None):
@@ -36,7 +36,7 @@ async def _make(api: API, kind: Kind) -> None:
 
 
 def _look(done: asyncio.Future[None]) -> None:
-    """Take note of an error that nobody may wait for any more."""
+    """Retrieve an exception that no caller may wait for any more."""
     if not done.cancelled():
         done.exception()
 

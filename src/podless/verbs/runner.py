@@ -1,9 +1,9 @@
-"""The runner of the write path: it walks the stages of a verb, and it alone decides where each of them runs.
+"""The runner of the write path: it runs the stages of a verb, and alone decides where each of them runs.
 
-A stage is a function of the write, which belongs to its request alone: it changes the write and nothing else. Or it is
-a coroutine (`Wait`), where it must ask or look at something that other requests change. The stages between two waits
-run in one go: on the event loop for short objects, on the off-loop thread for long ones, by their declared cost.
-A long body is parsed in the worker process before the stage that reads it.
+A stage is a function of the write, which belongs to its request: it changes the write and nothing else. Or it is a
+coroutine (`Wait`), if it needs state that other requests change. The stages between two waits run together: on the
+event loop for short objects, off the loop for long ones, by their declared cost. The worker process parses a long body
+before the stage that decodes it.
 """
 
 from __future__ import annotations
@@ -32,13 +32,12 @@ _MOST_JSON = 256 * 1024
 class Write:
     """One write on its way through its stages.
 
-    given: the object as the client sent it, or as admission left it, where it may be needed again. obj: the object as
-    it is to become. old: as it is now, in the version of the call; None for a new one. entry: the same as stored.
-    stored: what is to be stored. along: what is to be committed with it. answer: for the client, where that is not the
-    object as it is stored then. shown: gives what admission sees of an object where that is not the object itself.
-    refused: what of it the user may not write, told with what else is wrong with it. added: bytes that admission added,
-    about. loose: whether the object is judged before it is made to fit its kind. warned: warnings that were there
-    before the present attempt. done: stages of the present group that are finished.
+    given: the object as the client sent it or admission left it, if it may be needed again. obj: the new object. old:
+    the present object in the version of the call; None for a create. entry: the same as stored. stored: the encoded new
+    object. along: further keys to commit. answer: the answer, if it is not the stored object. shown: returns the object
+    for admission, if not obj. refused: fields that the user may not write, reported with other errors. added:
+    approximate bytes that admission added. loose: the object is validated before it is pruned. warned: number of
+    warnings before the present attempt. done: finished stages of the present group.
     """
 
     given: Object
@@ -63,16 +62,15 @@ class Write:
 
     @property
     def size(self) -> int:
-        """Bytes of the longest form of the object that the write knows, about."""
+        """Approximate bytes of the longest form of the object."""
         entry, size = self.entry, len(self.call.body) + self.added
         return size if entry is None or len(entry.body) < size else len(entry.body)
 
 
 async def parse_body(api: API, call: Call) -> None:
-    """Parse a long body before it is read, so that others are served meanwhile.
+    """Parse a long body in the worker process, before it is decoded.
 
-    The worker process parses it, but for YAML of an apply that is JSON as well: that takes less on the thread. Raises
-    Timeout and TooManyRequests.
+    Except YAML of an apply that is also JSON: that takes less time on the thread. Raises Timeout and TooManyRequests.
     """
     body, worker = call.body, api.off_loop.worker
     if len(body) <= _MOST_YAML or "protobuf" in call.content_type:
@@ -103,7 +101,7 @@ Work = Callable[[W], None]
 
 @dataclass(frozen=True)
 class Wait(Generic[V]):
-    """A stage that is awaited. when: whether there is anything to wait for; False for most writes."""
+    """A stage that is awaited. when: whether it has to wait; False for most writes."""
 
     work: Callable[[API, V], Awaitable[None]]
     when: Callable[[API, V], bool]
@@ -111,20 +109,20 @@ class Wait(Generic[V]):
 
 @dataclass(frozen=True)
 class Checks(Generic[V]):
-    """A stage that costs `Checking.cost` times as much as its object is long."""
+    """A stage that costs `Checking.cost` times the length of its object."""
 
     work: Callable[[V], None]
 
 
 @dataclass(frozen=True)
 class _Group(Generic[W]):
-    """Stages that run in one go. checks: whether one of them declares the cost of checks."""
+    """Stages that run together. checks: whether one of them has the cost of checks."""
 
     works: tuple[Work[W], ...]
     checks: bool
 
     def cost(self, write: W) -> int:
-        """Return what the stages cost, as the bytes of an object that is as much work to read."""
+        """Return the cost of the stages in bytes: that of decoding an object of this length."""
         return write.size * write.call.kind.strategy.checking.cost if self.checks else write.size
 
 
@@ -133,7 +131,7 @@ PARSE: Final = Wait[Write](_parse, _has_long_body)
 
 
 class Stages(Generic[W]):
-    """The stages of one way to write, in their order."""
+    """The stages of a write, in order."""
 
     __slots__ = ("_parts",)
 
@@ -149,7 +147,7 @@ class Stages(Generic[W]):
         self._parts = tuple(parts)
 
     async def run(self, api: API, write: W) -> None:
-        """Take a write through all stages. Raises what a stage raises, TooManyRequests and Timeout."""
+        """Run a write through all stages. Raises the error of a stage, TooManyRequests and Timeout."""
         parts, place = self._parts, 0
         while (place := await api.off_loop.slices.run(self._advance, api, write, place)) < len(parts):
             part = parts[place]
@@ -160,7 +158,7 @@ class Stages(Generic[W]):
             place += 1
 
     def _advance(self, api: API, write: W, place: int) -> int:
-        """Run short stages from a place on. Return the place of the part that is to be awaited, or of the end."""
+        """Run short stages from a position. Return the position of the next stage to await, or of the end."""
         parts = self._parts
         short = write.call.kind.webhook is None and not api.off_loop.is_long(write.size)
         while place < len(parts):
@@ -178,7 +176,7 @@ class Stages(Generic[W]):
 
 
 async def _run_group(api: API, write: W, group: _Group[W]) -> None:
-    """Run stages off the loop if they cost so much. Where one wants a conversion, fetch that and go on with it."""
+    """Run stages, off the loop if they cost enough. If one needs a conversion, fetch it and continue."""
     cost = group.cost(write)
     write.done = 0
     while True:

@@ -1,7 +1,7 @@
-"""The scale subresource: autoscaling/v1 Scale over fields of the object that its kind names.
+"""The scale subresource: autoscaling/v1 Scale over the fields that the kind names.
 
-Where the kind is built in the Scale is an object like any other; of custom kinds a real server has a code of its own.
-Source: "Scale subresource" of the CustomResourceDefinition documents, pkg/registry/apps, and the recorded answers.
+For built-in kinds a Scale is an object like any other; for custom kinds a real server has separate code. Source: "Scale
+subresource" of the CustomResourceDefinition documents, pkg/registry/apps, and the recorded answers.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _SHOWN = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
 def show_scale(obj: Object, paths: Scale, *, required: bool = True) -> Object:
-    """The Scale that an object shows. Raises Internal where the object has no replicas and they are required."""
+    """Return the Scale of an object. Raises Internal if required replicas are missing."""
     replicas = _get(obj, paths.spec_replicas_path)
     if replicas is None and required:
         text = f'the spec replicas field "{paths.spec_replicas_path}" does not exist'
@@ -68,7 +68,7 @@ def show_scale(obj: Object, paths: Scale, *, required: bool = True) -> Object:
 
 
 def _written(selector: Object) -> str:
-    """A selector as a text: of labels alone, or a LabelSelector."""
+    """Return a selector as text: of labels only, or a LabelSelector."""
     plain = all(isinstance(value, str) for value in each(selector).values())
     return str(selectors.from_object({"matchLabels": selector} if plain else selector))
 
@@ -85,7 +85,7 @@ def _internal(text: str) -> Internal:
 
 
 def _steps(path: str) -> list[str]:
-    """The field names of a path with dots, as .spec.replicas."""
+    """Return the field names of a path such as .spec.replicas."""
     return [part for part in each(path.split(".")) if part]
 
 
@@ -111,7 +111,7 @@ def _put(obj: Object, path: str, value: int) -> None:
 class ScaleWrite(Write):
     """A change of an object through its Scale. verb: update or patch. paths: where the object has its replicas.
 
-    make: gives the Scale that is wanted. before: the Scale as it is now. wanted: as it is to become.
+    make: returns the new Scale. before: the present Scale. wanted: the new Scale.
     """
 
     make: Change
@@ -126,7 +126,7 @@ class ScaleWrite(Write):
 
 
 async def scale_object(api: API, call: Call, verb: str) -> AnswerDocument:
-    """get, update or patch of the Scale of an object. Raises what these verbs raise."""
+    """Get, update or patch the Scale of an object. Raises as these verbs do."""
     paths = call.version.scale
     if paths is None:
         raise call.not_found()
@@ -157,7 +157,7 @@ def _with_replicas(paths: Scale, old: Object, given: Object) -> Object:
 
 
 def read_scale(write: ScaleWrite) -> None:
-    """Read the Scale or the patch in the body. Raises BadRequest and Invalid."""
+    """Decode the Scale or the patch in the body. Raises BadRequest and Invalid."""
     call, chosen = write.call, write.options
     if call.kind.custom:
         write.make = _replacement(call, chosen) if write.verb == "update" else _patched(call, chosen)
@@ -166,7 +166,7 @@ def read_scale(write: ScaleWrite) -> None:
 
 
 def make_scale(write: ScaleWrite) -> None:
-    """Make the Scale that is wanted of the one that there is. Raises BadRequest, Invalid and Conflict."""
+    """Make the new Scale from the present one. Raises BadRequest, Invalid and Conflict."""
     call, old, paths = write.call, write.old, write.paths
     assert old is not None
     write.before = show_scale(old, paths, required=False)
@@ -185,7 +185,7 @@ async def _mutate(api: API, write: ScaleWrite) -> None:
 
 
 def put_scale(write: ScaleWrite) -> None:
-    """Put what the Scale says into the object. Raises BadRequest and Invalid."""
+    """Write the values of the Scale into the object. Raises BadRequest and Invalid."""
     call, old, wanted, paths = write.call, write.old, write.wanted, write.paths
     assert old is not None
     if (wanted.get("spec") or {}).get("replicas") == _UNSET:
@@ -207,7 +207,7 @@ RESCALE: Final = change_stages(make_scale, Wait[ScaleWrite](_mutate, admit.mutat
 
 
 def _fit(call: Call, given: Object) -> None:
-    """The Scale is of the object in the path. Raises BadRequest."""
+    """Check that the Scale belongs to the object in the path. Raises BadRequest."""
     metadata = given.setdefault("metadata", {})
     steps.fit_namespace(call, metadata)
     steps.fit_name(call, metadata)
@@ -221,7 +221,7 @@ async def _object(api: API, call: Call, written: Single) -> Object:
 
 
 def _decode(raw: Any, findings: list[str]) -> Object:
-    """What is sent or made as a Scale, which need not say that it is one; findings: takes its unknown fields.
+    """Decode a Scale, which may lack apiVersion and kind; findings: receives unknown fields.
 
     Raises ValueError with the text of a real server's decoder.
     """
@@ -236,7 +236,7 @@ def _decode(raw: Any, findings: list[str]) -> Object:
 
 
 def _replacement(call: Call, chosen: WriteOptions) -> Change:
-    """Raises BadRequest: a real server has one text for all that is no Scale."""
+    """Decode the new Scale of an update. Raises BadRequest: a real server has one text for all errors."""
     checked, findings = chosen.validation != "Ignore", list[str]()
     try:
         given = _decode(options.decode_options(call, SCALE, findings if checked else None), findings)
@@ -251,7 +251,7 @@ def _replacement(call: Call, chosen: WriteOptions) -> Change:
 
 
 def _patched(call: Call, chosen: WriteOptions) -> Change:
-    """Raises BadRequest for what is no patch, Invalid for one that makes no Scale."""
+    """Apply a patch to the Scale. Raises BadRequest for an invalid patch, Invalid if the result is no Scale."""
     repeated: list[str] = []
     made = prepare_patch(call, media_type(call), chosen, repeated)
 
@@ -276,7 +276,7 @@ def _patched(call: Call, chosen: WriteOptions) -> Change:
 
 
 def _inner(call: Call) -> Call:
-    """The call as one to a Scale."""
+    """Return the call as one for a Scale."""
     return replace(call, kind=SCALES, version=SCALES.versions[0])
 
 
@@ -303,6 +303,6 @@ def _change(call: Call, chosen: WriteOptions) -> Change:
 
 
 def _owned(call: Call, scale: Object, obj: Object) -> Object:
-    """The Scale of an object as errors show it: with the owners of its fields, and in its own order."""
+    """Return the Scale as errors show it: with managedFields, and in its own field order."""
     metadata = {**scale["metadata"], "managedFields": fieldmanager.scale_entries(call, obj)}
     return {**scale, "metadata": structs.decode_struct(OBJECT_META, metadata)}

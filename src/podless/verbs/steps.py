@@ -1,4 +1,4 @@
-"""The stages that verbs share; verbs/runner.py walks them in the order that each verb lists."""
+"""Stages that several verbs share; verbs/runner.py runs them in the order of each verb."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PREFIX_MOST = 58  # bytes of generateName that are kept
 
 
 def may_create(api: API, call: Call) -> None:
-    """Who makes an object with a verb that also changes one needs the right to create. Raises Denied."""
+    """Check the right to create, for an update or apply that creates the object. Raises Denied."""
     version = call.version.name
     asked = Attributes("create", call.kind.group, version, call.kind.plural, "", call.namespace, call.name)
     if not api.authorizer.allowed(call.user, asked):
@@ -39,7 +39,10 @@ def may_create(api: API, call: Call) -> None:
 
 
 def fit_namespace(call: Call, metadata: Object) -> None:
-    """The object is in the namespace of the path; a cluster-scoped one in none. Raises BadRequest, or Invalid."""
+    """Check that the object is in the namespace of the path, or in none if cluster-scoped.
+
+    Raises BadRequest or Invalid.
+    """
     if not call.kind.namespaced:
         if metadata.pop("namespace", None) and not call.kind.strategy.metadata.drops_namespace:
             name = metadata.get("name") or ""
@@ -52,7 +55,7 @@ def fit_namespace(call: Call, metadata: Object) -> None:
 
 
 def fit_name(call: Call, metadata: Object) -> None:
-    """The object has the name of the path. Raises BadRequest."""
+    """Check that the object has the name of the path. Raises BadRequest."""
     given = metadata.get("name") or ""
     if not given:
         raise BadRequest(f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided")
@@ -61,14 +64,14 @@ def fit_name(call: Call, metadata: Object) -> None:
 
 
 def generate_name(metadata: Object) -> None:
-    """Make a name from generateName where there is none."""
+    """Set a name from generateName if there is none."""
     prefix = metadata.get("generateName") or ""
     if not metadata.get("name") and prefix:
         metadata["name"] = prefix[:_PREFIX_MOST] + "".join(secrets.choice(_SUFFIX) for _ in range(5))
 
 
 def strip_server_fields(metadata: Object) -> None:
-    """Take away what the server alone says about a new object."""
+    """Remove the fields that only the server sets on a new object."""
     for name in _SERVERS.intersection(metadata):
         del metadata[name]
     if not has("OmittedTimestamps"):
@@ -76,7 +79,7 @@ def strip_server_fields(metadata: Object) -> None:
 
 
 def identify_object(kind: Kind, metadata: Object) -> None:
-    """Set what the server alone says about a new object."""
+    """Set the fields that only the server sets on a new object."""
     metadata["uid"] = uids.make_uid()
     metadata["creationTimestamp"] = clock.now()
     if kind.strategy.has_generation:
@@ -84,7 +87,7 @@ def identify_object(kind: Kind, metadata: Object) -> None:
 
 
 def check_new_revision(write: Write) -> None:
-    """Check that a new object names no resourceVersion but 0. Raises Internal, as a real server does."""
+    """Check that a new object has no resourceVersion except 0. Raises Internal, as a real server does."""
     given = write.obj["metadata"].pop("resourceVersion", "") or ""
     try:
         revision = options_.parse_revision(given) if given else 0
@@ -95,7 +98,7 @@ def check_new_revision(write: Write) -> None:
 
 
 def keep_metadata(metadata: Object, old: Object) -> None:
-    """Restore what an update may leave out or may not change."""
+    """Restore metadata that an update may omit or may not change."""
     metadata["resourceVersion"] = old["resourceVersion"]
     metadata["creationTimestamp"] = old.get("creationTimestamp")  # null where others than servers wrote it to etcd
     if "uid" in old and not metadata.get("uid"):
@@ -111,7 +114,7 @@ def keep_metadata(metadata: Object, old: Object) -> None:
 
 
 def read_revision(metadata: Object) -> int:
-    """The resourceVersion that a client names, 0 for none. Raises Internal for one that is no number."""
+    """Return the client's resourceVersion, 0 for none. Raises Internal for an invalid one."""
     given = metadata.get("resourceVersion") or ""
     try:
         return options_.parse_revision(given) if given else 0
@@ -120,7 +123,7 @@ def read_revision(metadata: Object) -> int:
 
 
 def check_revision(call: Call, metadata: Object, revision: int) -> None:
-    """The client's resourceVersion is the object's. Raises Invalid, Conflict or Internal."""
+    """Check that the client's resourceVersion is the object's. Raises Invalid, Conflict or Internal."""
     wanted = read_revision(metadata)
     kind = call.kind
     if not wanted:
@@ -139,7 +142,7 @@ _PLACES = {"services": "services/specs"}
 
 
 def check_uid(call: Call, metadata: Object, uid: str, *, dry_run: bool = False) -> None:
-    """A uid in the body of an update is a precondition; uid: of the object, "" where there is none. Raises Conflict."""
+    """Check the uid in the body of an update, a precondition. uid: of the object, "" if missing. Raises Conflict."""
     given, kind = metadata.get("uid") or "", call.kind
     if given and given != uid:
         place = f"{kind.group}/{kind.plural}" if kind.custom or kind.group in _GROUPED else kind.plural
@@ -151,41 +154,41 @@ def check_uid(call: Call, metadata: Object, uid: str, *, dry_run: bool = False) 
 
 
 def refuse_invalid(kind: Kind, obj: Object, found: Sequence[FieldError]) -> None:
-    """Raises Invalid where there are errors, in the name of the kind and group that the object says it is of."""
+    """Raise Invalid if there are errors, with the kind and group of the object."""
     if found:
         group = obj["apiVersion"].rpartition("/")[0] if kind.custom else kind.named
         raise Invalid(obj.get("kind") or kind.kind, group, obj["metadata"].get("name") or "", found)
 
 
 def read_body(write: Write) -> None:
-    """Read the object in the body. Raises BadRequest."""
+    """Decode the object in the body. Raises BadRequest."""
     write.given = write.obj = body.read_body(write.call, write.options)
 
 
 def drop_repeated_owners(write: Write, *, by_admission: bool = False) -> None:
-    """Drop owners that are there twice, and tell the client. by_admission: whether admission added them."""
+    """Drop repeated owners, and warn the client. by_admission: admission added them."""
     if write.obj["metadata"].get("ownerReferences"):
         write.call.warnings += objectmeta.dedupe_owners(write.obj["metadata"], by_admission)
 
 
 def drop_owners_repeated_by_admission(write: Write) -> None:
-    """Drop owners that are there twice once admission has changed the object."""
+    """Drop owners that admission repeated."""
     drop_repeated_owners(write, by_admission=True)
 
 
 def fit_to_path(write: Write) -> None:
-    """Check that the object has the namespace and the name of the path. Raises BadRequest or Invalid."""
+    """Check namespace and name of the object against the path. Raises BadRequest or Invalid."""
     fit_namespace(write.call, write.obj["metadata"])
     fit_name(write.call, write.obj["metadata"])
 
 
 def _validate_type(call: Call, obj: Object, old: Object | None = None) -> None:
-    """A custom object is of the kind and version of the path. Raises Invalid."""
+    """Check kind and version of a custom object against the path. Raises Invalid."""
     refuse_invalid(call.kind, obj, validation.validate_type(call.kind, call.version, obj, old))
 
 
 def validate_new(write: Write) -> None:
-    """Check that the new object obeys all rules. Raises Invalid."""
+    """Validate the new object. Raises Invalid."""
     call, obj = write.call, write.obj
     _validate_type(call, obj)
     refuse_invalid(
@@ -197,7 +200,7 @@ def validate_new(write: Write) -> None:
 
 
 def validate_changed(write: Write) -> None:
-    """Count the change, settle whose fields are whose, and check that all rules are obeyed. Raises Invalid."""
+    """Update the generation, set managedFields and validate. Raises Invalid."""
     call, obj, old = write.call, write.obj, write.old
     assert old is not None
     strategy, metadata = call.kind.strategy.below(call.subresource), obj["metadata"]
@@ -223,7 +226,7 @@ def _is_changed(call: Call, strategy: Strategy[Any], obj: Object, old: Object) -
 
 
 def _warn(call: Call, obj: Object, old: Object | None = None) -> None:
-    """Tell the client what is odd about a write that obeys all rules."""
+    """Add the warnings of the kind."""
     metadata = obj["metadata"]
     before = old["metadata"] if old is not None else None
     call.warnings += call.kind.strategy.warnings(call.version, obj, old)
@@ -241,7 +244,7 @@ async def _convert_to_storage(api: API, write: Write) -> None:
 
 
 def _encode(write: Write) -> None:
-    """Make the stored form. Raises Oversized."""
+    """Encode the stored form. Raises Oversized."""
     kind = write.call.kind
     if kind.webhook is None:
         write.obj = kind.strategy.store(kind, write.obj)

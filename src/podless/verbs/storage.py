@@ -1,8 +1,8 @@
-"""The one way into the store: read, attempt, encode, commit; again where somebody else wrote in between.
+"""The only way into the store: read, attempt, encode, commit; again if another write came first.
 
-What changes nothing is not written. A write is there for whoever reads next, and what must follow from it has happened.
-Nothing above the store calls `Store.commit` or `Store.chain` elsewhere (tests/architecture.py).
-Source: GuaranteedUpdate of k8s.io/apiserver.
+A write without changes is not stored. When a write returns, the cache shows it and its follow-up work is done. Only
+this module calls `Store.commit` and `Store.chain` (tests/architecture.py). Source: GuaranteedUpdate of
+k8s.io/apiserver.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ GUARD: ContextVar[Operation | None] = ContextVar("guard", default=None)
 
 
 class Deposed(StoreError):
-    """Another server does this work by now."""
+    """Another server runs the controllers by now."""
 
     def __init__(self) -> None:
         super().__init__("another server does this by now")
 
 
 class Action(Enum):
-    """What may become of an object beside being written: it stays as it is, or goes."""
+    """Outcomes of an attempt besides a write: keep the object as it is, or remove it."""
 
     KEEP = "keep"
     DELETE = "delete"
 
 
 class Next(NamedTuple):
-    """An object as it is to be stored. along: what is committed with it. stored: the same, where it is encoded."""
+    """The new state of an object. along: further keys to commit. stored: the encoded object, if available."""
 
     obj: Object
     along: Along | None = None
@@ -61,14 +61,14 @@ class Next(NamedTuple):
 
 
 class WriteResult(NamedTuple):
-    """The object as it is now, None where it is gone. revision: of the commit, 0 where nothing was written."""
+    """The object after the write, None if removed. revision: of the commit, 0 if nothing was written."""
 
     entry: Entry | None
     revision: int = 0
 
 
 class _Present(NamedTuple):
-    """The state of a key on which a commit failed; record: None where it is absent."""
+    """The state of a key that a commit conflicts with; record: None if absent."""
 
     key: str
     record: Record | None
@@ -79,16 +79,16 @@ Attempt = Callable[[Entry | None], Coroutine[Any, Any, Next | Action]]
 
 
 async def store_new(api: API, kind: Kind, key: str, obj: Object) -> Entry:
-    """Store a new object. Raises Conflicted where the key is in use."""
+    """Store a new object. Raises Conflicted if the key is in use."""
     return await put_object(api, kind, key, encode_stored(kind, obj), None, obj)
 
 
 async def put_object(
     api: API, kind: Kind, key: str, stored: Stored, along: Along | None = None, obj: Object | None = None
 ) -> Entry:
-    """As `store_new`, of an object that is encoded. obj: the same decoded, where what follows is to be told of it.
+    """As `store_new`, for an encoded object. obj: the decoded object, for follow-up work.
 
-    Raises Conflicted, AllocationConflict, or what refuses what goes along.
+    Raises Conflicted, AllocationConflict, or the error of a key that is committed along.
     """
 
     async def write(_: _Present | None) -> Entry:
@@ -99,9 +99,9 @@ async def put_object(
 
 
 async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hooks: bool = True) -> WriteResult:
-    """Have an object changed, made or deleted. hooks: False where the caller is what follows from such writes.
+    """Change, create or remove an object. hooks: False for writes of follow-up work itself.
 
-    Raises what `attempt` raises, or Unavailable where it is overtaken again and again.
+    Raises the error of `attempt`, or Unavailable if other writes come first again and again.
     """
     collection = api.collection(kind)
     if not (collection.loaded and api.cache.fresh):
@@ -136,12 +136,12 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
 
 
 def _frees(wanted: Next | Action) -> bool:
-    """Whether a write is a step on the way of an object out of the store."""
+    """Whether a write is a step in the removal of an object."""
     return wanted is Action.DELETE or (isinstance(wanted, Next) and "deletionTimestamp" in wanted.obj["metadata"])
 
 
 def encode_stored(kind: Kind, obj: Object) -> Stored:
-    """The object as it is stored. Raises Oversized."""
+    """Return the stored form. Raises Oversized."""
     stored = view.encode_object(kind, obj)
     if len(stored.data) > _MOST:
         struct = kind.struct
@@ -152,10 +152,10 @@ def encode_stored(kind: Kind, obj: Object) -> Stored:
 
 
 async def commit_together(api: API, plan: Callable[[], Awaitable[Sequence[Operation]]]) -> int:
-    """Commit what is planned on what is stored now, at once where the store is atomic; nothing follows from it.
+    """Commit a plan for the present state, in one commit if the store is atomic; without follow-up work.
 
-    The plan is made again where it has been overtaken, so it must be right for a state that is half of it, too. Returns
-    the revision, 0 where nothing was planned. Raises Unavailable where it is overtaken again and again.
+    The plan is made again if another write came first, so it must also fit a half-written state. Returns the revision,
+    0 if the plan is empty. Raises Unavailable if other writes come first again and again.
     """
 
     async def write(_: _Present | None) -> int:
@@ -170,9 +170,9 @@ async def commit_together(api: API, plan: Callable[[], Awaitable[Sequence[Operat
 
 
 async def keep_once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
-    """Return a value that the server keeps for itself: the one that is there, or the one that is made and there first.
+    """Return a value that the server keeps for itself: the stored one, or a new one if there is none.
 
-    make: called again where the key was written and deleted in between.
+    make: called again if the key was written and deleted in between.
     """
 
     async def write(present: _Present | None) -> bytes:
@@ -189,10 +189,10 @@ async def keep_once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
 
 
 async def commit_operations(api: State, operations: Sequence[Operation]) -> int:
-    """Commit once, with the condition in GUARD, and return the revision when the cache shows it; nothing follows.
+    """Commit once with the condition in GUARD, and return the revision when the cache shows it; without follow-up work.
 
-    For those who do something else where others were quicker; all others leave that to `put_object`, `update_stored` or
-    `commit_together`. Raises Conflicted, Deposed where the condition no longer holds.
+    For callers that handle a conflict themselves; others use `put_object`, `update_stored` or `commit_together`. Raises
+    Conflicted, and Deposed if the condition no longer holds.
     """
     guard = GUARD.get()
     if guard is None:
@@ -210,10 +210,10 @@ async def commit_operations(api: State, operations: Sequence[Operation]) -> int:
 
 
 async def _repeat(api: State, attempt: Callable[[_Present | None], Awaitable[T]], *, new: str = "") -> T:
-    """Call `attempt` until nobody else writes in between, with what its last commit failed on.
+    """Call `attempt` until no other write comes first, with the state that its last commit conflicted with.
 
-    new: the key of an object to be made. Where it is in use, or what goes along is taken (AllocationConflict), the
-    caller has to choose anew, so both are raised. Raises Unavailable after `_TRIES` calls.
+    new: the key of an object to create. If it is in use, or a key along is taken (AllocationConflict), the caller must
+    choose again, so both are raised. Raises Unavailable after `_TRIES` calls.
     """
     present: _Present | None = None
     for _ in range(_TRIES):
@@ -234,7 +234,7 @@ async def _repeat(api: State, attempt: Callable[[_Present | None], Awaitable[T]]
 def _write(
     api: API, kind: Kind, operation: Operation, along: Along | None, obj: Object | None = None, *, hooks: bool = True
 ) -> Coroutine[Any, Any, int]:
-    """Commit, then run the kind's after-commit hook. obj: what is written, decoded. Raises Conflicted."""
+    """Commit, then run the kind's after-commit hook. obj: the decoded object. Raises Conflicted."""
     follow_up = api.follow_ups.of(kind) if hooks else None
     if follow_up is not None and obj is not None and along is None:
         planned = _follow_up_commits(api, follow_up, operation, obj)
@@ -269,7 +269,7 @@ def _follow_up_commits(api: API, follow_up: FollowUp, operation: Operation, obj:
 async def _commit_chain(
     api: API, operation: Operation, follow_up: FollowUp, obj: Object, planned: FollowUpCommits
 ) -> int:
-    """As `_followed`, with what follows in commits of the same chain."""
+    """As `_write`, with follow-up commits in the same chain."""
     first, *later = await api.store.chain(((operation,), *planned.commits))
     await api.cache.reach(later[-1] if later else first)
     made = _at(planned.obj, later[-1]) if len(later) == len(planned.commits) else _at(obj, first)
@@ -285,7 +285,7 @@ async def _commit_along(api: API, operation: Operation, along: Along) -> int:
 
 
 async def _catch_up(api: State, conflict: Conflicted) -> None:
-    """Wait until the cache shows what a commit has lost against."""
+    """Wait until the cache shows the write that a commit conflicted with."""
     if conflict.current is None:
         await api.cache.refresh()
     else:

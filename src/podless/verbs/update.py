@@ -1,4 +1,4 @@
-"""update: replace an object; and what all changes of an existing object share."""
+"""update: replace an object; and the stages that all changes of an existing object share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ W = TypeVar("W", bound=Write)
 
 
 async def update_object(api: API, call: Call) -> Single:
-    """Replace the object, or its status, by what the body says. Raises what `rewrite_object` does, and BadRequest."""
+    """Replace the object or its status by the body. Raises as `rewrite_object` does, and BadRequest."""
     write = Write(call, options.read_write_options(call, "UpdateOptions"))
     await READ.run(api, write)
     if not await _makes(api, call):
@@ -37,7 +37,7 @@ async def update_object(api: API, call: Call) -> Single:
 
 
 async def _makes(api: API, call: Call) -> bool:
-    """Whether the update makes the object, as some built-in kinds allow."""
+    """Whether the update creates the object, as some built-in kinds allow."""
     strategy = call.kind.strategy
     if call.subresource:
         makes = call.subresource == "status" and strategy.allow_create_on_status("update")
@@ -49,9 +49,9 @@ async def _makes(api: API, call: Call) -> bool:
 
 
 async def rewrite_object(api: API, write: W, change: Stages[W]) -> Single:
-    """Take the object through the stages of a change and store it; again where another write came in between.
+    """Run the object through the stages of a change and store it; again if another write came first.
 
-    Raises NotFound, Conflict, Invalid, or what a stage raises.
+    Raises NotFound, Conflict, Invalid, or the error of a stage.
     """
     write.warned = len(write.call.warnings)
     written = await storage.update_stored(
@@ -61,7 +61,7 @@ async def rewrite_object(api: API, write: W, change: Stages[W]) -> Single:
 
 
 async def attempt_update(api: API, write: W, change: Stages[W], entry: Entry | None) -> Next | Action:
-    """What becomes of the object that is in this state. Raises what `rewrite_object` does."""
+    """Return the outcome of the change for a present state. Raises as `rewrite_object` does."""
     call = write.call
     if entry is None:
         raise call.not_found()
@@ -85,18 +85,18 @@ async def _convert(api: API, write: Write) -> None:
 
 
 def load_object(write: Write) -> Object:
-    """The object as it is now, decoded anew. Raises what view.load does."""
+    """Decode the present object. Raises as view.load_object does."""
     assert write.entry is not None
     return view.load_object(write.call.kind, write.call.version, write.entry)
 
 
 def load_old(write: Write) -> None:
-    """Decode the object as it is now: the checks compare the new state with it, and it stays untouched."""
+    """Decode the present object for comparisons; it stays unchanged."""
     write.old = load_object(write)
 
 
 def replace_object(write: Write) -> None:
-    """Make the object what the client sent. Raises Conflict for another uid, and Unconverted."""
+    """Replace the object by the client's. Raises Conflict for another uid, and Unconverted."""
     call, old = write.call, write.old
     assert old is not None
     obj = view.copy_object(write.given)
@@ -108,13 +108,13 @@ def replace_object(write: Write) -> None:
 
 
 def check_revision(write: Write) -> None:
-    """Check that the resourceVersion that the client names is the object's. Raises Invalid, Conflict or Internal."""
+    """Check that the client's resourceVersion is the object's. Raises Invalid, Conflict or Internal."""
     assert write.entry is not None
     steps.check_revision(write.call, write.obj["metadata"], write.entry.revision)
 
 
 def keep_server_fields(write: Write) -> None:
-    """Keep and reset what the client may not change."""
+    """Restore fields that the client may not change."""
     call, obj, old = write.call, write.obj, write.old
     assert old is not None
     strategy = call.kind.strategy.below(call.subresource)
@@ -128,7 +128,7 @@ def keep_server_fields(write: Write) -> None:
 
 
 def change_stages(*change: Work[W] | Wait[W]) -> Stages[W]:
-    """The stages of a change of an object that is there. change: those that only one verb has."""
+    """Return the stages of a change of an existing object. change: stages of the verb."""
     return Stages[W](
         Wait(_convert, steps.needs_webhook),
         load_old,
@@ -148,7 +148,7 @@ STORED: Final = Stages[Write](*steps.STORED)
 
 
 def _ends(builtin: bool, obj: Object) -> bool:
-    """Whether the object waited for its finalizers and this write takes the last one away."""
+    """Whether this write removes the last finalizer of a deleted object."""
     metadata = obj["metadata"]
     if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
         return False

@@ -1,4 +1,4 @@
-"""watch: what happens to the objects of a list, from now or from a revision on."""
+"""watch: changes of the objects of a list, from now or from a revision."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 
 
 class Seen(NamedTuple):
-    """One event as a watcher sees it. event: what it comes from, None for the initial state."""
+    """One event as a watcher sees it. event: its source, None for the initial state."""
 
     type: str
     entry: Entry
@@ -30,9 +30,9 @@ class Seen(NamedTuple):
 
 
 class View(list[Seen]):
-    """A batch as all watchers of a scope see it who select the same. frames: its bytes, for each form that was asked.
+    """A batch of events, shared by all watchers with the same scope and selectors. frames: its bytes, by form.
 
-    options: of the first of them; it keeps the selectors that the view is known by.
+    options: those of the first watcher, which keep the selectors alive.
     """
 
     __slots__ = ("frames", "options")
@@ -56,11 +56,11 @@ _AFTERWARDS = 1.0  # seconds that a watch goes on after its kind has changed, ab
 
 
 class Watch:
-    """One watch. `prepare` first, then `start`; `stop` ends it.
+    """One watch. Call `prepare`, then `start`; `stop` ends it.
 
-    looks: whether objects are looked into to be shown, which is done in slices where they are long.
-    initial: what is to be sent before all else, found as it is asked for. bookmark_after: whether the end of the
-    initial state is to be marked. begun: what happened up to this revision is in `initial`, or known to the client.
+    looks: objects must be decoded, in slices if they are long. initial: pieces of the initial state, made on demand.
+    bookmark_after: send a bookmark at the end of the initial state. begun: revision up to which `initial` or the client
+    has everything.
     """
 
     def __init__(self, api: API, call: Call, options: ListOptions, collection: WatchCache) -> None:
@@ -93,7 +93,7 @@ class Watch:
 
     @property
     def revision(self) -> int:
-        """The revision that a bookmark would carry now: all that happened up to it has been handed over."""
+        """The revision of a bookmark now: all earlier events have been delivered."""
         if self._early is not None:
             return self.begun
         if self._follower is not None:
@@ -103,7 +103,7 @@ class Watch:
         return self._api.cache.revision
 
     async def prepare(self) -> None:
-        """Find what is to be sent first. Raises Internal for a bad revision, Expired for a forgotten one."""
+        """Find the initial events. Raises Internal for an invalid revision, Expired for a forgotten one."""
         wanted = self._wanted()
         self._follower = self._collection.add_watcher(self._take)
         self.begun = self._api.cache.revision
@@ -127,7 +127,7 @@ class Watch:
         self.initial = (self._see(events[start : start + _TOGETHER]) for start in range(0, len(events), _TOGETHER))
 
     def _chosen(self, entries: Sequence[Entry], match: Match | None) -> Iterator[Sequence[Seen]]:
-        """What is selected of a state; so many are looked at together, and so many bytes where there is a selector."""
+        """Yield the selected objects of a state, in bounded pieces."""
         if match is None:
             for start in range(0, len(entries), _TOGETHER):
                 yield [Seen(ADDED, entry) for entry in entries[start : start + _TOGETHER]]
@@ -151,9 +151,9 @@ class Watch:
             raise Internal(revision_error(given, error)) from None
 
     def start(self, receive: Receive, ended: Callable[[], None], failed: Callable[[APIError], None]) -> None:
-        """Hand every batch of events to `receive` from now on.
+        """Deliver every batch of events to `receive` from now on.
 
-        `ended` is called when the resource goes away, `failed` where objects cannot be shown in the version.
+        `ended` is called when the resource is removed, `failed` if objects cannot be converted.
         """
         self._receive, self._ended, self._failed = receive, ended, failed
         if self._kind.custom:
@@ -166,7 +166,7 @@ class Watch:
             self._take(())
 
     def _look(self) -> None:
-        """End the watch in a moment where its kind is another one now, so that the client lists anew under it."""
+        """End the watch soon if its kind has changed, so that the client lists again."""
         kind = self._api.registry.get(self._kind.group, self._kind.plural)
         if kind is not None and kind is not self._kind and self._expiry is None:
             self._expiry = asyncio.get_running_loop().call_later(_AFTERWARDS, self._expire)
@@ -176,7 +176,7 @@ class Watch:
             self._ended()
 
     def stop(self) -> None:
-        """No more events."""
+        """Deliver no more events."""
         if self._unheard is not None:
             self._unheard()
             self._unheard = None
@@ -215,7 +215,7 @@ class Watch:
             self._work = asyncio.get_running_loop().create_task(self._work_off())
 
     def _renew(self) -> None:
-        """The kind may have changed since the watch began."""
+        """Use the present kind, which may have changed."""
         call, registry = self.call, self._api.registry
         if self._generation == registry.generation:
             return
@@ -232,7 +232,7 @@ class Watch:
         return sum(map(len, self._waiting)) > _WAITING_MOST or sum(map(_size, self._waiting)) > _WAITING_BYTES
 
     async def _work_off(self) -> None:
-        """Have what waits converted and shown, batch by batch, in order."""
+        """Convert and deliver waiting batches, in order."""
         try:
             while self._waiting:
                 events = self._waiting[0]
@@ -253,7 +253,7 @@ class Watch:
         await self._api.converter.ready(self.call.kind, self.call.version, entries)
 
     def _involved(self, events: Sequence[Event]) -> list[Entry]:
-        """The entries that have to be seen in the version of the watch."""
+        """Yield the entries to convert to the version of the watch."""
         if self.call.kind.webhook is None:
             return []
         scope, both = self._scope, self._match is not None
@@ -278,14 +278,14 @@ class Watch:
         self._shown = events[-1].revision
 
     def _view_key(self) -> Any:
-        """What those watchers have in common who see the same of a batch. Equal selectors are mostly one object."""
+        """Return the key that watchers with the same view share. Equal selectors are mostly one object."""
         if self._match is None:
             return self._scope
         call, options = self.call, self.options
         return self._scope, call.version.name, call.kind.changed, id(options.labels), id(options.fields)
 
     def _alike(self, batch: Batch) -> Sequence[Seen]:
-        """The events, shared with all who see the same."""
+        """Return the view of a batch, shared by all watchers with the same view."""
         seen: View | None = batch.views.get(self._view)
         if seen is not None:
             return seen
@@ -295,7 +295,7 @@ class Watch:
         return seen
 
     def _see(self, events: Sequence[Event]) -> list[Seen]:
-        """The events as this watch sees them: what enters its selection is added, what leaves it deleted."""
+        """Return the events of this watch: what enters its selection is added, what leaves it is deleted."""
         scope, match = self._scope, self._match
         seen = []
         for event in events:
@@ -315,7 +315,7 @@ class Watch:
 
 
 def _size(events: Sequence[Event]) -> int:
-    """Bytes of what events show."""
+    """Return the bytes of the objects of events."""
     if isinstance(events, Batch):
         return events.size
     return sum(len(shown.body) for event in events if (shown := event.after or event.before) is not None)

@@ -1,1 +1,1 @@
-"""What the create of a kind that stores nothing answers: reviews, tokens, bindings and evictions."""
+"""Creates of kinds that are never stored: reviews, tokens, bindings and evictions."""

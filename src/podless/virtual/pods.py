@@ -1,4 +1,4 @@
-"""What is done to a pod beside writing it: it is bound to a node, or evicted from one.
+"""Binds pods to nodes, and evicts them.
 
 Source: Kubernetes' pkg/registry/core/pod/storage.
 """
@@ -35,7 +35,7 @@ _MOST_DISRUPTED = 2000
 
 
 async def bind_pod(api: API, call: Call, obj: Object) -> Object:
-    """Say on which node a pod runs. Raises BadRequest, Internal, NotFound or Conflict."""
+    """Set the node of a pod. Raises BadRequest, Internal, NotFound or Conflict."""
     metadata, target = obj["metadata"], obj.get("target") or {}
     if call.kind == BINDINGS:  # the older endpoint, whose bindings name the pod
         pods = api.registry.get("", "pods")
@@ -71,7 +71,7 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
 
 
 def _unbindable(pod: Object, given: Object) -> str:
-    """Why a pod cannot be bound now."""
+    """Return why a pod cannot be bound, "" if it can."""
     metadata, spec, name = pod["metadata"], pod["spec"], pod["metadata"]["name"]
     for key, shown in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
         if given.get(key) and given[key] != metadata.get(key):
@@ -86,7 +86,7 @@ def _unbindable(pod: Object, given: Object) -> str:
 
 
 def set_pod_condition(status: Object, given: Object) -> None:
-    """Set one condition of a pod's status; its time is that of its last change."""
+    """Set a condition in the status of a pod; its time is that of its last change."""
     conditions = status.setdefault("conditions", [])
     before = next((one for one in conditions if one.get("type") == given["type"]), None)
     since = clock.now()
@@ -136,7 +136,7 @@ def _options(call: Call, obj: Object) -> DeleteOptions:
 
 
 async def _spend(api: API, pod: Object, dry_run: bool) -> None:
-    """Take one disruption from the budget of a pod. Raises where there is none."""
+    """Take one disruption from the budget of a pod. Raises an error if there is none."""
     namespace, labels = pod["metadata"]["namespace"], pod["metadata"].get("labels") or {}
     kind = DISRUPTION_BUDGETS
     entries = (await api.loaded(kind)).under(kind.keys.scope(namespace))[0]
@@ -160,7 +160,7 @@ async def _spend(api: API, pod: Object, dry_run: bool) -> None:
 
 
 def _about(selector: Object | None, labels: dict[str, str]) -> bool:
-    """Whether a budget is about a pod with these labels."""
+    """Whether a budget selects these labels."""
     try:
         return selector is not None and selectors.from_object(selector).matches(labels)
     except ValueError:
@@ -168,7 +168,7 @@ def _about(selector: Object | None, labels: dict[str, str]) -> bool:
 
 
 def _unhealthy(pod: Object, budget: Object) -> bool:
-    """Whether a pod does not count, for it is not ready anyway."""
+    """Whether a pod does not count because it is not ready."""
     conditions = (pod.get("status") or {}).get("conditions") or ()
     if any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions):
         return False
@@ -237,7 +237,7 @@ def _too_many(why: str, seconds: int = 0) -> APIError:
 
 
 async def _condemn(api: API, call: Call, chosen: DeleteOptions) -> None:
-    """Say in the status of a pod that it is evicted."""
+    """Set the condition DisruptionTarget of a pod."""
     if chosen.dry_run:
         return
 

@@ -1,4 +1,4 @@
-"""review: a question is created, and the answer is what comes back; nothing is stored.
+"""Reviews: answer a question that a client creates; nothing is stored.
 
 Source: the reviews of authentication.k8s.io/v1 and authorization.k8s.io/v1, and the recorded answers.
 """
@@ -46,9 +46,7 @@ _ONE = "exactly one of nonResourceAttributes or resourceAttributes must be speci
 
 
 class Review(Write):
-    """A question on its way to its answer. question: the call as one to the kind of the question. subject: of an access
-    review, whose rights it is about.
-    """
+    """A review in progress. question: the call as one to the kind. subject: the user of an access review."""
 
     subject: User | None = None
 
@@ -58,7 +56,7 @@ class Review(Write):
 
 
 async def answer_review(api: API, call: Call) -> AnswerDocument:
-    """Answer the question in the body. Raises BadRequest, Invalid, NotFound, Conflict, and what admission raises."""
+    """Answer the review in the body. Raises BadRequest, Invalid, NotFound, Conflict, and errors of admission."""
     known = call.kind.subresource(call.subresource)
     asked = call
     if known is not None and known.kind is not None:
@@ -71,7 +69,7 @@ async def answer_review(api: API, call: Call) -> AnswerDocument:
 
 
 def read_question(write: Review) -> None:
-    """Read the question in the body. Raises BadRequest."""
+    """Decode the review in the body. Raises BadRequest."""
     asked = write.question
     write.obj = body.read_body(asked, write.options)
     if not write.call.subresource:
@@ -81,7 +79,7 @@ def read_question(write: Review) -> None:
 
 
 def check_access(write: Review) -> None:
-    """Check an access review, and note whom it is about. Raises Invalid."""
+    """Validate an access review, and set its subject. Raises Invalid."""
     check = _SUBJECTS.get(write.question.kind)
     if check is not None:
         write.subject = check(write.call, write.obj)
@@ -91,7 +89,7 @@ REVIEW: Final = Stages[Review](PARSE, read_question, admit.MUTATE, admit.VALIDAT
 
 
 async def _self(api: API, call: Call, obj: Object) -> Object:
-    """Who the server takes the client for."""
+    """Answer a SelfSubjectReview."""
     return _head(obj) | {
         "metadata": {"creationTimestamp": clock.now()},
         "status": {"userInfo": call.user.info},
@@ -103,7 +101,7 @@ def _head(obj: Object) -> Object:
 
 
 async def _token(api: API, call: Call, obj: Object) -> Object:
-    """Whose token it is."""
+    """Answer a TokenReview."""
     spec = obj["spec"]
     if not spec.get("token"):
         raise BadRequest("token is required for TokenReview in authentication")
@@ -117,20 +115,20 @@ async def _token(api: API, call: Call, obj: Object) -> Object:
 
 
 def _access(call: Call, obj: Object) -> User:
-    """Whether the client may do something."""
+    """Answer a SelfSubjectAccessReview."""
     _refuse([*_attribute_errors(obj["spec"]), *_metadata_errors(obj)])
     return call.user
 
 
 def _subject_access(call: Call, obj: Object) -> User:
-    """Whether somebody may do something."""
+    """Answer a SubjectAccessReview."""
     spec = obj["spec"]
     _refuse([*_attribute_errors(spec), *_subject_errors(spec), *_metadata_errors(obj)])
     return _subject(spec)
 
 
 def _local_access(call: Call, obj: Object) -> User:
-    """Whether somebody may do something in one namespace."""
+    """Answer a LocalSubjectAccessReview."""
     spec = obj["spec"]
     errors = [*_attribute_errors(spec), *_subject_errors(spec), *_metadata_errors(obj, "namespace")]
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
@@ -145,7 +143,7 @@ def _local_access(call: Call, obj: Object) -> User:
 
 
 def _attribute_errors(spec: Object) -> list[FieldError]:
-    """Either a resource or a path is asked about."""
+    """Require either resourceAttributes or nonResourceAttributes."""
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
     if resource is not None and path is not None:
         detail = "cannot be specified in combination with resourceAttributes"
@@ -156,7 +154,7 @@ def _attribute_errors(spec: Object) -> list[FieldError]:
 
 
 def _selector_errors(resource: Object) -> list[FieldError]:
-    """A selector is given as text or as requirements, of which there may be operators that nobody here knows."""
+    """Validate selectors, which may have unknown operators."""
     errors = []
     for name in ("fieldSelector", "labelSelector"):
         selector = resource.get(name)
@@ -198,13 +196,13 @@ def _metadata_errors(obj: Object, *allowed: str) -> list[FieldError]:
 
 
 def _refuse(errors: Sequence[FieldError]) -> None:
-    """Raises Invalid, which names no kind here."""
+    """Raise Invalid, without a kind."""
     if errors:
         raise Invalid("", GROUP.name, "", errors)
 
 
 def _go(path: Object) -> Object:
-    """Attributes of a path as Go prints them."""
+    """Return nonResourceAttributes as Go prints them."""
     return {"Path": path.get("path", ""), "Verb": path.get("verb", "")}
 
 
@@ -235,7 +233,7 @@ def _decided(api: API, obj: Object, user: User) -> Object:
 
 
 async def _rules(api: API, call: Call, obj: Object) -> Object:
-    """All that the client may do in a namespace."""
+    """Answer a SelfSubjectRulesReview."""
     namespace = obj["spec"].get("namespace", "")
     if not namespace:
         raise BadRequest("no namespace on request")

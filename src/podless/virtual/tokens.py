@@ -1,4 +1,4 @@
-"""A token for a service account: the subresource token.
+"""The subresource token of service accounts.
 
 Source: the TokenRequest API, kubernetes/pkg/registry/core/serviceaccount/storage/token.go, and the recorded answers.
 """
@@ -25,7 +25,7 @@ _OTHER = "must match the service account name if specified"
 
 
 async def request_token(api: API, call: Call, obj: Object) -> Object:
-    """The request with the token in its status. Raises NotFound, Invalid, BadRequest or Conflict."""
+    """Return the TokenRequest with the token in its status. Raises NotFound, Invalid, BadRequest or Conflict."""
     account = (await api.loaded(call.kind)).get(call.key)
     if account is None:
         raise call.not_found()
@@ -53,7 +53,7 @@ async def request_token(api: API, call: Call, obj: Object) -> Object:
 
 
 def _check(call: Call, obj: Object, account: Entry) -> None:
-    """The name comes first, and only there the request is called by that of the account. Raises Invalid."""
+    """Validate the request; only the error for its name uses the name of the account. Raises Invalid."""
     errors = []
     given = obj["metadata"].get("name", "")
     if given and given != account.name:
@@ -69,7 +69,7 @@ def _check(call: Call, obj: Object, account: Entry) -> None:
 
 
 async def _bound(api: API, call: Call, ref: Object | None) -> dict[str, BoundObject]:
-    """What the token is to be bound to, as claims of it name that."""
+    """Return the object that the token is bound to, as claims name it."""
     if ref is None:
         return {}
     kind, version, name = ref.get("kind", ""), ref.get("apiVersion", ""), ref.get("name", "")
@@ -98,7 +98,7 @@ async def _bound(api: API, call: Call, ref: Object | None) -> dict[str, BoundObj
 
 
 async def _read(api: API, plural: str, namespace: str, name: str) -> Object | None:
-    """An object of the core group, None where there is none, or none is served."""
+    """Return an object of the core group, None if it does not exist or is not served."""
     kind = api.registry.get("", plural)
     if kind is None:
         return None

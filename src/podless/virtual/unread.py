@@ -1,4 +1,4 @@
-"""What of the selectors in an access review cannot be read, and is left out, as the answer says.
+"""Warnings for parts of selectors in access reviews that cannot be parsed and are ignored.
 
 Source: kube-apiserver's pkg/registry/authorization/util.
 """
@@ -14,7 +14,7 @@ _PLACE = "spec.resourceAttributes"
 
 
 def unread_warnings(resource: Object) -> list[str]:
-    """One text for each selector of which something is left out."""
+    """Return one text for each selector with an ignored part."""
     found = []
     for name in (_FIELDS, _LABELS):
         selector = resource.get(name) or {}
