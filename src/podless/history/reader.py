@@ -133,8 +133,8 @@ class HistoryReader:
         """Return the next changes, some of which may be out of scope."""
         prefixes = self._prefixes(scope)
         if scope.name and self._is_whole(scope):
-            return await self._log.of_key(prefixes[0] + scope.name, before, after, _BATCH)
-        return await self._log.under(prefixes, before, after, _BATCH)
+            return link_changes(await self._log.of_key(prefixes[0] + scope.name, before, after, _BATCH))
+        return link_changes(await self._log.under(prefixes, before, after, _BATCH))
 
     def _is_whole(self, scope: Scope) -> bool:
         """Whether a scope with a name has all that a key needs."""
@@ -154,3 +154,19 @@ class HistoryReader:
             return [keys.ALL]
         kinds = [kind for kind in self._registry if kind.home is None and kind.namespaced and not kind.virtual]
         return [kind.keys.scope(scope.namespace) for kind in kinds if scope.resource in ("", kind.plural)]
+
+
+def link_changes(batch: list[Written]) -> list[Written]:
+    """Return changes with the states that they replaced, as far as these are the states of others.
+
+    batch: all changes of some keys between two sequence numbers, newest first.
+    """
+    linked, last = list[Written](), dict[str, Written]()
+    for written in reversed(batch):
+        earlier = last.get(written.key)
+        last[written.key] = written
+        if written.replaced is None and earlier is not None and earlier.stored is not None:
+            replaced = Record(earlier.key, earlier.stored, earlier.revision, earlier.created)
+            written = written._replace(replaced=replaced)
+        linked.append(written)
+    return linked[::-1]

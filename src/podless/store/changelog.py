@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Sequence
 
 from podless.store import keys, refusals
@@ -14,6 +16,7 @@ from podless.store.rows import COLUMNS, Row, verify_row
 
 _END = 1 << 62
 _BYTES = 4 << 20  # of values that are read in one go
+_SLICE = 0.005  # seconds of reading in one turn of the loop
 _OF_KEY = "SELECT sequence FROM log WHERE key = ? AND sequence < ? AND sequence > ? ORDER BY revision DESC LIMIT ?"
 _ALL = "SELECT sequence FROM log WHERE sequence < ? AND sequence > ? ORDER BY sequence DESC LIMIT ?"
 # sorted by the key's index first: of what the log has, few rows are under one prefix
@@ -28,10 +31,20 @@ _LAST = "SELECT max(sequence) FROM log WHERE sequence >= ? AND sequence < ? AND 
 
 
 class SQLiteChangeLog:
-    """Reads the changes of one database. Implements contract.ChangeLog."""
+    """Reads the changes of one database, for a few milliseconds at a time. Implements contract.ChangeLog.
 
-    def __init__(self, database: Callable[[], sqlite3.Connection], past: Past, compacted: Callable[[], int]) -> None:
+    hold: has nothing moved or forgotten until what it returns is called.
+    """
+
+    def __init__(
+        self,
+        database: Callable[[], sqlite3.Connection],
+        past: Past,
+        compacted: Callable[[], int],
+        hold: Callable[[], Callable[[], None]],
+    ) -> None:
         self._database = database
+        self._hold = hold
         self._past = past
         self._compacted = compacted
 
@@ -42,31 +55,46 @@ class SQLiteChangeLog:
     async def of_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
         """The newest changes of one key, newest first. Raises StoreError."""
         bounds = (before or _END, after)
-
-        def find(database: sqlite3.Connection) -> list[Place]:
+        try:
+            database = self._database()
             found: list[Place] = [(row[0], 0, 0) for row in database.execute(_OF_KEY, (key, *bounds, most))]
             if len(found) < most:  # what is packed is older than what is not
                 found += self._past.places_of_key(database, key, *bounds, most - len(found))
-            return found
-
-        return self._read(find)
+        except sqlite3.Error as error:
+            raise refusals.of_read(error) from None
+        return await self._read(found)
 
     async def under(self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
         """The newest changes of keys under some prefixes, newest first. Raises StoreError."""
         bounds = (before or _END, after)
-
-        def find(database: sqlite3.Connection) -> list[Place]:
+        let_go = self._hold()  # no row moves meanwhile
+        try:
             found: list[Place] = []
             for prefix in prefixes:
+                database = self._database()
                 if prefix == keys.ALL:
                     rows = database.execute(_ALL, (*bounds, most))
                 else:
                     rows = database.execute(_UNDER, (prefix, keys.prefix_end(prefix), *bounds, most))
                 found += [(row[0], 0, 0) for row in rows]
-                found += self._past.places(database, prefix, *bounds, most)
-            return sorted(found, reverse=True)[:most]
+                packed = self._past.places(database, prefix, *bounds, most)
+                found += await self._merge(prefix, *bounds, most) if packed is None else packed
+            return await self._read(sorted(found, reverse=True)[:most])
+        except sqlite3.Error as error:
+            raise refusals.of_read(error) from None
+        finally:
+            let_go()
 
-        return self._read(find)
+    async def _merge(self, prefix: str, before: int, after: int, most: int) -> list[Place]:
+        merging = self._past.merge_places(self._database(), prefix, before, after, most)
+        while True:
+            try:
+                next(merging)
+            except StopIteration as done:
+                found: list[Place] = done.value
+                return found
+            await asyncio.sleep(0)
+            self._database()  # which is closed meanwhile if the server is
 
     async def revision_at(self, at: int) -> int:
         """The newest revision that was written at or before a time in milliseconds since 1970. Raises Compacted."""
@@ -119,33 +147,49 @@ class SQLiteChangeLog:
                 high = row[0] - 1
         return best
 
-    def state(self, prefix: str, revision: int, after: str = "", most: int = -1) -> tuple[list[Row], str]:
+    async def state(self, prefix: str, revision: int, after: str = "", most: int = -1) -> tuple[list[Row], str]:
         """Return packed rows that were the newest of their keys at a revision, and the last key that was looked at.
 
-        after, most: only of so many keys behind this one. Raises Compacted, StoreError.
+        after, most: only of so many keys behind this one; -1 for all. The last key is "" if there are no more. Raises
+        Compacted, StoreError.
         """
-        horizon = self.horizon(prefix)
-        if revision < horizon:
-            raise Compacted(horizon)
+        rows, left = list[Row](), most
+        let_go = self._hold()
         try:
-            return self._past.state(self._database(), prefix, revision, after, most)
+            while True:
+                horizon = self.horizon(prefix)
+                if revision < horizon:
+                    raise Compacted(horizon)
+                some, after, looked = self._past.state(self._database(), prefix, revision, after, left)
+                rows += some
+                left -= looked if most >= 0 else 0
+                if not after or not left:
+                    return rows, after
+                await asyncio.sleep(0)
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
+        finally:
+            let_go()
 
-    def _read(self, find: Callable[[sqlite3.Connection], list[Place]]) -> list[Written]:
-        """Read changes, as long as their values are not too many bytes."""
+    async def _read(self, places: list[Place]) -> list[Written]:
+        """Read changes, as long as their values are not too many bytes. Raises StoreError."""
+        rows, size, end = list[Row](), 0, time.perf_counter() + _SLICE
+        let_go = self._hold()
         try:
-            database = self._database()
-            rows, size = list[Row](), 0
-            for place in find(database):
-                row = self._row(database, place)
+            for place in places:
+                row = self._row(self._database(), place)
                 rows.append(row)
                 size += len(row[1] or b"")
                 if size > _BYTES:
                     break
-            return list(self._told(database, rows))
+                if time.perf_counter() > end:
+                    await asyncio.sleep(0)
+                    end = time.perf_counter() + _SLICE
+            return list(self._told(self._database(), rows))
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
+        finally:
+            let_go()
 
     def _row(self, database: sqlite3.Connection, place: Place) -> Row:
         sequence, name, revision = place

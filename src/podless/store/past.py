@@ -10,9 +10,11 @@ horizon stay where a later state needs them.
 
 from __future__ import annotations
 
+import heapq
 import sqlite3
+import time
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from podless.store import keys
@@ -48,10 +50,24 @@ _LEVEL = 1  # of zlib: of level 6 states were 4% smaller, and took twice as long
 _ROW = 120  # bytes that a row takes beside its value and its name, about
 _STEP = 128  # rows that one step forgets at the most
 _PERIOD = 1000  # milliseconds between two looks at whether anything must be forgotten
-_LOOKED = 5000  # of a resource's newest rows that are looked at for those of a namespace
+_LOOKED = 1000  # of a resource's newest rows that are looked at for those of a namespace
+_NAMES = 500  # keys whose states are looked for in one go
+_SLICE = 0.005  # seconds after which reading yields
+# a row's revision is not above its sequence number
+_OF_NAME = """
+SELECT sequence, name, revision FROM past WHERE name = ? AND revision < ? AND sequence < ? AND sequence > ?
+ORDER BY revision DESC LIMIT ?
+"""
+_NEWEST = """
+SELECT sequence, name, revision FROM past WHERE resource = ? AND sequence < ? AND sequence > ?
+ORDER BY sequence DESC LIMIT ?
+"""
 _DROP = -1  # in place of a revision: a resource is to be forgotten as a whole
 _CACHED = 4 << 20  # bytes of keyframes that are kept in memory
-
+_NEWEST_WITHIN = f"""
+SELECT sequence, name, revision FROM ({_NEWEST}) JOIN names ON id = name WHERE key >= ? AND key < ?
+ORDER BY sequence DESC LIMIT ?
+"""
 
 # where a change is: its sequence number, and in the past its name and revision; the name is 0 in the log
 Place = tuple[int, int, int]
@@ -352,18 +368,23 @@ class Past:
 
     def state(
         self, database: sqlite3.Connection, prefix: str, revision: int, after: str = "", most: int = -1
-    ) -> tuple[list[Row], str]:
-        """Return packed rows that were the newest of their keys at a revision, and the last key that was looked at.
+    ) -> tuple[list[Row], str, int]:
+        """Return packed rows that were the newest of their keys at a revision, for a few milliseconds.
 
-        after, most: only of so many keys behind this one; the last key is "" where there are no more.
+        after, most: only of so many keys behind this one. Returns also the last key that was looked at, "" if there are
+        no more, and how many keys were.
         """
         names = "SELECT id, key FROM names WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"
         first = max(after + "\0", prefix) if after else prefix
-        looked = database.execute(names, (first, keys.prefix_end(prefix), most)).fetchall()
+        many = min(most, _NAMES) if most >= 0 else _NAMES
+        looked = database.execute(names, (first, keys.prefix_end(prefix), many)).fetchall()
         where, found = "past.name = ? AND revision <= ? ORDER BY revision DESC LIMIT 1", list[Row]()
-        for name, _ in looked:
+        end = time.perf_counter() + _SLICE
+        for number, (name, key) in enumerate(looked, 1):
             found += self._row(database, where, name, revision)
-        return found, looked[-1][1] if len(looked) == most else ""
+            if time.perf_counter() > end:
+                return found, key, number
+        return found, looked[-1][1] if len(looked) == many else "", len(looked)
 
     def places_of_key(self, database: sqlite3.Connection, key: str, before: int, after: int, most: int) -> list[Place]:
         """Return where the newest rows of one key between two sequence numbers are, newest first."""
@@ -371,46 +392,51 @@ class Past:
         return self._of_name(database, name[0], before, after, most) if name is not None else []
 
     def _of_name(self, database: sqlite3.Connection, name: int, before: int, after: int, most: int) -> list[Place]:
-        # a row's revision is not above its sequence number
-        statement = "SELECT sequence, name, revision FROM past WHERE name = ? AND revision < ? AND sequence < ? "
-        statement += "AND sequence > ? ORDER BY revision DESC LIMIT ?"
-        return database.execute(statement, (name, before, before, after, most)).fetchall()
+        return database.execute(_OF_NAME, (name, before, before, after, most)).fetchall()
 
-    def places(self, database: sqlite3.Connection, prefix: str, before: int, after: int, most: int) -> list[Place]:
-        """Return where the newest rows under a prefix between two sequence numbers are, newest first."""
+    def places(
+        self, database: sqlite3.Connection, prefix: str, before: int, after: int, most: int
+    ) -> list[Place] | None:
+        """Return where the newest rows under a prefix between two sequence numbers are, newest first.
+
+        None for a namespace that few of its resource's newest rows are of: `merge_places` finds them.
+        """
         resource = keys.prefix_of(prefix)
         known = [one for one in self._known.values() if resource in ("", "/", one.prefix) and one.rows]
         if prefix in (resource, "", "/"):
-            statement = (
-                "SELECT sequence, name, revision FROM past WHERE resource = ? AND sequence < ? AND sequence > ? "
-            )
-            statement += "ORDER BY sequence DESC LIMIT ?"
-            found = [row for one in known for row in database.execute(statement, (one.number, before, after, most))]
+            found = [row for one in known for row in database.execute(_NEWEST, (one.number, before, after, most))]
             return sorted(found, reverse=True)[:most]
-        return self._within(database, known[0], prefix, before, after, most) if known else []
-
-    def _within(
-        self, database: sqlite3.Connection, resource: Resource, prefix: str, before: int, after: int, most: int
-    ) -> list[Place]:
-        """Return where the newest rows of a namespace are.
-
-        If many of the resource's newest rows are of the namespace, a look at these is enough; else the newest rows of
-        each of its objects are.
-        """
-        bounds = (prefix, keys.prefix_end(prefix))
-        newest = "SELECT sequence, name, revision FROM past WHERE resource = ? AND sequence < ? AND sequence > ? "
-        newest += "ORDER BY sequence DESC LIMIT ?"
+        if not known:
+            return []
         statement = (
-            f"SELECT sequence, name, revision FROM ({newest}) JOIN names ON id = name WHERE key >= ? AND key < ? "
+            f"SELECT sequence, name, revision FROM ({_NEWEST}) JOIN names ON id = name WHERE key >= ? AND key < ? "
         )
-        looked = (resource.number, before, after, _LOOKED)
-        found = database.execute(statement + "ORDER BY sequence DESC LIMIT ?", (*looked, *bounds, most)).fetchall()
-        if len(found) == most:
-            return found
-        found = []
+        looked = (known[0].number, before, after, _LOOKED, prefix, keys.prefix_end(prefix), most)
+        found = database.execute(statement + "ORDER BY sequence DESC LIMIT ?", looked).fetchall()
+        return found if len(found) == most else None
+
+    def merge_places(
+        self, database: sqlite3.Connection, prefix: str, before: int, after: int, most: int
+    ) -> Generator[None, None, list[Place]]:
+        """Return what `places` returns, from the newest rows of each key; yields every few milliseconds."""
+        bounds = (prefix, keys.prefix_end(prefix))
+        heads, end = list[tuple[int, int, int]](), time.perf_counter() + _SLICE
         for (name,) in database.execute("SELECT id FROM names WHERE key >= ? AND key < ?", bounds).fetchall():
-            found += self._of_name(database, name, before, after, most)
-        return sorted(found, reverse=True)[:most]
+            heads += [(-row[0], name, row[2]) for row in self._of_name(database, name, before, after, 1)]
+            if time.perf_counter() > end:
+                yield
+                end = time.perf_counter() + _SLICE
+        heapq.heapify(heads)
+        found: list[Place] = []
+        while heads and len(found) < most:
+            sequence, name, revision = heads[0]
+            found.append((-sequence, name, revision))
+            for row in self._of_name(database, name, -sequence, after, 1):
+                heapq.heapreplace(heads, (-row[0], name, row[2]))
+                break
+            else:
+                heapq.heappop(heads)
+        return found
 
     def row_at(self, database: sqlite3.Connection, name: int, revision: int) -> Row:
         """Return one row. Raises Damaged."""

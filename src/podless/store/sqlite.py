@@ -112,7 +112,7 @@ class SQLiteStore:
         self._past = Past(bounds)
         self._authors = Authors()
         self._records = authors
-        self.changelog = SQLiteChangeLog(self._open_database, self._past, lambda: self._compacted)
+        self.changelog = SQLiteChangeLog(self._open_database, self._past, lambda: self._compacted, self.hold)
         self._watches: list[tuple[str, Deliver]] = []
         self._waiting: list[_Waiting] = []
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -396,7 +396,7 @@ class SQLiteStore:
         records = self._state(prefix, revision)
         if revision >= self._compacted:
             return records
-        packed, _ = self.changelog.state(prefix, revision)
+        packed, _ = await self.changelog.state(prefix, revision)
         return _merged(records, packed)
 
     def _state(self, prefix: str, revision: int) -> list[Record]:
@@ -410,7 +410,7 @@ class SQLiteStore:
         end = rows[-1][0] if len(rows) == most else ""
         if revision >= self._compacted:
             return read_rows(rows), end
-        packed, last = self.changelog.state(prefix, revision, after, most)
+        packed, last = await self.changelog.state(prefix, revision, after, most)
         end = min(filter(None, (end, last)), default="")
         return [one for one in _merged(read_rows(rows), packed) if not end or one.key <= end], end
 
