@@ -29,4 +29,5 @@ FOLDERS = (
     "node",
     "scheduling",
     "storage",
+    "storagemigration",
 )

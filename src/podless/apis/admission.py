@@ -13,6 +13,8 @@ from podless.apis.certificates.admission import (
     CertificateRequester,
     CertificateSigning,
     CertificateSubjectRestriction,
+    ClusterTrustBundleAttest,
+    PodCertificateSigning,
 )
 from podless.apis.core.admission.limitranger import LimitRanger
 from podless.apis.core.admission.namespacelifecycle import NamespaceLifecycle
@@ -56,6 +58,7 @@ def make_plugins(
         RuntimeClass(state),
         CertificateApproval(authorizer),
         CertificateSigning(authorizer),
+        ClusterTrustBundleAttest(authorizer),
         CertificateRequester(),  # of the strategy of its kind there
         CertificateSubjectRestriction(),
         DefaultIngressClass(state),
@@ -65,6 +68,7 @@ def make_plugins(
         ServiceAllocator(state),
         DeviceAccessCheck(state, authorizer),
         EscalationCheck(authorizer),
+        PodCertificateSigning(authorizer),
         DefinitionConflictCheck(state),
         ParameterAccessCheck(state, authorizer),
         # plugins again

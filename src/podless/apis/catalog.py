@@ -24,7 +24,6 @@ REGISTERED = (
     Group("admission.k8s.io", apart=True, unlisted={"v1": "AdmissionReview", "v1beta1": "AdmissionReview"}),
     Group("imagepolicy.k8s.io", apart=True, earlier={"v1alpha1": ""}),
     Group("internal.apiserver.k8s.io", earlier={"v1alpha1": ""}),
-    Group("storagemigration.k8s.io", earlier={"v1beta1": ""}),
 )
 # in the order that discovery lists the kinds of a group
 ALL: tuple[Kind, ...] = tuple(

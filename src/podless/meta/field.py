@@ -29,6 +29,7 @@ TEXTS = {
     "InternalError": "Internal error",
     "FieldValueTypeInvalid": "Invalid value",
 }
+OMITTED = Literal("")  # a value that errors do not show
 _WITHOUT_VALUE = {"FieldValueRequired", "FieldValueForbidden", "FieldValueTooLong", "InternalError"}
 
 
@@ -146,7 +147,7 @@ class FieldError:
         if self.reason not in _WITHOUT_VALUE:
             show = gotext.format_value if release.has("ValuesAsJSON") else gotext.format_syntax
             value = self.value if isinstance(self.value, Literal) else show(self.value)
-            said = f"{said}: {value}"
+            said = f"{said}: {value}" if value else said
         detail = release.word(self.field, detail)
         return f"{said}: {detail}" if detail else said
 

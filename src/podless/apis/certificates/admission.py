@@ -5,17 +5,20 @@ Source: the CertificateApproval, CertificateSigning and CertificateSubjectRestri
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
 from podless.auth.attributes import Attributes
 from podless.auth.authorizer import Authorizer
-from podless.auth.user import MASTERS
+from podless.auth.user import MASTERS, User
 from podless.kinds.kind import Kind
+from podless.meta import field
 from podless.meta.errors import Forbidden
 
 _GROUP, _PLURAL = "certificates.k8s.io", "certificatesigningrequests"
+_BUNDLES, _POD_REQUESTS = "clustertrustbundles", "podcertificaterequests"
+_COLLECTED = ("finalizers", "managedFields", "ownerReferences", "resourceVersion")
 _CLIENT = "kubernetes.io/kube-apiserver-client"
 _MASTERS = f"use of {_CLIENT} signer with {MASTERS} group is not allowed"
 
@@ -74,11 +77,8 @@ class _SignerPermission(Plugin):
     async def validate(self, attr: AdmissionAttributes) -> None:
         assert attr.old is not None
         signer = attr.old["spec"]["signerName"]
-        domain = f"{signer.partition('/')[0]}/*"
-        for name in (signer, domain):
-            asked = Attributes(self.verb, _GROUP, "*", "signers", "", "", name)
-            if self._authorizer.allowed(attr.user, asked):
-                return
+        if _is_signer(self._authorizer, attr.user, self.verb, signer):
+            return
         why = f'user not permitted to {self.verb} requests with signerName "{signer}"'
         raise Forbidden(_PLURAL, _GROUP, attr.name, why)
 
@@ -101,6 +101,63 @@ class CertificateSigning(_SignerPermission):
         assert attr.old is not None
         if _get_outcome(attr.obj) != _get_outcome(attr.old):
             await super().validate(attr)
+
+
+class ClusterTrustBundleAttest(Plugin):
+    """Require the right to attest for the signer of a ClusterTrustBundle."""
+
+    builtin = True
+
+    def __init__(self, authorizer: Authorizer) -> None:
+        self._authorizer = authorizer
+
+    def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        return kind.plural == _BUNDLES and kind.group == _GROUP and operation in (CREATE, UPDATE)
+
+    async def validate(self, attr: AdmissionAttributes) -> None:
+        assert attr.obj is not None
+        signer = attr.obj["spec"].get("signerName")
+        if not signer or (attr.old is not None and _tell_content(attr.obj) == _tell_content(attr.old)):
+            return
+        if not _is_signer(self._authorizer, attr.user, "attest", signer):
+            why = f'user not permitted to attest for signerName "{signer}"'
+            raise Forbidden(_BUNDLES, _GROUP, attr.name, why)
+
+
+class PodCertificateSigning(Plugin):
+    """Require the right to sign for the signer where the status of a PodCertificateRequest changes."""
+
+    builtin = True
+
+    def __init__(self, authorizer: Authorizer) -> None:
+        self._authorizer = authorizer
+
+    def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
+        return kind.plural == _POD_REQUESTS and kind.group == _GROUP and subresource == "status"
+
+    async def allocate(self, attr: AdmissionAttributes) -> None:
+        """Record that the user may not sign."""
+        assert attr.obj is not None
+        assert attr.old is not None
+        signer, user = attr.old["spec"]["signerName"], attr.user
+        if (attr.obj.get("status") or {}) == (attr.old.get("status") or {}):
+            return
+        if not _is_signer(self._authorizer, user, "sign", signer):
+            why = f'User "{user.name}" is not permitted to "sign" for signer "{signer}"'
+            attr.refused.append(field.forbidden("spec.signerName", why))
+
+
+def _is_signer(authorizer: Authorizer, user: User, verb: str, signer: str) -> bool:
+    """Return whether a user may do this in the name of a signer, or of all signers of its domain."""
+    names = signer, f"{signer.partition('/')[0]}/*"
+    asked = (Attributes(verb, _GROUP, "*", "signers", "", "", name) for name in names)
+    return any(authorizer.allowed(user, one) for one in asked)
+
+
+def _tell_content(obj: dict[str, Any]) -> dict[str, Any]:
+    """What matters of an object beside its owners and finalizers, which a garbage collector changes."""
+    kept = {key: value for key, value in obj["metadata"].items() if key not in _COLLECTED}
+    return obj | {"metadata": kept}
 
 
 def _get_outcome(obj: dict[str, object]) -> tuple[object, list[object]]:

@@ -20,6 +20,20 @@ def _decision(obj: Object) -> str:
     return f"{word}{failed}{',Issued' if at(obj, 'status', 'certificate') else ''}"
 
 
+def _signer(obj: Object) -> str:
+    return at(obj, "spec", "signerName", default="") or NONE
+
+
+def _pod_state(obj: Object) -> str:
+    held = [one["type"] for one in each(at(obj, "status", "conditions", default=()))]
+    return next((type_ for type_ in reversed(held) if type_ in ("Issued", "Denied", "Failed")), "Pending")
+
+
+def _told(obj: Object) -> str:
+    told = at(obj, "spec", "unverifiedUserAnnotations", default={})
+    return ",".join(f"{key}={value}" for key, value in sorted(told.items())) or NONE
+
+
 COLUMNS: Columns = {
     "certificatesigningrequests": (
         NAME,
@@ -28,5 +42,15 @@ COLUMNS: Columns = {
         string("Requestor", "CertificateSigningRequestSpec.username"),
         string("RequestedDuration", "CertificateSigningRequestSpec.expirationSeconds", _requested_duration),
         string("Condition", "What has come of the request.", _decision),
-    )
+    ),
+    "clustertrustbundles": (NAME, string("SignerName", "ClusterTrustBundleSpec.signerName", _signer)),
+    "podcertificaterequests": (
+        NAME,
+        string("PodName", "PodCertificateRequestSpec.podName"),
+        string("ServiceAccountName", "PodCertificateRequestSpec.serviceAccountName"),
+        string("NodeName", "PodCertificateRequestSpec.nodeName"),
+        string("SignerName", "PodCertificateRequestSpec.signerName"),
+        string("State", "Whether the request is issued, denied or has failed.", _pod_state),
+        string("UnverifiedUserAnnotations", "PodCertificateRequestSpec.unverifiedUserAnnotations", _told),
+    ),
 }

@@ -16,3 +16,6 @@ SIGNING_REQUESTS = GROUP.kind(
     status=True,
     below=(Subresource("approval", ("get", "patch", "update")),),
 )
+
+TRUST_BUNDLES = GROUP.kind("ClusterTrustBundle", namespaced=False, hash_version="v1beta1", releases="1.37-")
+POD_REQUESTS = GROUP.kind("PodCertificateRequest", status=True, hash_version="v1beta1", releases="1.37-")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.shared.columns import AGE, NAME, Columns, Object, at, string
+from podless.apis.shared.columns import AGE, NAME, Age, Columns, Object, at, string, text
 
 
 def _claim_state(obj: Object) -> str:
@@ -15,6 +15,14 @@ def _claim_state(obj: Object) -> str:
 
 COLUMNS: Columns = {
     "deviceclasses": (NAME, AGE),
+    "devicetaintrules": (
+        NAME,
+        string("Key", "DeviceTaint.key", "spec.taint.key"),
+        string("Value", "DeviceTaint.value", "spec.taint.value"),
+        string("Effect", "DeviceTaint.effect", "spec.taint.effect"),
+        string("TimeAdded", "DeviceTaint.timeAdded", Age(text("spec.taint.timeAdded"))),
+        AGE,
+    ),
     "resourceclaims": (
         NAME,
         string("State", "Whether there are devices for the claim, and whether they are used.", _claim_state),

@@ -18,3 +18,6 @@ DEVICE_CLASSES = _kind("DeviceClass", namespaced=False)
 RESOURCE_CLAIMS = _kind("ResourceClaim", status=True)
 RESOURCE_CLAIM_TEMPLATES = _kind("ResourceClaimTemplate")
 RESOURCE_SLICES = _kind("ResourceSlice", namespaced=False)
+DEVICE_TAINT_RULES = GROUP.kind(
+    "DeviceTaintRule", namespaced=False, status=True, hash_version="v1beta2", releases="1.37-"
+)

@@ -11,10 +11,12 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+from podless.apis.features import RECORDED
 from podless.apis.schemes import find_scheme
 from podless.kinds.kind import Kind, Scale, Subresource, Version
 from podless.kinds.late import NOT_YET, LateKind
 from podless.kinds.strategy import Strategy
+from podless.runtime.release import covers
 from podless.structs.structfiles import find_home, folder_of, load_struct
 from podless.structs.structs import Struct
 
@@ -80,10 +82,13 @@ class Group:
         return kind
 
     def registered(self) -> dict[str, list[str]]:
-        """Return the names of all kinds and lists that a real server's decoder knows, by version."""
+        """Return the names of all kinds and lists that a real server's decoder knows, by version.
+
+        Kinds that only newer releases have than the recorded one are not among them.
+        """
         found: dict[str, list[str]] = {}
         for kind in (*self.kinds, *self.sent):
-            for version in kind.versions:
+            for version in (one for one in kind.versions if covers(one.releases, RECORDED)):
                 found.setdefault(version.name, []).extend(_listed(kind.kind, virtual=kind.virtual))
         for name, nouns in self.earlier.items():
             found[name] = found["v1"] if nouns == "*" else [one for noun in nouns.split() for one in _listed(noun)]

@@ -35,16 +35,24 @@ def find_key_pair_fault(certificate: bytes, key: bytes) -> str:
 
 def read_pem_blocks(text: bytes) -> Iterator[tuple[str, bytes]]:
     """Type and contents of the PEM blocks, line by line; what is not sound is passed over."""
-    type_, body = b"", list[bytes]()
+    return ((type_, der) for type_, der, _ in read_pem_headers(text))
+
+
+def read_pem_headers(text: bytes) -> Iterator[tuple[str, bytes, bool]]:
+    """As `read_pem_blocks`, and whether the block has headers."""
+    type_, body, has_headers = b"", list[bytes](), False
     for line in each(text.splitlines()):
         line = line.rstrip()
         if line.startswith(_BEGIN) and line.endswith(b"-----"):
-            type_, body = line[len(_BEGIN) : -5], []
+            type_, body, has_headers = line[len(_BEGIN) : -5], [], False
         elif type_ and line == b"%b%b-----" % (_END, type_):
             with contextlib.suppress(binascii.Error):
-                yield type_.decode("utf-8", "replace"), base64.b64decode(b"".join(body), validate=True)
+                der = base64.b64decode(b"".join(body), validate=True)
+                yield type_.decode("utf-8", "replace"), der, has_headers
             type_ = b""
-        elif type_ and b":" not in line:  # a header, as old keys have them
+        elif type_ and b":" in line:  # a header, as old keys have them
+            has_headers = True
+        elif type_:
             body.append(line)
 
 

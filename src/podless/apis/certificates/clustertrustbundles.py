@@ -1,0 +1,105 @@
+"""ClusterTrustBundle. Source: Kubernetes' pkg/apis/certificates/validation (ValidateClusterTrustBundle)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from podless.apis.certificates.certificatesigningrequests import CERTIFICATE, signer_name
+from podless.apis.shared.checks import Errors
+from podless.apis.shared.immutable import validate_immutable
+from podless.apis.shared.keypair import read_pem_headers
+from podless.apis.shared.typed import TypedStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.meta import field, names
+from podless.runtime.jsonobject import Object
+
+_MOST = 1 << 20  # bytes
+_HIDDEN = "<value omitted>"
+
+
+class TrustBundleStrategy(TypedStrategy):
+    """Certificates of authorities. The name of a bundle says which signer it is for."""
+
+    allow_unconditional_update = False
+    metadata = MetadataPolicy(on_update=(1, 1))
+    selects = frozenset({"spec.signerName"})
+
+    def name_errors(self, name: str, prefix: bool) -> list[str]:
+        return []  # depends on the signer: validate_create looks at it
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        return [*_validate_names(obj), *_validate_bundle(obj["spec"]["trustBundle"])]
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        errors = [*_validate_names(obj)]
+        new, before = obj["spec"], old["spec"]
+        if new["trustBundle"] != before["trustBundle"]:
+            errors += _validate_bundle(new["trustBundle"])
+        signers = new.get("signerName", ""), before.get("signerName", "")
+        return [*errors, *validate_immutable("spec.signerName", *signers)]
+
+    def fields(self, version: Version, obj: Object) -> dict[str, str]:
+        return {"spec.signerName": obj["spec"].get("signerName", "")}
+
+
+def _validate_names(obj: Object) -> Errors:
+    name, signer = obj["metadata"]["name"], obj["spec"].get("signerName") or ""
+    yield from field.invalid_details("metadata.name", name, _name_faults(name, signer))
+    if signer:
+        yield from signer_name(signer, "spec.signerName")
+
+
+def _name_faults(name: str, signer: str) -> list[str]:
+    if not signer:
+        if ":" in name:
+            return ['ClusterTrustBundle without signer name must not have ":" in its name']
+        return names.check_subdomain(name)
+    prefix = f"{signer.replace('/', ':')}:"
+    if not name.startswith(prefix):
+        return [f"ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}"]
+    return names.check_subdomain(name.removeprefix(prefix))
+
+
+def _validate_bundle(bundle: str) -> Errors:
+    path = "spec.trustBundle"
+    if len(bundle.encode()) > _MOST:
+        yield field.too_long(path, _MOST)
+        return
+    places: dict[bytes, list[int]] = {}
+    is_sound = True
+    for place, (sort, der, has_headers) in enumerate(read_pem_headers(bundle.encode())):
+        if fault := _find_fault(sort, der, has_headers):
+            is_sound = False
+            yield field.invalid(path, _HIDDEN, f"entry {place} {fault}")
+        else:
+            places.setdefault(der, []).append(place)
+    if is_sound:
+        yield from (field.invalid(path, _HIDDEN, text) for text in _find_repeats(places))
+
+
+def _find_repeats(places: dict[bytes, list[int]]) -> Iterator[str]:
+    if not places:
+        yield "at least one trust anchor must be provided"
+    for found in places.values():
+        if len(found) > 1:
+            yield f"duplicate trust anchor (indices [{' '.join(map(str, found))}])"
+
+
+def _find_fault(sort: str, der: bytes, has_headers: bool) -> str:
+    """Return what is wrong with a block, "" if it is the certificate of an authority."""
+    from cryptography import x509
+
+    if sort != CERTIFICATE:
+        return f"has bad block type: {sort}"
+    if has_headers:
+        return "has PEM block headers"
+    try:
+        certificate = x509.load_der_x509_certificate(der)
+        constraints = [one.value for one in certificate.extensions if isinstance(one.value, x509.BasicConstraints)]
+    except Exception:  # whatever is wrong with the bytes, it has names of many libraries
+        return "does not parse as X.509"
+    return "" if constraints and constraints[0].ca else "does not have the CA bit set"
+
+
+STRATEGY = TrustBundleStrategy()

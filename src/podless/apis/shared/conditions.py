@@ -1,0 +1,66 @@
+"""Conditions of metav1. Source: ValidateConditions in k8s.io/apimachinery's pkg/apis/meta/v1/validation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from string import ascii_letters, digits
+from typing import Final
+
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.meta import field
+from podless.runtime.jsonobject import Object
+from podless.runtime.meter import each
+
+_STATUSES: Final = ("False", "True", "Unknown")
+_LETTERS: Final = frozenset(ascii_letters)
+_INNER: Final = _LETTERS | frozenset(f"{digits}_,:")
+_REASON_FAULT: Final = (
+    "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric"
+    " characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or"
+    " 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is"
+    " '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')"
+)
+_REASON_MOST, _MESSAGE_MOST = 1 << 10, 1 << 15  # bytes
+
+
+def validate_conditions(conditions: Sequence[Object] | None, path: str) -> Errors:
+    """Validate a list of conditions, each type of which may be there once."""
+    seen = set[str]()
+    for place, condition in enumerate(each(conditions or ())):
+        where, type_ = f"{path}[{place}]", condition.get("type") or ""
+        if type_ in seen:
+            yield field.duplicate(where, type_)
+        seen.add(type_)
+        yield from _validate_condition(condition, type_, where)
+
+
+def find_true(conditions: Sequence[Object] | None, *types: str) -> str:
+    """Return the first of these types that is True, "" if none is."""
+    held = {one.get("type") for one in each(conditions or ()) if one.get("status") == "True"}
+    return next((type_ for type_ in types if type_ in held), "")
+
+
+def _validate_condition(condition: Object, type_: str, path: str) -> Errors:
+    status, reason = condition.get("status") or "", condition.get("reason") or ""
+    if type_:
+        yield from checks.label_key(f"{path}.type", type_)
+    else:
+        yield field.required(f"{path}.type", "is required")
+    if not status:
+        yield field.required(f"{path}.status")
+    elif status not in _STATUSES:
+        yield field.not_supported(f"{path}.status", status, _STATUSES)
+    if (generation := condition.get("observedGeneration") or 0) < 0:
+        yield field.invalid(f"{path}.observedGeneration", generation, "must be greater than or equal to zero")
+    if condition.get("lastTransitionTime") is None:
+        yield field.required(f"{path}.lastTransitionTime")
+    if not reason:
+        yield field.required(f"{path}.reason")
+    else:
+        if reason[0] not in _LETTERS or reason[-1] in ",:" or not _INNER.issuperset(reason):
+            yield field.invalid(f"{path}.reason", reason, _REASON_FAULT)
+        if len(reason.encode()) > _REASON_MOST:
+            yield field.too_long(f"{path}.reason", _REASON_MOST)
+    if len((condition.get("message") or "").encode()) > _MESSAGE_MOST:
+        yield field.too_long(f"{path}.message", _MESSAGE_MOST)

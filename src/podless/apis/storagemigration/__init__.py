@@ -1,0 +1,1 @@
+"""The group storagemigration.k8s.io."""

@@ -1,0 +1,31 @@
+"""Printer columns of storagemigration.k8s.io."""
+
+from __future__ import annotations
+
+from podless.apis.shared.columns import Columns, Object, at, string
+from podless.runtime.meter import each
+
+_STATES = ("Running", "Failed", "Succeeded")
+
+
+def _resource(obj: Object) -> str:
+    resource = at(obj, "spec", "resource", default={})
+    group = resource.get("group")
+    return f"{resource.get('resource', '')}.{group}" if group else str(resource.get("resource", ""))
+
+
+def _state(obj: Object) -> str:
+    state = "Unknown"
+    for one in each(at(obj, "status", "conditions", default=())):
+        if one.get("status") == "True" and one.get("type") in _STATES:
+            state = one["type"]
+    return state
+
+
+COLUMNS: Columns = {
+    "storageversionmigrations": (
+        string("Name", "meta/ObjectMeta.name", "metadata.name"),
+        string("Resource", "GroupResource to migrate", _resource),
+        string("Status", "Status of the migration", _state),
+    )
+}

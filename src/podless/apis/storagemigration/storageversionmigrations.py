@@ -1,0 +1,84 @@
+"""StorageVersionMigration. Source: Kubernetes' pkg/apis/storagemigration/validation."""
+
+from __future__ import annotations
+
+from podless.apis.shared.carried import keep_metadata
+from podless.apis.shared.checks import Errors
+from podless.apis.shared.conditions import find_true, validate_conditions
+from podless.apis.shared.immutable import immutable_error
+from podless.apis.shared.typed import StatusStrategy
+from podless.kinds.kind import Kind, Version
+from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.meta import field, names
+from podless.meta.objectmeta import IMMUTABLE
+from podless.runtime.jsonobject import Object
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+MIGRATION_SPEC = load_struct("storagemigration/v1", "StorageVersionMigrationSpec")
+CONDITION = load_struct("meta/v1", "Condition")
+
+_DONE = {"Succeeded": "Success", "Failed": "Failed"}  # conditions, and what messages call them
+_BOTH = "Both success and failed conditions cannot be true at the same time"
+
+
+class MigrationStrategy(StatusStrategy):
+    """The resource stays what it is, and what has ended stays so."""
+
+    allow_unconditional_update = False
+    metadata = MetadataPolicy(on_update=(0, 1), on_status=(1, 1), status_keeps_all=True)
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        super().prepare_status(version, obj, old)
+        keep_metadata(obj, old)
+
+    def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
+        return [*_validate_resource((obj.get("spec") or {}).get("resource") or {})]
+
+    def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        spec = obj.get("spec") or {}
+        errors = [*_validate_resource(spec.get("resource") or {})]
+        if spec != (old.get("spec") or {}):
+            errors.append(immutable_error("spec", gostructs.format_struct(MIGRATION_SPEC, spec)))
+        return errors
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        return [*_validate_status(obj.get("status") or {}, old.get("status") or {})]
+
+
+def _validate_resource(resource: Object) -> Errors:
+    path, name, group = "spec.resource", resource.get("resource") or "", resource.get("group") or ""
+    if not name:
+        yield field.required(f"{path}.resource", "resource is required to be set")
+    elif faults := names.label_1035(name):
+        yield field.invalid(f"{path}.resource", name, ",".join(faults))
+    if group and (faults := names.check_subdomain(group)):
+        yield field.invalid(f"{path}.group", group, ",".join(faults))
+
+
+def _validate_status(status: Object, old: Object) -> Errors:
+    revision, before = status.get("resourceVersion") or "", old.get("resourceVersion") or ""
+    if revision and (fault := _revision_fault(revision)):
+        yield field.invalid("status.resourceVersion", revision, fault)
+    conditions = status.get("conditions") or []
+    yield from validate_conditions(conditions, "status.conditions")
+    if before and before != revision:
+        yield field.invalid("status.resourceVersion", revision, IMMUTABLE)
+    ended = [type_ for type_ in _DONE if find_true(conditions, type_)]
+    shown = gostructs.format_structs(CONDITION, conditions or None)
+    if len(ended) == len(_DONE):
+        yield field.invalid("status.conditions", shown, _BOTH)
+    for type_, word in _DONE.items():
+        if find_true(old.get("conditions"), type_) and type_ not in ended:
+            text = f"{word} condition cannot be set to false once it is true"
+            yield field.invalid("status.conditions", shown, text)
+
+
+def _revision_fault(revision: str) -> str:
+    """Return why a text is no resource version, "" if it is one."""
+    if revision.isascii() and revision.isdigit() and not revision.startswith("0"):
+        return ""
+    return f"resource version is not well formed: {revision}"
+
+
+STRATEGY = MigrationStrategy()
