@@ -272,3 +272,26 @@ def test_fields_of_a_newer_release_come_back_with_it(tmp_path: Path) -> None:
         _, seen = _Asked(server).send("GET", path)
         assert seen["metadata"]["labels"] == {"written": "by-1.33"}
         assert "hostnameOverride" not in seen["spec"]
+
+
+@pytest.mark.parametrize(("release", "known"), [("1.30", False), ("1.33", True)])
+def test_rules_of_the_first_releases(release: str, known: bool) -> None:
+    bindings = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
+    matching = {"namespaceSelector": {"matchLabels": {"\n": "x"}}}
+    spec = {"policyName": "p", "validationActions": ["Deny"], "matchResources": matching}
+    with Server(tls=False, kubernetes_version=release, default_accounts=False) as server:
+        asked = _Asked(server)
+        status, _ = asked.send("GET", "/api/v1/services?fieldSelector=spec.type%3DNodePort")
+        assert status == (200 if known else 400)
+        _, told = asked.send("POST", bindings, {"metadata": {"name": "b"}, "spec": spec})
+        resources = "matchResources" if known else "matchResouces"
+        (cause,) = told["details"]["causes"]
+        assert cause["field"] == f"spec.{resources}.namespaceSelector.matchLabels"
+        client = {"url": "https://x.example.com", "caBundle": "Cg=="}
+        webhook = {"conversionReviewVersions": ["v1"], "clientConfig": client}
+        definition = _definition()
+        definition["spec"]["conversion"] = {"strategy": "Webhook", "webhook": webhook}
+        assert asked.send("POST", CRDS, definition)[0] == 201
+        _, seen = asked.send("GET", f"{CRDS}/gears.example.com")
+        established = {one["type"]: one["status"] for one in seen["status"]["conditions"]}["Established"]
+        assert established == ("False" if known else "True")

@@ -67,6 +67,10 @@ CHANGES: Final[Mapping[str, str]] = {
     "CELSizesOfConversions": "1.33-",  # by dyn, and those of optional numbers, are known to estimates of costs
     "CELCostOfOpaqueEquality": "1.32-",  # is one unit
     "CELPlainKeywords": "1.32-",  # are names of fields without their escape
+    "OneStatus": "1.31-",  # in OpenAPI; resource.k8s.io/v1alpha2 had one, too
+    "ServiceSelectors": "1.31-",  # for the type and the address of services
+    "CheckedBundles": "1.31-",  # of certificates, in definitions
+    "MatchResourcesPath": "1.32-",  # of policy bindings is spelled right in errors
     "StatusPaths": "1.31-",  # of errors in the status of custom objects begin with it
     "LowerYAMLErrors": "1.31-",  # of keys that are no text
     "FixedQOSClass": "1.32-",  # is kept, and must not change in the status of pods

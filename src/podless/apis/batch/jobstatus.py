@@ -45,10 +45,10 @@ def validate_job_status(obj: Object, old: Object) -> list[FieldError]:
     new, before = _State(obj), _State(old)
     errors = checks.all_nonnegative(new.status, "status", _COUNTS)
     if not has("JobManagedBy"):  # nobody but the server's own controller is expected to write it
-        return [*errors, *_uncounted(new)]
+        return [*errors, *_uncounted(new), *_conditions(new), *_met(new, before)]
     for part in (_uncounted(new), _outcome(new, before), _times(new, before), _finished(new, before)):
         errors += part
-    return [*errors, *_indexes(new, before), *_conditions(new), *_transitions(new, before)]
+    return [*errors, *_indexes(new, before), *_conditions(new), *_transitions(new, before), *_met(new, before)]
 
 
 def _wrong(text: str) -> FieldError:
@@ -149,10 +149,15 @@ def _ready(new: _State, old: _State) -> Iterator[FieldError]:
 
 
 def _conditions(new: _State) -> Iterator[FieldError]:
+    is_met = _MET in new.true and not has("JobManagedBy")
+    if is_met and new.spec.get("completionMode") != INDEXED:
+        yield _wrong("cannot set SuccessCriteriaMet to NonIndexed Job")
     if {_MET, _FAILED} <= new.true:
         yield _wrong("cannot set SuccessCriteriaMet=True and Failed=true conditions")
     if {_MET, _FAILING} <= new.true:
         yield _wrong("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions")
+    if is_met and new.spec.get("successPolicy") is None:
+        yield _wrong("cannot set SuccessCriteriaMet=True for Job without SuccessPolicy")
     if new.spec.get("successPolicy") is not None and _DONE in new.true and _MET not in new.true:
         yield _wrong("cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True")
 
@@ -172,6 +177,9 @@ def _transitions(new: _State, old: _State) -> Iterator[FieldError]:
         yield field.invalid("status.completionTime", ended, "completionTime cannot be mutated")
     if before.get("startTime") is not None and _differs(new, old, "startTime") and not spec.get("suspend"):
         yield field.required("status.startTime", "startTime cannot be removed for unsuspended job")
+
+
+def _met(new: _State, old: _State) -> Iterator[FieldError]:
     if _MET in old.true - new.true:
         yield _wrong("cannot disable the SuccessCriteriaMet=True condition")
     if _DONE in old.true and _MET in new.true - old.true:

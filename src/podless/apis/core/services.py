@@ -18,6 +18,7 @@ from podless.runtime.release import has
 
 _AFFINITY_SECONDS = 10800
 _ADDRESSED = ("ClusterIP", "NodePort", "LoadBalancer")
+_SELECTS = frozenset({"spec.clusterIP", "spec.type"})
 
 
 class ServiceStrategy(TypedStrategy):
@@ -26,7 +27,11 @@ class ServiceStrategy(TypedStrategy):
     allow_create_on_update = True
     metadata = MetadataPolicy(on_update=(0, 1))
     rearranged = True
-    selects = frozenset({"spec.clusterIP", "spec.type"})
+
+    @property
+    def selects(self) -> frozenset[str]:  # type: ignore[override]
+        """The fields that services can be selected by."""
+        return _SELECTS if has("ServiceSelectors") else frozenset()
 
     def allow_create_on_status(self, verb: str) -> bool:
         return True  # a real server forgot to refuse it

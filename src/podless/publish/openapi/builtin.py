@@ -88,7 +88,10 @@ def _standard(release: Release) -> dict[str, Schema]:
     for name in _STANDARD:
         walk.name(load_struct("meta/v1", name, release))
     walk.found[META + "Patch"] = describe_field(texts.META, "Patch") | {"type": "object"}
-    walk.found[META + "Status"] |= _named("", "Status", "v1")
+    status = _named("", "Status", "v1")
+    if not release.has("OneStatus"):
+        status = {name: [*one, *_named("resource.k8s.io", "Status", "v1alpha2")[name]] for name, one in status.items()}
+    walk.found[META + "Status"] |= status
     return dict(sorted(walk.found.items()))
 
 

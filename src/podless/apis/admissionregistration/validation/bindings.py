@@ -10,6 +10,7 @@ from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 _ACTIONS = ("Audit", "Deny", "Warn")
 _NOT_FOUND = ("Deny", "Allow")
@@ -31,9 +32,10 @@ def check_binding(binding: Object, *, mutating: bool) -> list[FieldError]:
     if spec.get("paramRef") is not None:
         errors += _check_params(spec["paramRef"], f"{path}.paramRef")
     if spec.get("matchResources") is not None:
-        errors += rules.check_matching(spec["matchResources"], f"{path}.matchResources")
+        where = f"{path}.matchResources" if has("MatchResourcesPath") else f"{path}.matchResouces"
+        errors += rules.check_matching(spec["matchResources"], where)
         if mutating:
-            errors += rules.check_changing(spec["matchResources"], f"{path}.matchResources")
+            errors += rules.check_changing(spec["matchResources"], where)
     return errors if mutating else errors + _check_actions(spec.get("validationActions") or [], path)
 
 
