@@ -11,8 +11,8 @@ from podless.admission.subject import Subject
 from podless.apis.admissionregistration.validation.webhooks import check_hook
 from podless.auth.user import User
 from podless.codec import serializer
-from podless.hooks import CONVERT, SUBRESOURCE
-from podless.hooks.pool import HookFailed
+from podless.hooks import CONVERT, SUBRESOURCE, VALIDATE
+from podless.hooks.pool import HookFailed, Parts
 from podless.hooks.worker import ACCEPTED
 from podless.kinds.kind import Version
 from podless.meta.errors import Timeout
@@ -40,25 +40,29 @@ def check_declaration(declared: Mapping[str, Any]) -> None:
 
 
 async def call_hook(
-    hooks: LoadedHooks, kind: str, given: Mapping[str, Any], client: WebhookClient, subject: Subject, version: Version
+    hooks: LoadedHooks, declared: Mapping[str, Any], client: WebhookClient, subject: Subject, version: Version
 ) -> Verdict:
-    """Ask a hook about a write, whose object it sees in a version. given: its declaration.
+    """Ask a hook about a write, whose object it sees in a version. declared: as the hook describes itself.
 
     Raises CallFailed, ConversionFailed where the object cannot be had so, and Timeout where the time of the whole
     request is over.
     """
-    request = subject.request(version)
-    request["object"] = await subject.shown(subject.attr.obj, version)
-    request["oldObject"] = await subject.shown(subject.attr.old, version)
-    raw = serializer.encode_json({"kind": kind, "hook": given["name"], "request": request})
-    answer = await run_hook(hooks, kind, given, raw, subject.attr.user)
+    kind, takes, attr = declared["kind"], declared["takes"], subject.attr
+    obj = await subject.shown(attr.obj, version)
+    old = await subject.shown(attr.old, version) if "old" in takes else None
+    parts = (
+        serializer.encode_json(subject.request(version)) if "request" in takes else b"",
+        serializer.encode_json(obj) if obj is not None and (kind != VALIDATE or "obj" in takes) else b"",
+        serializer.encode_json(old) if old is not None else b"",
+    )
+    answer = await run_hook(hooks, kind, declared["given"], parts, attr.user)
     if answer is None or answer == ACCEPTED:
         return _ACCEPT
     return await client.read(answer, _read_verdict)
 
 
-async def run_hook(hooks: LoadedHooks, kind: str, given: Mapping[str, Any], raw: bytes, user: User) -> bytes | None:
-    """Return what a hook answers, None if it is gone. given: its declaration. raw: what it is asked. user: who asks.
+async def run_hook(hooks: LoadedHooks, kind: str, given: Mapping[str, Any], parts: Parts, user: User) -> bytes | None:
+    """Return what a hook answers, None if it is gone. given: its declaration. parts: what it is asked. user: who asks.
 
     Raises CallFailed, and Timeout if the time of the whole request is over.
     """
@@ -66,7 +70,7 @@ async def run_hook(hooks: LoadedHooks, kind: str, given: Mapping[str, Any], raw:
     if until is not None:
         seconds = min(seconds, max(until - time.monotonic(), 0.0))
     try:
-        answer = await hooks.call(kind, given["name"], raw, seconds)
+        answer = await hooks.call(kind, given["name"], parts, seconds)
     except HookFailed as failed:
         if until is not None and time.monotonic() >= until - TICK:
             raise Timeout("request did not complete within requested timeout") from None

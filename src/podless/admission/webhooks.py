@@ -73,14 +73,13 @@ class LocalHook(Webhook):
 
     def __init__(self, hooks: LoadedHooks, place: int, declared: Object) -> None:
         super().__init__("hooks", place, declared["given"])
-        self._hooks = hooks
-        self._kind = declared["kind"]
-        self.key = "hooks", self._kind, self.name
-
-    async def call(self, client: WebhookClient, subject: Subject, version: Version) -> Verdict:
         from podless.admission.localhooks import call_hook
 
-        return await call_hook(self._hooks, self._kind, self.given, client, subject, version)
+        self._call = partial(call_hook, hooks, declared)
+        self.key = "hooks", declared["kind"], self.name
+
+    async def call(self, client: WebhookClient, subject: Subject, version: Version) -> Verdict:
+        return await self._call(client, subject, version)
 
 
 class _Webhooks(Plugin):

@@ -135,7 +135,13 @@ class Hook:
 
     def describe(self) -> Object:
         """Return all that the server needs to know of the hook, as JSON."""
-        return {"kind": self.kind, "name": self.name, "given": self.given, "async": self.is_async}
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "given": self.given,
+            "async": self.is_async,
+            "takes": sorted(self.takes),
+        }
 
 
 def validate(*resources: str, **options: Any) -> Callable[[F], F]:

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from podless.hooks import CONVERT, DEFAULT, MUTATE, SUBRESOURCE, VALIDATE, Hook, check_names, find_hooks
-from podless.hooks.pool import HookFailed, LoadFailed, Pool
+from podless.hooks.pool import HookFailed, LoadFailed, Parts, Pool
 from podless.runtime.jsonobject import Object
 
 log = logging.getLogger("podless")
@@ -78,12 +78,12 @@ class LoadedHooks:
         """Those that answer subresources of a definition."""
         return [one["given"] for one in self.declared(SUBRESOURCE) if one["given"]["resource"] == resource]
 
-    async def call(self, kind: str, name: str, raw: bytes, seconds: float) -> bytes | None:
+    async def call(self, kind: str, name: str, parts: Parts, seconds: float) -> bytes | None:
         """What a hook answers; None where it was taken away meanwhile. Raises HookFailed."""
         pool = self._pool
         if pool is None:
             raise HookFailed("the server is stopping")
-        return await pool.call(kind, name, raw, seconds) if pool.has(kind, name) else None
+        return await pool.call(kind, name, parts, seconds) if pool.has(kind, name) else None
 
     async def _load(self) -> Pool:
         pool = Pool(self._sources, self._own)

@@ -19,7 +19,7 @@ from typing import cast
 
 from podless.codec import serializer
 from podless.hooks import Hook, worker
-from podless.hooks.worker import CANCEL, CONVERTED_MOST, FAILED, GIVEN, TOLD
+from podless.hooks.worker import CANCEL, CONVERTED_MOST, FAILED, GIVEN, PARTS, TOLD
 from podless.runtime.jsonobject import Object
 
 log = logging.getLogger("podless")
@@ -32,6 +32,9 @@ _CANCEL = 1.0  # seconds that a coroutine has to end after it was cancelled
 _LOAD = 60.0  # seconds that hooks may take to load
 _REST = 1.0  # seconds before a worker that could not be started is tried again
 _START = "import sys; sys.path[:] = {path!r}; from podless.hooks.worker import main; main({descriptor}, {sources!r})"
+
+
+Parts = tuple[bytes, bytes, bytes]  # of a Question
 
 
 class HookFailed(Exception):
@@ -51,9 +54,12 @@ class _Call:
 
     __slots__ = ("done", "frame", "is_async", "number", "peer", "retried", "seconds", "timer")
 
-    def __init__(self, number: int, raw: bytes, seconds: float, is_async: bool) -> None:
+    def __init__(self, number: int, place: int, parts: Parts, seconds: float, is_async: bool) -> None:
         self.number = number
-        self.frame = GIVEN.pack(len(raw), number) + raw
+        first, second, third = parts
+        size = PARTS.size + len(first) + len(second) + len(third)
+        head = GIVEN.pack(size, number) + PARTS.pack(place, len(first), len(second))
+        self.frame = b"".join((head, first, second, third))
         self.seconds = seconds
         self.is_async = is_async
         self.done: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
@@ -157,20 +163,20 @@ class Pool:
         self._starting: asyncio.Task[None] | None = None
         self._hurry: asyncio.TimerHandle | None = None
         self._closed = False
-        self._is_async: dict[tuple[str, str], bool] = {}
+        self._known: dict[tuple[str, str], tuple[int, bool]] = {}  # the place of each hook, and whether it is async
 
     async def open(self) -> None:
         """Start a worker, and have it load the hooks. Raises LoadFailed."""
         hello = await self._start()
         self.declared, self.files = hello["hooks"], hello["files"]
-        self._is_async = {(one["kind"], one["name"]): one["async"] for one in self.declared}
+        self._known = {(one["kind"], one["name"]): (at, one["async"]) for at, one in enumerate(self.declared)}
 
     def has(self, kind: str, name: str) -> bool:
         """Whether there is such a hook."""
-        return (kind, name) in self._is_async
+        return (kind, name) in self._known
 
-    async def call(self, kind: str, name: str, raw: bytes, seconds: float) -> bytes:
-        """What a hook answers to a request in JSON.
+    async def call(self, kind: str, name: str, parts: Parts, seconds: float) -> bytes:
+        """What a hook answers. parts: of the question.
 
         seconds: that it has. Waiting for a free worker is included, and the start of one where there is none is not.
         Raises HookFailed.
@@ -180,7 +186,8 @@ class Pool:
         if len(self._queue) >= _WAITING_MOST:
             raise HookFailed("too many calls of hooks are waiting")
         self._number += 1
-        call = _Call(self._number, raw, seconds, self._is_async[kind, name])
+        place, is_async = self._known[kind, name]
+        call = _Call(self._number, place, parts, seconds, is_async)
         self._place(call)
         if self._peers:
             self._set_timer(call)

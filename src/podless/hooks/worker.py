@@ -4,8 +4,8 @@ It is a process where hooks come from files, for only a process can be ended wha
 in C keeps the interpreter for ever. Where a program gives its own functions to a server of its own, it is a thread of
 the program, which is abandoned when it overruns.
 
-A frame in is a size, a number and JSON: the name of the hook, and the request. A frame out is a size, the number, a
-status and JSON. Number 0 is the first frame out: the declared hooks, or why they could not be loaded.
+A frame in is a size, a number and a `Question`. A frame out is a size, the number, a status and JSON. Number 0 is the
+first frame out: the declared hooks, or why they could not be loaded.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ import socket
 import struct
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from podless import hooks as declared
 from podless.codec import serializer
@@ -31,6 +34,7 @@ from podless.hooks import Denied, Hook, Request
 from podless.runtime.jsonobject import Object
 
 GIVEN = struct.Struct("!IQ")  # size, number
+PARTS = struct.Struct("!HII")  # place of the hook, sizes of the first and the second part
 TOLD = struct.Struct("!IQB")  # size, number, status
 GOOD, FAILED = 0, 1
 CANCEL = b"cancel"
@@ -46,59 +50,128 @@ class WrongResult(Exception):
     """A hook returned what it may not; the text has nothing of the user's data."""
 
 
+class Question:
+    """What a hook is asked: its place among the declared ones, and three parts in JSON, decoded when they are used.
+
+    | hooks | parts |
+    |---|---|
+    | validate, mutate, default | the AdmissionRequest, the object, the old object |
+    | convert | the wanted apiVersion and the objects |
+    | subresource | the request, the object, the body |
+
+    A part that the hook does not take is empty, for encoding and decoding cost as much as a quick hook.
+    """
+
+    __slots__ = ("_first", "_second", "_third", "place")
+
+    def __init__(self, raw: bytes) -> None:
+        self.place: int
+        self.place, first, second = PARTS.unpack_from(raw)
+        middle = PARTS.size + first
+        self._first = raw[PARTS.size : middle]
+        self._second = raw[middle : middle + second]
+        self._third = raw[middle + second :]
+
+    @property
+    def request(self) -> Any:
+        """The first part."""
+        return _decode(self._first)
+
+    @property
+    def obj(self) -> Any:
+        """The second part."""
+        return _decode(self._second)
+
+    @property
+    def obj_bytes(self) -> bytes:
+        """The second part as it was sent."""
+        return self._second
+
+    @property
+    def other(self) -> Any:
+        """The third part."""
+        return _decode(self._third)
+
+
+def _decode(raw: bytes) -> Any:
+    """What the server has encoded: its numbers are as Go has them already."""
+    if not raw:
+        return None
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError:  # deeper than it takes
+        return serializer.decode_json(raw)
+
+
 class Runner:
     """The hooks of one worker. bounded: whether the process may be ended by a timer of its own."""
 
     def __init__(self, hooks: Sequence[Hook], *, bounded: bool = False) -> None:
-        self.hooks = {(hook.kind, hook.name): hook for hook in hooks}
-        self.bounded = bounded
+        self.hooks = list(hooks)
+        self._bounded = bounded
+        self._armed = -_CPU_SECONDS
 
-    def find(self, given: Object) -> Hook:
+    def find(self, question: Question) -> Hook:
         """The hook that is asked."""
-        return self.hooks[given["kind"], given["hook"]]
+        return self.hooks[question.place]
 
-    def run(self, given: Object) -> bytes:
-        """What a hook that is no coroutine answers. Raises what it raises."""
-        hook = self.find(given)
-        if self.bounded:
+    def _bound(self) -> None:
+        """Have the process end after some processor time. A timer that was set a moment ago will do: setting it costs
+        as much as a quick hook.
+        """
+        now = time.monotonic()
+        if now - self._armed > _CPU_SECONDS / 4:
+            self._armed = now
             signal.setitimer(signal.ITIMER_PROF, _CPU_SECONDS)
-        try:
-            if hook.kind == declared.CONVERT:
-                made = [(obj, _convert_one(hook, given, obj)) for obj in given["objects"]]
-                return _converted([_named(given, obj if result is None else result) for obj, result in made])
-            call = _begin(hook, given)
-            try:
-                return call.answer(hook.function(**call.arguments))
-            except Denied as denied:
-                return call.refuse(denied)
-        finally:
-            if self.bounded:
-                signal.setitimer(signal.ITIMER_PROF, 0)
 
-    async def wait(self, given: Object) -> bytes:
-        """The same of a coroutine function."""
-        hook = self.find(given)
+    def run(self, question: Question) -> bytes:
+        """What a hook that is no coroutine answers. Raises what it raises."""
+        hook = self.hooks[question.place]
+        if self._bounded:
+            self._bound()
         if hook.kind == declared.CONVERT:
+            given = question.request
+            made = [(obj, _convert_one(hook, given, obj)) for obj in given["objects"]]
+            return _converted([_named(given, obj if result is None else result) for obj, result in made])
+        call = _begin(hook, question)
+        try:
+            return call.answer(hook.function(**call.arguments))
+        except Denied as denied:
+            return call.refuse(denied)
+
+    async def wait(self, question: Question) -> bytes:
+        """The same of a coroutine function."""
+        hook = self.hooks[question.place]
+        if hook.kind == declared.CONVERT:
+            given = question.request
             made = [(obj, await _convert_one(hook, given, obj)) for obj in given["objects"]]
             return _converted([_named(given, obj if result is None else result) for obj, result in made])
-        call = _begin(hook, given)
+        call = _begin(hook, question)
         try:
             return call.answer(await hook.function(**call.arguments))
         except Denied as denied:
             return call.refuse(denied)
 
 
-def _begin(hook: Hook, given: Object) -> _Admission | _Subresource:
-    return (_Subresource if hook.kind == declared.SUBRESOURCE else _Admission)(hook, given)
+def _begin(hook: Hook, question: Question) -> _Admission | _Subresource:
+    return (_Subresource if hook.kind == declared.SUBRESOURCE else _Admission)(hook, question)
 
 
 class _Call:
-    """One call of a hook about a request. every: what its function can be given, by the names of parameters."""
+    """One call of a hook about a request. arguments: what its function is given."""
 
-    def __init__(self, hook: Hook, request: Object, every: Object) -> None:
-        self.request = Request(request)
-        every["request"] = self.request
-        self.arguments = {name: _typed(every[name], wanted) for name, wanted in hook.takes.items()}
+    third = ""  # the name of the parameter for the third part
+
+    def __init__(self, hook: Hook, question: Question) -> None:
+        takes = hook.takes
+        self.request = Request(question.request if "request" in takes else {})
+        self.arguments: dict[str, Any] = {}
+        if "obj" in takes:
+            self.arguments["obj"] = _typed(question.obj, takes["obj"])
+        if "request" in takes:
+            self.arguments["request"] = self.request
+        if self.third in takes:
+            self.arguments[self.third] = _typed(question.other, takes[self.third])
 
     def refuse(self, denied: Denied) -> bytes:
         """The answer that denies the request."""
@@ -115,8 +188,7 @@ class _Call:
 class _Subresource(_Call):
     """One call of a hook that answers a subresource."""
 
-    def __init__(self, hook: Hook, given: Object) -> None:
-        super().__init__(hook, given["request"], {"obj": given["object"], "body": given["body"]})
+    third = "body"
 
     def answer(self, result: Any) -> bytes:
         """The answer with what the hook returned."""
@@ -129,12 +201,12 @@ class _Subresource(_Call):
 class _Admission(_Call):
     """One call of a hook about a write."""
 
-    def __init__(self, hook: Hook, given: Object) -> None:
-        request = given["request"]
+    third = "old"
+
+    def __init__(self, hook: Hook, question: Question) -> None:
+        super().__init__(hook, question)
         self._hook = hook
-        self._obj, old = request.pop("object", None), request.pop("oldObject", None)
-        self._before = serializer.encode_sorted(self._obj) if hook.kind != declared.VALIDATE else b""
-        super().__init__(hook, request, {"obj": self._obj, "old": old})
+        self._before = question.obj_bytes
 
     def answer(self, result: Any) -> bytes:
         """The answer that lets the request pass."""
@@ -142,8 +214,8 @@ class _Admission(_Call):
         if self._hook.kind == declared.VALIDATE:
             if result is not None:
                 raise WrongResult(f"it returned {type(result).__name__}: a validate hook returns None or raises Denied")
-        elif self._obj is not None:
-            changed = self._changed(self.arguments.get("obj", self._obj) if result is None else result)
+        elif self._before and (result is not None or "obj" in self.arguments):
+            changed = self._changed(self.arguments["obj"] if result is None else result)
         if changed is None and not self.request.warnings and not self.request.annotations:
             return ACCEPTED
         return self._encode({"allowed": True} | ({"object": changed} if changed is not None else {}))
@@ -153,9 +225,12 @@ class _Admission(_Call):
         made = _plain(result)
         if not isinstance(made, dict):
             raise WrongResult(f"it returned {type(result).__name__}, not an object")
+        if serializer.encode_json(made) == self._before:
+            return None
+        before = _decode(self._before)
         if self._hook.kind == declared.DEFAULT:
-            made = _filled(serializer.decode_json(self._before), made)
-        return made if serializer.encode_sorted(made) != self._before else None
+            made = _filled(before, made)
+        return made if serializer.encode_sorted(made) != serializer.encode_sorted(before) else None
 
 
 def _bounded(raw: bytes, most: int) -> bytes:
@@ -279,12 +354,12 @@ class Worker:
 
     def greet(self) -> bytes:
         """The first frame: what is declared."""
-        hooks = [hook.describe() for hook in self._runner.hooks.values()]
+        hooks = [hook.describe() for hook in self._runner.hooks]
         return self.tell(0, GOOD, serializer.encode_json({"hooks": hooks, "files": _files(self._sources)}))
 
     def serve(self) -> None:
         """Work until the other side is gone. Hooks that are coroutines run together, all others one after the other."""
-        if any(hook.is_async for hook in self._runner.hooks.values()):
+        if any(hook.is_async for hook in self._runner.hooks):
             asyncio.run(self._serve_async())
             return
         self._channel.sendall(self.greet())
@@ -296,7 +371,7 @@ class Worker:
 
     def _work(self, number: int, raw: bytes) -> bytes:
         try:
-            return self.tell(number, GOOD, self._runner.run(serializer.decode_json(raw)))
+            return self.tell(number, GOOD, self._runner.run(Question(raw)))
         except BaseException as error:  # whatever a hook raises counts by its failure policy
             return self.fail(number, error)
 
@@ -318,7 +393,7 @@ class Worker:
             async with writing:
                 await loop.sock_sendall(self._channel, frame)
 
-        async def work(number: int, given: Object) -> None:
+        async def work(number: int, given: Question) -> None:
             try:
                 frame = self.tell(number, GOOD, await self._runner.wait(given))
             except BaseException as error:
@@ -332,7 +407,7 @@ class Worker:
                     if (task := tasks.get(number)) is not None:
                         task.cancel()
                     continue
-                given = serializer.decode_json(raw)
+                given = Question(raw)
                 if self._runner.find(given).is_async:
                     tasks[number] = loop.create_task(work(number, given))
                 else:

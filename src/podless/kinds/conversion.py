@@ -221,11 +221,10 @@ class Converter:
         if self.hooks is None or hook is None:
             named = f" {kind.webhook['hook']!r}" if kind.webhook["hook"] else ""
             raise ConversionFailed(f"{head} failed: no hook{named} converts {source} to {kind.api_version(wanted)}")
-        question = {"kind": CONVERT, "hook": hook["name"], "version": kind.api_version(wanted)}
-        question["objects"] = [*map(_sent, objects)]
+        question = {"version": kind.api_version(wanted), "objects": [*map(_sent, objects)]}
         body = await self.client.beside(size, serializer.encode_json, question)
         try:
-            answer = await self.hooks.call(CONVERT, hook["name"], body, hook["timeoutSeconds"])
+            answer = await self.hooks.call(CONVERT, hook["name"], (body, b"", b""), hook["timeoutSeconds"])
         except HookFailed as error:
             log.error("hooks: %s: %s (%s)", hook["name"], error, error.place or "no place is known")
             raise ConversionFailed(f"{head} failed: {error}") from None

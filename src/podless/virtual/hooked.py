@@ -9,6 +9,7 @@ from podless.cache.entry import Entry
 from podless.codec import gotext, serializer
 from podless.codec.jsontext import JSONError
 from podless.hooks import SUBRESOURCE
+from podless.hooks.pool import Parts
 from podless.kinds import view
 from podless.meta.errors import BadRequest
 from podless.runtime.jsonobject import Object
@@ -43,9 +44,9 @@ async def answer_subresource(api: API, call: Call) -> AnswerDocument:
     if entry is None:
         raise call.not_found()
     await api.converter.ready(call.kind, call.version, [entry])
-    raw = await api.off_loop.run(len(entry.body) + len(call.body), _ask, call, entry, given["name"], body, dry_run)
+    parts = await api.off_loop.run(len(entry.body) + len(call.body), _ask, call, entry, body, dry_run)
     try:
-        answer = await run_hook(hooks, SUBRESOURCE, given, raw, call.user) if hooks is not None else None
+        answer = await run_hook(hooks, SUBRESOURCE, given, parts, call.user) if hooks is not None else None
     except CallFailed as failed:
         raise internal_error(f"failed calling hook {name}: {failed}") from None
     if answer is None:
@@ -73,7 +74,7 @@ def _read_body(call: Call) -> Object | None:
     return body
 
 
-def _ask(call: Call, entry: Entry, name: str, body: Object | None, dry_run: bool) -> bytes:
+def _ask(call: Call, entry: Entry, body: Object | None, dry_run: bool) -> Parts:
     request = {
         "operation": call.verb.upper(),
         "resource": {"group": call.kind.group, "version": call.version.name, "resource": call.kind.plural},
@@ -84,9 +85,8 @@ def _ask(call: Call, entry: Entry, name: str, body: Object | None, dry_run: bool
         "dryRun": dry_run,
         "query": {key: list(values) for key, values in call.query.items()},
     }
-    obj = view.load_object(call.kind, call.version, entry)
-    question = {"kind": SUBRESOURCE, "hook": name, "request": request, "object": obj, "body": body}
-    return serializer.encode_json(question)
+    sent = serializer.encode_json(body) if body is not None else b""
+    return serializer.encode_json(request), view.encode_body(call.kind, call.version, entry), sent
 
 
 def _refusal(status: Object) -> Told:
