@@ -71,6 +71,7 @@ CHANGES: Final[Mapping[str, str]] = {
     "ServiceSelectors": "1.31-",  # for the type and the address of services
     "CheckedBundles": "1.31-",  # of certificates, in definitions
     "MatchResourcesPath": "1.32-",  # of policy bindings is spelled right in errors
+    "CELFoundTypes": "1.32-",  # of expressions of policies are told with those that are wanted
     "StatusPaths": "1.31-",  # of errors in the status of custom objects begin with it
     "LowerYAMLErrors": "1.31-",  # of keys that are no text
     "FixedQOSClass": "1.32-",  # is kept, and must not change in the status of pods

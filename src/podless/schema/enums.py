@@ -17,7 +17,7 @@ from podless.meta import field
 from podless.runtime.memo import fill_attribute
 from podless.runtime.meter import charge, each
 from podless.schema import numbers
-from podless.schema.shown import show_value
+from podless.schema.shown import sort_value
 
 _FEW = 4  # objects and lists that are compared rather than looked up: most differ at once
 _STEP = 256  # bytes of text that are written for a step
@@ -136,6 +136,6 @@ def _unsigned(value: Any) -> Any:
 
 
 def _write(item: Any) -> str:
-    text = item if isinstance(item, str) else gotext.format_json(show_value(item))
+    text = item if isinstance(item, str) else gotext.format_json(sort_value(item))
     charge(_ENTRY + len(text) // _STEP)
     return text

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from podless.codec import gotext
+from podless.codec.gotext import Literal
 from podless.runtime.meter import each
+from podless.runtime.release import has
 from podless.structs.gotypes import canonical_json
 
 # errors after which no further values are looked at
@@ -14,9 +17,19 @@ _DEPTH = 200
 
 
 def show_value(value: Any) -> Any:
-    """The value with sorted keys, as Go prints it; scalars are as they are, what nests too deep is replaced."""
+    """The value with sorted keys, as Go prints it; scalars are as they are, what nests too deep is replaced.
+
+    Releases that show no JSON print lists and maps as Go code.
+    """
     if value.__class__ is not dict and value.__class__ is not list:
         return value
+    if has("ValuesAsJSON") or is_deeper(value, _DEPTH):
+        return sort_value(value)
+    return Literal(gotext.format_interface(value))
+
+
+def sort_value(value: Any) -> Any:
+    """Return a list or map with sorted keys, or a text where it nests too deep."""
     return canonical_json(value) if not is_deeper(value, _DEPTH) else "(a value that nests too deep to be shown)"
 
 

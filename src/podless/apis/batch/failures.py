@@ -29,29 +29,6 @@ def default_failure_policy(policy: Object) -> None:
                 pattern["status"] = "True"
 
 
-def show_failure_policy(policy: Object | None) -> Any:
-    """The policy as errors show it: under the names of its Go fields."""
-    if policy is None:
-        return None
-    rules = policy.get("rules")
-    return {"Rules": rules if rules is None else [_shown_rule(rule) for rule in each(rules)]}
-
-
-def _shown_rule(rule: Object) -> Object:
-    codes, patterns = rule.get("onExitCodes"), rule.get("onPodConditions")
-    return {
-        "Action": rule.get("action", ""),
-        "OnExitCodes": codes
-        and {
-            "ContainerName": codes.get("containerName"),
-            "Operator": codes.get("operator", ""),
-            "Values": codes.get("values"),
-        },
-        "OnPodConditions": patterns
-        and [{"Type": pattern.get("type", ""), "Status": pattern.get("status", "")} for pattern in each(patterns)],
-    }
-
-
 def validate_failure_policy(policy: Object, spec: Object, path: str) -> list[FieldError]:
     """What is wrong with the policy of a job's spec."""
     rules, pods = policy.get("rules") or [], spec["template"]["spec"]

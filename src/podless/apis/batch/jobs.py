@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.apis.batch import failures, jobspecs, jobstatus, successes
+from podless.apis.batch import jobspecs, jobstatus
 from podless.apis.shared import template
 from podless.apis.shared.carried import keep_parts
 from podless.apis.shared.immutable import immutable_error, validate_immutable
@@ -79,7 +79,7 @@ class JobStrategy(TemplateStrategy):
         errors += _template(obj, old)
         for name in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
             given = spec.get(name)
-            errors += validate_immutable(f"spec.{name}", given, before.get(name), _SHOWN.get(name, _itself)(given))
+            errors += validate_immutable(f"spec.{name}", given, before.get(name), _show(name, given))
         return errors
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
@@ -104,11 +104,11 @@ def _drop_disabled(spec: Object, old: Object) -> None:
         spec.pop("successPolicy", None)
 
 
-def _itself(value: Any) -> Any:
-    return value
+def _show(name: str, given: Any) -> Any:
+    return gostructs.format_struct(_STRUCTS[name], given) if name in _STRUCTS else given
 
 
-_SHOWN = {"podFailurePolicy": failures.show_failure_policy, "successPolicy": successes.show_success_policy}
+_STRUCTS = {"podFailurePolicy": load_struct("batch/v1", "PodFailurePolicy"), "successPolicy": jobspecs.SUCCESS_POLICY}
 
 
 def _select(obj: Object) -> None:

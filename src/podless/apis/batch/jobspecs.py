@@ -11,6 +11,10 @@ from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+SUCCESS_POLICY = load_struct("batch/v1", "SuccessPolicy")
 
 INDEXED, NOT_INDEXED = "Indexed", "NonIndexed"
 _MOST_PARALLEL = 100_000
@@ -64,7 +68,9 @@ def validate_job_spec(spec: Object, path: str, old: Object | None = None) -> lis
     if policy is not None:
         errors += failures.validate_failure_policy(policy, spec, f"{path}.podFailurePolicy")
     if success is not None and spec.get("completionMode") != INDEXED:
-        errors.append(field.invalid(f"{path}.successPolicy", successes.show_success_policy(success), _NEEDS_INDEXES))
+        errors.append(
+            field.invalid(f"{path}.successPolicy", gostructs.format_struct(SUCCESS_POLICY, success), _NEEDS_INDEXES)
+        )
     elif success is not None:
         errors += successes.validate_success_policy(success, spec.get("completions") or 0, f"{path}.successPolicy")
     errors += _replacement(spec, f"{path}.podReplacementPolicy")

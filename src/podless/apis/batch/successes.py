@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from podless.apis.batch import indexes
 from podless.apis.shared import checks
 from podless.meta import field
@@ -13,15 +11,6 @@ from podless.runtime.meter import each
 
 _MOST_RULES = 20
 _MOST_BYTES = 64 * 1024
-
-
-def show_success_policy(policy: Object | None) -> Any:
-    """The policy as errors show it: under the names of its Go fields."""
-    if policy is None:
-        return None
-    rules = policy.get("rules")
-    names = {"SucceededIndexes": "succeededIndexes", "SucceededCount": "succeededCount"}
-    return {"Rules": rules and [{name: rule.get(own) for name, own in names.items()} for rule in each(rules)]}
 
 
 def validate_success_policy(policy: Object, completions: int, path: str) -> list[FieldError]:

@@ -13,7 +13,7 @@ from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-from podless.structs import structs
+from podless.structs import gostructs, structs
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
 
@@ -174,15 +174,8 @@ def _check_series(obj: Object) -> list[FieldError]:
     return errors
 
 
-_GO_REFERENCE = {
-    "Kind": "kind",
-    "Namespace": "namespace",
-    "Name": "name",
-    "UID": "uid",
-    "APIVersion": "apiVersion",
-    "ResourceVersion": "resourceVersion",
-    "FieldPath": "fieldPath",
-}
+_OBJECT = load_struct("core/v1", "ObjectReference")
+_SOURCE = load_struct("core/v1", "EventSource")
 
 
 _NULLABLE = ("eventTime", "firstTimestamp", "lastTimestamp", "related")
@@ -194,10 +187,7 @@ def _go(name: str, value: Any) -> Any:
         return None
     if name not in ("involvedObject", "related", "source"):
         return (0 if name == "count" else "") if value is None else value
-    value = value or {}
-    if name == "source":
-        return {"Component": value.get("component", ""), "Host": value.get("host", "")}
-    return {shown: value.get(name, "") for shown, name in _GO_REFERENCE.items()}
+    return gostructs.format_struct(_SOURCE if name == "source" else _OBJECT, value or {})
 
 
 STRATEGY = EventStrategy()

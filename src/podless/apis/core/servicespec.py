@@ -12,6 +12,10 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+_PORT = load_struct("core/v1", "ServicePort")
 
 EXTERNAL, HEADLESS = "ExternalName", "None"
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
@@ -99,18 +103,14 @@ def _distinct(spec: Object) -> Iterator[FieldError]:
     for place, port in each(ports):
         pair = port["protocol"], port["port"]
         if pair in pairs:
-            yield field.duplicate(f"spec.ports[{place}]", _as_go(*pair))
+            yield field.duplicate(
+                f"spec.ports[{place}]", gostructs.format_struct(_PORT, {"protocol": pair[0], "port": pair[1]})
+            )
         pairs.add(pair)
 
 
 def _node(port: Object) -> int:
     return port.get("nodePort") or 0
-
-
-def _as_go(protocol: str, port: int) -> Object:
-    """A port as errors show it: under the names of its Go fields, with nothing but what must not be there twice."""
-    head = {"Name": "", "Protocol": protocol, "AppProtocol": None, "Port": port}
-    return {**head, "TargetPort": 0, "NodePort": 0}
 
 
 def _port(port: Object, path: str, named: bool, seen: set[str]) -> Iterator[FieldError]:

@@ -10,6 +10,10 @@ from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+_ROLE_REF = load_struct("rbac/v1", "RoleRef")
 
 GROUP = "rbac.authorization.k8s.io"
 _PEOPLE = ("User", "Group")
@@ -93,8 +97,7 @@ class BindingStrategy(TypedStrategy):
         errors = list(self.validate_create(kind, version, obj))
         ref = obj["roleRef"]
         if ref != old["roleRef"]:
-            shown = {"APIGroup": ref["apiGroup"], "Kind": ref["kind"], "Name": ref["name"]}
-            errors.append(field.invalid("roleRef", shown, "cannot change roleRef"))
+            errors.append(field.invalid("roleRef", gostructs.format_struct(_ROLE_REF, ref), "cannot change roleRef"))
         return errors
 
     def _subject(self, subject: Object, path: str) -> list[FieldError]:

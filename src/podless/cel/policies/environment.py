@@ -11,7 +11,7 @@ from podless.cel.errors import CompileError, ProgramError
 from podless.cel.library.authz import AUTHORIZER, RESOURCE
 from podless.cel.program import Program
 from podless.cel.types import DYN, INT, TIMESTAMP, Type
-from podless.runtime.release import NEWEST, Release
+from podless.runtime.release import NEWEST, Release, has
 
 STRING = (types.STRING,)
 BOOL = (types.BOOL,)
@@ -205,9 +205,9 @@ _SPELLED = {
 
 
 def _unwanted(wanted: tuple[Type, ...], found: Type) -> str:
-    if len(wanted) == 1:
-        return f"must evaluate to {runtime_type_name(wanted[0])} but got {runtime_type_name(found)}"
-    return f"must evaluate to one of [{' '.join(map(runtime_type_name, wanted))}] but got {runtime_type_name(found)}"
+    names = " ".join(map(runtime_type_name, wanted))
+    text = f"must evaluate to {names}" if len(wanted) == 1 else f"must evaluate to one of [{names}]"
+    return f"{text} but got {runtime_type_name(found)}" if has("CELFoundTypes") else text
 
 
 def runtime_type_name(kind: Type) -> str:
