@@ -100,20 +100,31 @@ def record(session: Recording, server: str, token: str, tls: str = INSECURE) -> 
 def _shown(session: Recording, server: str, token: str, tls: str) -> Iterator[tuple[Recording, Shown]]:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        for name, text in {"kubeconfig": _CONFIG % (server, tls, token), **session.get("files", {})}.items():
-            (home / name).parent.mkdir(parents=True, exist_ok=True)
-            (home / name).write_text(text)
+        lay_out(session, server, token, home, tls)
         try:
             for command in session["commands"]:
-                got = _run(command, home, server)
+                got = run_command(command, home, server)
                 if not command.get("quiet"):  # quiet ones prepare: nothing to compare
                     yield command, got
         finally:
-            for text in session.get("cleanup", []):
-                _bash(text, home)
+            tidy(session, home)
 
 
-def _run(command: Recording, home: Path, server: str) -> Shown:
+def lay_out(session: Recording, server: str, token: str, home: Path, tls: str = INSECURE) -> None:
+    """Write the files of a session and its kubeconfig into a folder."""
+    for name, text in {"kubeconfig": _CONFIG % (server, tls, token), **session.get("files", {})}.items():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text(text)
+
+
+def tidy(session: Recording, home: Path) -> None:
+    """Run the commands that a session ends with."""
+    for text in session.get("cleanup", []):
+        _bash(text, home)
+
+
+def run_command(command: Recording, home: Path, server: str) -> Shown:
+    """Run a command of a session, and return what it printed. Raises TimeoutExpired."""
     deadline = time.monotonic() + command.get("until_seconds", 0)
     while True:
         done = _bash(command["run"], home)
