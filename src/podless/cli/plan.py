@@ -184,7 +184,10 @@ async def _plan(options: argparse.Namespace) -> Plan:
     chosen = _read_options(options)
     items, faults = read_set(find_sources(options.paths, options.exclude))
     progress = Progress()
-    return await make_plan(items, faults, _choose_source(options), chosen, progress.say)
+    try:
+        return await make_plan(items, faults, _choose_source(options), chosen, progress.say)
+    finally:
+        progress.clear()
 
 
 def _choose_source(options: argparse.Namespace) -> Source:

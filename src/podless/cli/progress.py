@@ -23,6 +23,11 @@ class Progress:
             start, end = ("\r\x1b[K", "") if self._terminal else ("", "\n")
             print(f"{start}{text}", end=end, file=sys.stderr, flush=True)
 
+    def clear(self) -> None:
+        """Take the line of a terminal away, before other output."""
+        if self._terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
     def line(self, text: str) -> None:
         """Something that stays, such as what could not be done."""
         print(f"\r\x1b[Kpodless: {text}" if self._terminal else f"podless: {text}", file=sys.stderr, flush=True)

@@ -25,7 +25,7 @@ class Baseline:
     with uids. absent: objects that the API certainly has not. records: of a backup. manifests: to be applied first.
     unknown: objects that could not be read, and why. missing: all that could not be read. requests: by what they read.
     api: url and uid of a running API, {} for what is none. namespace: where objects go that name none. whole: the
-    resources of which `objects` has all that the API has.
+    resources of which `objects` has all that the API has. notes: what else a plan should say of the reads.
     """
 
     source: str = "nothing"
@@ -40,6 +40,7 @@ class Baseline:
     api: Object = field(default_factory=dict)
     namespace: str = "default"
     whole: list[Endpoint] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 async def load_baseline(simulation: Simulation, baseline: Baseline) -> list[Missing]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterable, Sequence
 
 from podless.apis import features
@@ -14,6 +15,7 @@ from podless.plan.dependents import fetch_pruned
 from podless.plan.manifests import Identity, Item
 from podless.plan.members import fetch_members, find_parent
 from podless.plan.options import CannotPlan, PlanOptions
+from podless.plan.planfile import index_revisions, key_of
 from podless.plan.reader import Reader, Unread
 from podless.plan.requests import Endpoint
 from podless.plan.result import Missing
@@ -29,6 +31,8 @@ _DEFINITIONS = Endpoint("apiextensions.k8s.io/v1", "customresourcedefinitions", 
 NAMESPACES = Endpoint("v1", "namespaces", "Namespace", False)
 _SECONDS = 30.0  # for one answer
 _TRIES = 3
+_LONG = 5.0  # seconds of reading, after which the set's objects are looked at again
+_CHANGED = "it changed while podless read the API"
 _UNREAD = "it could not be read: {}"
 # kinds of pods, of which pods are made, and what judges them
 _PODS = {
@@ -64,7 +68,7 @@ class RunningAPI:
         agent = f"podless-plan/{__version__}"
         async with RemoteCluster(self._access, agent, seconds=self._seconds, tries=_TRIES) as cluster:
             namespace = options.namespace or self._access.namespace or "default"
-            fetch = _Fetch(Reader(cluster), items, options, namespace, say)
+            fetch = _Fetch(Reader(cluster, _TRIES * self._seconds, say), items, options, namespace)
             baseline = await fetch.run()
         baseline.source, baseline.namespace = self._access.url, namespace
         baseline.api["url"] = self._access.url
@@ -74,27 +78,29 @@ class RunningAPI:
 class _Fetch:
     """One look at an API."""
 
-    def __init__(self, reader: Reader, items: Sequence[Item], options: PlanOptions, namespace: str, say: Say) -> None:
+    def __init__(self, reader: Reader, items: Sequence[Item], options: PlanOptions, namespace: str) -> None:
         self.reader = reader
         self.items = items
         self.options = options
         self.namespace = namespace  # of objects that name none
         self.baseline = Baseline()
-        self._say = say
         self._endpoints: dict[tuple[str, str], Endpoint] = {}
         self._definitions: dict[str, Object] = {}  # by name
         self._read: set[str] = set()  # the names of those that were asked for
+        self._named: dict[tuple[Endpoint, str], list[str]] = {}
+        self._began = 0.0
 
     async def run(self) -> Baseline:
         """Read all that matters."""
         baseline, kinds = self.baseline, {item.identity.kind for item in self.items}
-        self._say("reads the API")
+        self._began = time.monotonic()
         await self._read_release()
         await self._read_identity()
         await self._discover({item.identity.api_version for item in self.items})
         await self._find_redefined()
         named = self._name_objects()
         applyset = await self._find_applyset(named)
+        self._named = named
         namespaces = sorted({namespace for _, namespace in named if namespace})
         await asyncio.gather(
             self._read_objects(named),
@@ -120,9 +126,31 @@ class _Fetch:
                 *(self._find(*kind) for kind in {(o["apiVersion"], o["kind"]) for o in baseline.objects})
             )
         baseline.objects = [*self._definitions.values(), *baseline.objects]
+        await self._look_again()
         baseline.missing += self.reader.missing
+        baseline.notes += self.reader.notes
         baseline.requests = dict(self.reader.requests)
         return baseline
+
+    async def _look_again(self) -> None:
+        """Find out which of the set's objects have changed since they were read, where reading took long."""
+        if time.monotonic() - self._began < _LONG:
+            return
+        revisions = index_revisions(self.baseline.objects)
+        absent = {key_of(identity) for identity in self.baseline.absent}
+
+        async def one(endpoint: Endpoint, namespace: str, names: list[str]) -> None:
+            found, _, faults = await self.reader.read_named(endpoint, namespace, names)
+            now = index_revisions(found)
+            group = endpoint.api_version.rpartition("/")[0]
+            for name in names if not faults else ():
+                key = (group, endpoint.kind, namespace, name)
+                was_read = key in revisions or key in absent
+                if was_read and now.get(key, "") != revisions.get(key, ""):
+                    identity = Identity(endpoint.api_version, endpoint.kind, namespace, name)
+                    self.reader.missing.append(Missing(str(identity), _CHANGED, "the plan is for its earlier state"))
+
+        await asyncio.gather(*(one(*place, names) for place, names in self._named.items() if names))
 
     async def _find_applyset(self, named: dict[tuple[Endpoint, str], list[str]]) -> ApplySet | None:
         """Have the parent of the ApplySet read with the set's objects."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from urllib.parse import urlencode
 
 from podless.plan.options import CannotPlan
@@ -21,6 +21,7 @@ _SPARE = 4  # objects of a list that are read for each one that is wanted
 _METADATA = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io,application/json"
 _METADATA_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json"
 _TOO_OLD = 410
+_BARE = {"groups", "resources", "major", "versions"}  # one of them is in documents of discovery, which have no metadata
 
 
 class Unread(Exception):
@@ -28,12 +29,19 @@ class Unread(Exception):
 
 
 class Reader:
-    """Reads one API. requests: sent so far, by verb and resource. missing: what could not be read."""
+    """Reads one API.
 
-    def __init__(self, cluster: RemoteCluster) -> None:
+    seconds: for one request, with all its attempts. say: told of each. requests: sent so far, by verb and resource.
+    missing: what could not be read. notes: what else the plan should say of the reads.
+    """
+
+    def __init__(self, cluster: RemoteCluster, seconds: float, say: Callable[[str], None]) -> None:
         self.requests: Counter[str] = Counter()
         self.missing: list[Missing] = []
+        self.notes: list[str] = []
         self._cluster = cluster
+        self._seconds = seconds
+        self._say = say
         self._turn = asyncio.Semaphore(_TOGETHER)
 
     async def read(self, path: str, what: str, accept: str = "") -> Object | None:
@@ -41,8 +49,12 @@ class Reader:
         headers = [("Accept", accept)] if accept else []
         async with self._turn:
             self.requests[what] += 1
+            self._tell()
             try:
-                return await self._cluster.send("GET", path, headers=headers)
+                async with asyncio.timeout(self._seconds):
+                    document = await self._cluster.send("GET", path, headers=headers)
+            except TimeoutError:
+                raise Unread(f"no answer within {self._seconds:g} s") from None
             except Refused as refused:
                 if refused.code == 404:
                     return None
@@ -51,6 +63,13 @@ class Reader:
                 raise Unread(str(refused)) from refused
             except RemoteError as error:
                 raise Unread(str(error)) from error
+        if "metadata" not in document and not _BARE & document.keys():
+            raise Unread("the answer is none of a Kubernetes API")
+        return document
+
+    def _tell(self) -> None:
+        """Tell how many requests have been sent."""
+        self._say(f"reads the API: request {sum(self.requests.values())}")
 
     async def get_object(self, endpoint: Endpoint, namespace: str, name: str) -> Object | None:
         """Return an object, None where it is not there. Raises Unread."""
@@ -78,6 +97,8 @@ class Reader:
                 token = _next_token(refused) if isinstance(refused, Refused) else ""
                 if not token:
                     raise
+                where = f" in namespace {namespace}" if namespace else ""
+                self.notes.append(f"{endpoint.resource}{where} changed while podless read them: two states are mixed")
                 continue
             if page is None:
                 return found or None

@@ -63,7 +63,7 @@ async def make_plan(
         release, call_webhooks=options.call_webhooks, services=options.services, acting=options.acting
     ) as simulation:
         plan = Plan(baseline.source, release or features.DEFAULT)
-        plan.api = baseline.api
+        plan.api, plan.notes = baseline.api, [*baseline.notes]
         plan.requests = dict(sorted(baseline.requests.items()))
         plan.missing += [*baseline.missing, *await load_baseline(simulation, baseline)]
         await _apply_first(simulation, baseline, options, plan)

@@ -149,6 +149,20 @@ class RemoteCluster:
         self._left.clear()
         self._session = None
 
+    def _unanswered(self, error: Exception) -> RemoteError:
+        """The error for a request that got no answer."""
+        import aiohttp
+
+        if isinstance(error, TimeoutError):
+            why = f"no answer within {self._seconds:g} s"
+        elif isinstance(error, aiohttp.ClientConnectorError):
+            why = f"cannot connect: {error.strerror or error.os_error}"
+        elif isinstance(error, aiohttp.ClientPayloadError):
+            why = "the answer was cut off"
+        else:
+            why = str(error) or type(error).__name__
+        return RemoteError(f"{self._access.url}: {why}")
+
     async def read(self, path: str) -> tuple[bytes, Mapping[str, str]]:
         """The bytes and the headers that answer a GET. Raises Refused, or RemoteError where there is no answer."""
         import aiohttp
@@ -160,7 +174,7 @@ class RemoteCluster:
                     raise make_refusal(answer.status, _status(answer.content_type, raw))
                 return raw, answer.headers
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            raise RemoteError(f"{self._access.url}: {error or type(error).__name__}") from None
+            raise self._unanswered(error) from None
 
     async def watch(self, path: str) -> AsyncIterator[Object]:
         """Yield the events of a watch until it ends. Raises Refused, or RemoteError where there is no answer."""
@@ -176,7 +190,7 @@ class RemoteCluster:
                     for line in lines:
                         yield dict(serializer.decode_json(line))
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            raise RemoteError(f"{self._access.url}: {error or type(error).__name__}") from None
+            raise self._unanswered(error) from None
 
     async def send(
         self,
@@ -197,7 +211,7 @@ class RemoteCluster:
         try:
             return await retry_call(work, Busy, *unanswered, tries=self._tries, rest=_REST, growth=_GROWTH)
         except unanswered as error:
-            raise RemoteError(f"{self._access.url}: {error or type(error).__name__}") from None
+            raise self._unanswered(error) from None
 
     async def _once(self, method: str, path: str, body: Any, media: str, headers: Iterable[tuple[str, str]]) -> Object:
         data = None if body is None else serializer.encode_json(body)
@@ -212,6 +226,8 @@ class RemoteCluster:
                     document = serializer.decode_json(raw)
                 except serializer.JSONError:
                     document = {}
+            if not isinstance(document, dict):
+                document = {}
             if answer.status >= 300:
                 raise make_refusal(answer.status, document if document.get("kind") == "Status" else {})
             return dict(document)

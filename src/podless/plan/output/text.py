@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from podless.plan.output.values import SIGNS, describe_field, is_ownership, sign_of, split_fields
-from podless.plan.result import Action, Change, Plan, count_kinds
+from podless.plan.result import Action, Change, Missing, Plan, count_kinds
 
 _COLORS = {"+": "32", "~": "33", "-": "31", "!": "31;1", "?": "35", "=": "2"}
 _FOLLOWING = 12  # objects of one reason that are named
@@ -39,10 +39,18 @@ def _lines(plan: Plan, color: bool, details: bool) -> Iterator[str]:
         yield from _webhooks(plan)
     if plan.missing:
         yield "Not read, so the plan is not complete:"
-        yield from (f"  ? {missing}" for missing in plan.missing)
+        yield from (f"  ? {missing}" for missing in _join_missing(plan.missing))
         yield ""
     yield from (f"Note: {note}" for note in plan.notes)
     yield plan.summary()
+
+
+def _join_missing(missing: Sequence[Missing]) -> list[Missing]:
+    """What could not be read, with one entry for all that have a reason in common."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in missing:
+        found.setdefault((one.why, one.effect), []).append(one.what)
+    return [Missing(", ".join(whats), why, effect) for (why, effect), whats in found.items()]
 
 
 def _requests(plan: Plan) -> Iterator[str]:
