@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    import lightkube
+    from kopf.testing import KopfRunner
+
     from podless.plan import Plan
     from podless.server import Server
 
@@ -172,10 +175,45 @@ def podless_plan(podless: Server) -> Callable[..., Plan]:
 @pytest.fixture
 def podless_kubeconfig(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Sets KUBECONFIG to that of the test's own server (`podless_fresh`), else of the session's server."""
-    own = "podless_fresh" in request.fixturenames
-    path = str(request.getfixturevalue("podless_fresh" if own else "podless").kubeconfig)
+    path = str(_find_server(request).kubeconfig)
     monkeypatch.setenv("KUBECONFIG", path)
     return path
+
+
+def _find_server(request: pytest.FixtureRequest) -> Server:
+    """The test's own server if it has one, else the session's."""
+    server: Server = request.getfixturevalue("podless_fresh" if "podless_fresh" in request.fixturenames else "podless")
+    return server
+
+
+@pytest.fixture
+def podless_lightkube(request: pytest.FixtureRequest) -> Iterator[lightkube.Client]:
+    """A `lightkube.Client` for the test's server."""
+    from lightkube import Client, KubeConfig
+
+    client = Client(config=KubeConfig.from_file(str(_find_server(request).kubeconfig)), namespace="default")
+    yield client
+    client.close()
+
+
+@pytest.fixture
+def podless_kr8s(request: pytest.FixtureRequest) -> Any:
+    """The result of `kr8s.api` for the test's server."""
+    import kr8s
+
+    return kr8s.api(kubeconfig=str(_find_server(request).kubeconfig), namespace="default")
+
+
+@pytest.fixture
+def podless_kopf(podless_kubeconfig: str) -> Callable[..., KopfRunner]:
+    """Runs kopf operators against the test's server: `with podless_kopf("operator.py"):`; sets KUBECONFIG."""
+    from kopf.testing import KopfRunner
+
+    def run_operator(*files: str | os.PathLike[str], timeout: float = 60) -> KopfRunner:
+        paths = [os.fspath(file) for file in files]
+        return KopfRunner(["run", "--standalone", "--all-namespaces", *paths], timeout=timeout)
+
+    return run_operator
 
 
 @pytest.fixture(autouse=True)

@@ -44,6 +44,14 @@ def test_the_controller_in_plain_asyncio() -> None:
     passes([*command, "-p", "podless.pytest_plugin"], EXAMPLES / "asyncio", 300)
 
 
+def test_generated_classes_with_python_clients(capsys: pytest.CaptureFixture[str]) -> None:
+    folder = EXAMPLES / "models"
+    assert main(["model", str(folder / "crd.yaml"), "--style", "dataclass"]) == 0
+    assert capsys.readouterr().out == (folder / "teams_v1.py").read_text()
+    command = [sys.executable, "-m", "pytest", "-q", "-c", "pytest.ini", "-p", "no:cacheprovider"]
+    passes([*command, "-p", "podless.pytest_plugin"], folder, 300)
+
+
 @pytest.mark.timeout(1800)  # the first run fetches modules and compiles them
 @pytest.mark.parametrize("more", [(), ("--chaos", "7")], ids=["plain", "chaos"])
 def test_the_kubebuilder_operator(tmp_path: Path, more: tuple[str, ...]) -> None:

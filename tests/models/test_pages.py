@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from podless import Server
 from podless.cli import main
+from tests.hooks.test_conversion import definition
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "models.md"
 
@@ -54,3 +56,22 @@ def test_what_is_wrong_is_told_in_one_line(
     error = capsys.readouterr().err
     assert error.endswith(said)
     assert "Traceback" not in error
+
+
+def test_definitions_of_a_running_server_make_classes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Server() as server:
+        server.apply(definition())
+        config = str(server.kubeconfig)
+        assert main(["model", "--kubeconfig", config, "--style", "dataclass", "-o", str(tmp_path)]) == 0
+        assert capsys.readouterr().out == f"{tmp_path}/example_com/v1.py\n{tmp_path}/example_com/v2.py\n"
+        assert "class Widget(Resource):" in (tmp_path / "example_com" / "v2.py").read_text()
+        assert main(["schema", "--kubeconfig", config]) == 0
+        assert '"example.com/v1"' in capsys.readouterr().out
+        assert main(["model", "--kubeconfig", config, "--context", "nothing"]) == 2
+        assert capsys.readouterr().err == f"podless: {config}: no context 'nothing'\n"
+
+
+def test_a_command_needs_files_or_a_server(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["model"]) == 2
+    said = "podless: name files with definitions, or a server with --context or --kubeconfig\n"
+    assert capsys.readouterr().err == said

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
-from pathlib import Path
 from typing import Any
 
-from podless.check.sources import CannotCheck
+from podless.cli.generated import add_options, read_definitions, run_generator, write_files
 
 
 def add(commands: Any) -> None:
@@ -22,37 +20,24 @@ def add(commands: Any) -> None:
             "kinds."
         ),
     )
-    parser.add_argument("paths", metavar="PATH", nargs="+", help="file, folder or pattern; - for standard input")
-    parser.add_argument("--output", "-o", metavar="FOLDER", type=Path, help="folder to write to")
+    add_options(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Make the schemas."""
-    from podless.check.editors import DIALECT, editor_schemas
-    from podless.check.run import read_definitions
-    from podless.check.sources import find_sources
+    return run_generator(lambda: _run(options))
 
-    try:
-        made = [
-            one for definition in read_definitions(find_sources(options.paths)) for one in editor_schemas(definition)
-        ]
-        if not made:
-            raise CannotCheck("no CustomResourceDefinition found")
-        if options.output is None:
-            schema = made[0].schema if len(made) == 1 else {"$schema": DIALECT, "oneOf": [one.schema for one in made]}
-            print(json.dumps(schema, indent=2, ensure_ascii=False))
-        for one in made if options.output is not None else ():
-            file = options.output / one.file
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(json.dumps(one.schema, indent=2, ensure_ascii=False) + "\n")
-            print(file)
-    except CannotCheck as error:
-        print(f"podless: {error}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        print(f"podless: {error.filename}: {error.strerror}", file=sys.stderr)
-        return 2
-    return 0
+
+def _run(options: argparse.Namespace) -> None:
+    from podless.check.editors import DIALECT, editor_schemas
+
+    made = [one for definition in read_definitions(options) for one in editor_schemas(definition)]
+    if options.output is not None:
+        write_files(options.output, {str(one.file): _show(one.schema) + "\n" for one in made})
+    else:
+        print(_show(made[0].schema if len(made) == 1 else {"$schema": DIALECT, "oneOf": [one.schema for one in made]}))
+
+
+def _show(schema: Any) -> str:
+    return json.dumps(schema, indent=2, ensure_ascii=False)

@@ -1,0 +1,65 @@
+"""What `podless model` and `podless schema` share: definitions from files or a server in, files or text out."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from podless.check.sources import CannotCheck
+from podless.runtime.jsonobject import Object
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where definitions come from and where files go."""
+    parser.add_argument("paths", metavar="PATH", nargs="*", help="file, folder or pattern; - for standard input")
+    parser.add_argument("--context", help="also use the definitions of a running server, by kubeconfig context")
+    parser.add_argument(
+        "--kubeconfig", metavar="FILE", type=Path, help="kubeconfig file (default: $KUBECONFIG or ~/.kube/config)"
+    )
+    parser.add_argument("--output", "-o", metavar="FOLDER", type=Path, help="folder to write to")
+
+
+def read_definitions(options: argparse.Namespace) -> list[Object]:
+    """Return the definitions that the options name. Raises CannotCheck."""
+    from podless.check import run
+    from podless.check.sources import find_sources
+
+    remote = options.context is not None or options.kubeconfig is not None
+    if not options.paths and not remote:
+        raise CannotCheck("name files with definitions, or a server with --context or --kubeconfig")
+    found = list(run.read_definitions(find_sources(options.paths))) if options.paths else []
+    if remote:
+        from podless.check.remote import fetch_definitions
+
+        found += fetch_definitions(options.kubeconfig, options.context or "")
+    if not found:
+        raise CannotCheck("no CustomResourceDefinition found")
+    return found
+
+
+def write_files(folder: Path, files: Mapping[str, str], beside: Sequence[str] = ()) -> None:
+    """Write files below a folder, and print their names. beside: names of empty files next to each. Raises OSError."""
+    for name, text in files.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        for other in beside:
+            (file.parent / other).touch()
+        file.write_text(text)
+        print(file)
+
+
+def run_generator(work: Callable[[], None]) -> int:
+    """Run a command, and print what fails in one line. Returns the exit code."""
+    try:
+        work()
+    except (CannotCheck, ValueError) as error:
+        print(f"podless: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        print(f"podless: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 2
+    return 0
