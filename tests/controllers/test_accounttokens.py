@@ -12,7 +12,7 @@ import pytest
 
 from podless import Server
 from tests.conftest import Client
-from tests.controllers.test_teardown import until
+from tests.eventually import until
 
 HOME = "/api/v1/namespaces/default"
 REVIEWS = "/apis/authentication.k8s.io/v1"

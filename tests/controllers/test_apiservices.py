@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import CRDS, Client, definition
-from tests.controllers.test_teardown import until
+from tests.eventually import until
 
 SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 

@@ -9,7 +9,7 @@ import pytest
 
 from podless import Server
 from tests.conftest import Client
-from tests.controllers.test_teardown import until
+from tests.eventually import until
 
 NAMESPACES = "/api/v1/namespaces"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from podless import Server
 from tests.conftest import Client
-from tests.controllers.test_teardown import until
+from tests.eventually import until
 
 EVENTS = "/api/v1/namespaces/default/events"
 

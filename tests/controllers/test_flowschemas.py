@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.conftest import Client
-from tests.controllers.test_teardown import until
+from tests.eventually import until
 
 FLOWS = "/apis/flowcontrol.apiserver.k8s.io/v1"
 SCHEMA = {"metadata": {"name": "mine"}, "spec": {"priorityLevelConfiguration": {"name": "mine"}}}

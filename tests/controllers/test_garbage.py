@@ -11,7 +11,7 @@ import pytest
 
 from podless import Server
 from tests.conftest import CRDS, Client, definition, gadget
-from tests.controllers.test_teardown import until
+from tests.eventually import until
 
 GROUP = "garbage.example.com"
 OBJECTS = f"/apis/{GROUP}/v1/namespaces/default/gadgets"

@@ -9,7 +9,7 @@ import pytest
 
 from podless import Server
 from tests.conftest import CRDS, Client, definition, gadget
-from tests.controllers.test_teardown import until
+from tests.eventually import until
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from podless import Server
 from tests.conftest import CRDS, Client, definition
-from tests.controllers.test_teardown import until
+from tests.eventually import until
 
 POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
 CONTROLLER = "validatingadmissionpolicy-status-controller"

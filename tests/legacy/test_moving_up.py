@@ -12,7 +12,7 @@ from podless import Server
 from podless.controllers.thirdparty import ThirdParties
 from podless.store import StoreError
 from tests.conftest import CRDS, Client, definition
-from tests.controllers.test_teardown import until
+from tests.eventually import until
 from tests.legacy.conftest import BETA, RUNTIME, THIRD, beta, watch
 from tests.legacy.test_third import causes, crontab, path, third
 from tests.webhooks import webhook

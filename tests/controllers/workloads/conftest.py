@@ -11,7 +11,7 @@ import pytest
 from podless import Server
 from podless.runtime.jsonobject import Object
 from tests.conftest import Client
-from tests.controllers.test_teardown import until
+from tests.eventually import until
 
 POD: Object = {"containers": [{"name": "c", "image": "i", "ports": [{"name": "web", "containerPort": 8080}]}]}
 TEMPLATE: Object = {"metadata": {"labels": {"app": "web"}}, "spec": POD}

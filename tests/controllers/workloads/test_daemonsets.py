@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from podless.runtime.jsonobject import Object
-from tests.controllers.test_teardown import until
 from tests.controllers.workloads.conftest import SELECTOR, TEMPLATE, Namespace
+from tests.eventually import until
 
 
 def node(home: Namespace, name: str) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.controllers.test_teardown import until
 from tests.controllers.workloads.conftest import SELECTOR, TEMPLATE, Namespace
+from tests.eventually import until
 
 SPEC: dict[str, Any] = {"replicas": 3, "selector": SELECTOR, "template": TEMPLATE}
 NEW = {"spec": {"template": {"metadata": {"labels": {"v": "2"}}}}}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from podless.runtime.jsonobject import Object
-from tests.controllers.test_teardown import until
 from tests.controllers.workloads.conftest import POD, Namespace
+from tests.eventually import until
 
 
 def _ready(pod: Object) -> bool:

@@ -10,8 +10,8 @@ import pytest
 from podless import Server
 from podless.controllers.workloads import owned, pods
 from podless.runtime import clock
-from tests.controllers.test_teardown import until
 from tests.controllers.workloads.conftest import SELECTOR, TEMPLATE, Namespace
+from tests.eventually import until
 
 SPEC: dict[str, Any] = {"replicas": 2, "selector": SELECTOR, "template": TEMPLATE}
 LATER = {**SPEC, "minReadySeconds": 7200}

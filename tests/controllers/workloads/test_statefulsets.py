@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.controllers.test_teardown import until
 from tests.controllers.workloads.conftest import SELECTOR, TEMPLATE, Namespace
+from tests.eventually import until
 
 CLAIM = {
     "metadata": {"name": "data"},
