@@ -37,12 +37,24 @@ class Registration(Controller):
         super().__init__(api)
         self._kind = kind
         self._collection: WatchCache = api.collection(kind)
+        self._made: dict[str, Entry] = {}  # by key, those that clients have made
 
     async def begin(self) -> None:
         await self._collection.load()
-        self.leave.append(self._collection.add_event_handler(lambda _: self.queue.add(_ALL)))
+        self.leave.append(self._collection.add_event_handler(self._note))
+        for entry in self._collection.under(self._kind.prefix)[0]:
+            if MANAGED not in entry.labels:
+                self._made[entry.key] = entry
         self.queue.add(_ALL)
         await self.flush()
+
+    def _note(self, events: Sequence[Event]) -> None:
+        for event in events:
+            known = self._made.pop(event.key, None)
+            if event.after is not None and MANAGED not in event.after.labels:
+                self._made[event.key] = known = event.after
+            if known is not None:
+                self.queue.add(_ALL)
 
     @property
     def awaited(self) -> Sequence[Kind]:
@@ -53,10 +65,8 @@ class Registration(Controller):
 
     async def reconcile(self, key: str) -> None:
         announced = {}
-        for entry in self._collection.under(self._kind.prefix)[0]:
-            if MANAGED in entry.labels:
-                continue
-            spec = entry.decode()["spec"]
+        for key in sorted(self._made):
+            spec = self._made[key].decode()["spec"]
             found = Announced(spec["groupPriorityMinimum"], spec["versionPriority"], spec.get("service") is not None)
             announced[spec.get("group", ""), spec.get("version", "")] = found
         self.api.registry.announce(announced)

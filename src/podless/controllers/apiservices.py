@@ -5,7 +5,6 @@ Source: kube-aggregator's autoregister controller. What clients make, and have n
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -18,16 +17,16 @@ from podless.kinds.kind import Kind
 from podless.runtime import clock
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.jsonobject import Object
+from podless.store.keys import name_of
 from podless.verbs.call import API
 
 MANAGED = "kube-aggregator.kubernetes.io/automanaged"
 _ALWAYS, _ONCE = "true", "onstart"  # kept as it is to be, or made at the start and then left to clients
-_ALL = "all"  # the one key: it costs little to look at all of them
 _DELAY = 0.05  # seconds in which changes are gathered
 
 
 class APIServices(Controller):
-    """Keeps the objects in step with the registry."""
+    """Keeps the objects in step with the registry. Keys are those of APIServices."""
 
     name = "autoregister-completion"
 
@@ -39,47 +38,48 @@ class APIServices(Controller):
 
     async def begin(self) -> None:
         await self._collection.load()
-        self.leave.append(self.api.registry.listen(lambda: self.queue.add(_ALL, _DELAY)))
+        registry = self.api.registry
+        self.leave.append(registry.follow_versions(lambda *served: self.queue.add(self._key(*served), _DELAY)))
         self.leave.append(self._collection.add_event_handler(self._note))
-        self.queue.add(_ALL)
+        keys = [self._key(*served) for served in registry.group_versions()]
+        for key in dict.fromkeys([*keys, *(entry.key for entry in self._collection.under(self._kind.prefix)[0])]):
+            self.queue.add(key)
         await self.flush()
         self._begun = True
 
+    def _key(self, group: str, version: str) -> str:
+        return self._kind.key("", f"{version}.{group}")
+
     def _note(self, events: Sequence[Event]) -> None:
         """A client may have changed what is to stay."""
-        if any(event.after is None or _held(event.after).managed for event in events):
-            self.queue.add(_ALL, _DELAY)
+        for event in events:
+            if event.after is None or _held(event.after).managed:
+                self.queue.add(event.key, _DELAY)
 
     async def reconcile(self, key: str) -> None:
-        registered = dict.fromkeys(
-            (kind.group, version.name, kind.custom)
-            for kind in self.api.registry
-            if kind.group != self._kind.group  # whose server is the one that shows these
-            for version in kind.versions
-        )
-        served = {self._kind.key("", f"{version}.{group}"): (group, version, own) for group, version, own in registered}
-        entries = self._collection.under(self._kind.prefix)[0]
-        there = {entry.key: _held(entry) for entry in entries}
-        gone = [key for key, held in there.items() if held.managed and key not in served]
-        work = [amend_object(self.api, self._kind, key, lambda _: None) for key in gone]
-        for key, (group, version, custom) in served.items():
-            if self._begun and not custom:
-                continue
-            spec = _spec(group, version)
-            if key not in there:
-                work.append(self._make(group, version, spec, custom))
-            elif there[key].managed and there[key].spec != spec:
-                work.append(self._mend(key, spec))
-        await asyncio.gather(*work)
+        version, _, group = name_of(key).partition(".")
+        # the server of this very group is the one that shows these objects
+        kinds = self.api.registry.of_version(group, version) if group != self._kind.group else []
+        entry = self._collection.get(key)
+        held = _held(entry) if entry is not None else None
+        if not kinds:
+            if held is not None and held.managed:
+                await amend_object(self.api, self._kind, key, lambda _: None)
+            return
+        custom = kinds[-1].custom
+        if self._begun and not custom:
+            return
+        spec = _spec(group, version)
+        if held is None:
+            await self._make(group, version, spec, custom)
+        elif held.managed and held.spec != spec:
+            await amend_object(self.api, self._kind, key, lambda obj: {**obj, "spec": spec})
 
     async def _make(self, group: str, version: str, spec: Object, custom: bool) -> None:
         metadata = {"name": f"{version}.{group}", "labels": {MANAGED: _ALWAYS if custom else _ONCE}}
         await make_object(
             self.api, self._kind, {"metadata": metadata, "spec": spec}, constant="" if custom else clock.now()
         )
-
-    async def _mend(self, key: str, spec: Object) -> None:
-        await amend_object(self.api, self._kind, key, lambda obj: {**obj, "spec": spec})
 
 
 class _Held(NamedTuple):

@@ -33,7 +33,10 @@ class Registry:
         self._served: dict[str, dict[str, Kind]] = {}
         self._waiting: dict[str, dict[str, Kind]] = {}
         self._routes: dict[tuple[str, str, str], tuple[Kind, Version]] = {}
+        # by group and version, the kinds by their plurals; the last one was added last
+        self._versions: dict[tuple[str, str], dict[str, Kind]] = {}
         self._listeners: dict[Callable[[], None], None] = {}
+        self._followers: dict[Callable[[str, str], None], None] = {}
         self.announced: Mapping[tuple[str, str], Announced] = {}
         self.remote: frozenset[tuple[str, str]] = frozenset()
         self._announced: dict[str, list[str]] = {}
@@ -44,6 +47,15 @@ class Registry:
 
         def leave() -> None:
             self._listeners.pop(listener, None)
+
+        return leave
+
+    def follow_versions(self, follower: Callable[[str, str], None]) -> Callable[[], None]:
+        """Call the follower with group and version of each kind that is added or removed. Returns what removes it."""
+        self._followers[follower] = None
+
+        def leave() -> None:
+            self._followers.pop(follower, None)
 
         return leave
 
@@ -69,6 +81,8 @@ class Registry:
         self._served.setdefault(kind.group, {})[kind.plural] = kind
         for version in kind.versions:
             self._routes[kind.group, version.name, kind.plural] = kind, version
+            self._versions.setdefault((kind.group, version.name), {})[kind.plural] = kind
+            self._tell_followers(kind.group, version.name)
         self._changed()
 
     def wait(self, kind: Kind) -> None:
@@ -84,12 +98,21 @@ class Registry:
 
     def _forget(self, group: str, plural: str) -> None:
         kind = self._kinds.pop((group, plural), None)
-        for known in (self._served, self._waiting):
-            if known.get(group, {}).pop(plural, None) is not None and not known[group]:
-                del known[group]
+        for place in (self._served, self._waiting):
+            if place.get(group, {}).pop(plural, None) is not None and not place[group]:
+                del place[group]
         if kind is not None:
             for version in kind.versions:
                 self._routes.pop((group, version.name, plural), None)
+                known = self._versions[group, version.name]
+                del known[plural]
+                if not known:
+                    del self._versions[group, version.name]
+                self._tell_followers(group, version.name)
+
+    def _tell_followers(self, group: str, version: str) -> None:
+        for follower in list(self._followers):
+            follower(group, version)
 
     def find(self, group: str, version: str, plural: str) -> tuple[Kind, Version] | None:
         """Return the kind and version of a path."""
@@ -108,11 +131,11 @@ class Registry:
 
     def of_version(self, group: str, version: str) -> list[Kind]:
         """Return the kinds of one group-version, in the order they were added."""
-        return [
-            kind
-            for kind in self._served.get(group, {}).values()
-            if any(served.name == version for served in kind.versions)
-        ]
+        return list(self._versions.get((group, version), {}).values())
+
+    def group_versions(self) -> list[tuple[str, str]]:
+        """Return group and version of all served kinds."""
+        return list(self._versions)
 
     def versions(self, group: str, *, waiting: bool = True) -> list[str]:
         """Return the versions of a group, unordered; optionally with those of waiting definitions."""
