@@ -69,6 +69,9 @@ console-check: console/node_modules
 
 setup: $(WORKING)
 
+explore-examples: $(WORKING) # finds the defects of the controllers in examples/explore; those in Go and Rust need their toolchains
+	$(BIN)/python -m tests.explore $(ARGS)
+
 bench: $(WORKING)
 	$(BIN)/python -m bench $(ARGS)
 

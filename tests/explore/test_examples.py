@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 
 import pytest
 
 from podless.cli import main
+from podless.explore.report import write_replay
+from tests.explore.programs import EXAMPLES, PROGRAMS, build_programs
 
-EXAMPLES = Path(__file__).parent.parent.parent / "examples/explore"
 pytestmark = [pytest.mark.slow, pytest.mark.clients, pytest.mark.timeout(600)]
 
 
-def _explore(capsys: pytest.CaptureFixture[str], controller: str, *options: str) -> tuple[int, str]:
-    places = ["--apply", str(EXAMPLES / "config.yaml"), "--scenario", str(EXAMPLES / "scenario.yaml")]
-    name, *more = controller.split()
-    command = [sys.executable, str(EXAMPLES / f"python/{name}.py"), *more]
-    code = main(["explore", *places, *options, "--", *command])
-    return code, capsys.readouterr().out
-
-
-@pytest.mark.parametrize("controller", ["leaked_child", "missed_delete"])
-def test_a_defect_is_found_and_its_mended_form_passes(
-    controller: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+# all of them, and those in other languages: make explore-examples
+@pytest.mark.parametrize("name", ["leaked_child", "missed_delete"])
+def test_a_defect_is_found_and_its_mended_form_passes(name: str, tmp_path: Path) -> None:
+    report = PROGRAMS[name].explore(runs=80)
+    assert len(report.findings) == 1, report
+    assert len(report.findings[0].run.schedule) <= 3
     replay = tmp_path / "replay.yaml"
-    code, out = _explore(capsys, controller, "--runs", "80", "-o", "json", "--save", str(replay))
-    assert code == 1, out
-    [finding] = json.loads(out)["findings"]
-    assert len(finding["schedule"]) <= 3
-    code, out = _explore(capsys, f"{controller} --mended", "--replay", str(replay))
-    assert code == 0, out
+    replay.write_bytes(write_replay(report.findings[0]))
+    mended = PROGRAMS[name].explore(mended=True, schedule=replay)
+    assert mended.passed, mended
+
+
+def test_every_example_has_its_program() -> None:
+    for program in PROGRAMS.values():
+        assert (EXAMPLES / program.scenario).is_file()
+        folder = EXAMPLES / program.language
+        assert list(folder.glob(f"{program.name}*")) or program.language == "rust"
+    assert build_programs("python") == ""
 
 
 def test_a_command_that_cannot_be_run_is_told(capsys: pytest.CaptureFixture[str]) -> None:

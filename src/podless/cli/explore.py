@@ -69,7 +69,7 @@ def run(given: argparse.Namespace) -> int:
     level = log.level
     log.setLevel(logging.ERROR)  # controllers and servers compete for the processors, so slow steps say nothing
     try:
-        if given.replay:
+        if given.replay is not None:
             given.replay = read_replay(Path(given.replay).read_bytes())
         report = asyncio.run(_explore(given, _read_setup(given)))
     except (StartError, BadScenario, BadSchedule, Refused, LookupError, OSError, ValueError) as error:
@@ -102,7 +102,7 @@ def _read_setup(given: argparse.Namespace) -> Setup:
 async def _explore(given: argparse.Namespace, setup: Setup) -> Report:
     from podless.explore.explorer import Options, explore, replay
 
-    if given.replay:
+    if given.replay is not None:
         return await replay(setup, given.replay, given.times)
     limits = Options(given.runs, given.time, given.findings, given.seed, given.workers)
     return await explore(setup, limits, lambda line: print(f"podless explore: {line}", file=sys.stderr))

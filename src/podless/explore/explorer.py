@@ -148,15 +148,21 @@ async def explore(setup: Setup, options: Options, told: Callable[[str], None] = 
 
 
 async def replay(setup: Setup, schedule: Schedule, times: int = 1) -> Report:
-    """Carry out one schedule, so many times, after the reference runs."""
+    """Carry out one schedule, so many times, after the reference runs, and compare the logs of their requests."""
     explorer = Explorer(setup, Options(findings=times), lambda line: None)
     async with explorer.open(1):
         reference = await explorer.run_references()
         if reference.faults:
             explorer.report.findings.append(Finding(reference, tell_story(reference)))
             return explorer.report
+        first: Run | None = None
         for _ in range(times):
             run = await explorer.carry_out(schedule)
+            first = first or run
+            apart = compare_logs(first.fingerprint, run.fingerprint)
+            explorer.report.replayed += 1
+            explorer.report.same += not apart
+            explorer.report.differs = explorer.report.differs or apart
             if run.faults:
                 explorer.report.findings.append(Finding(run, tell_story(run, reference), 1, 1))
     return explorer.report

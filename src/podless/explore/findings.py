@@ -23,6 +23,8 @@ ORACLES = {
     "errors": "the same error repeats without end",
     "wait": "a step of the scenario waited in vain",
 }
+_TOLD = {"exited", "silent"}  # oracles after which the controller's output says more than the story
+_LAST = 15  # lines of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +80,19 @@ class Finding:
         lines += [f"  {one}" for one in self.run.schedule] or ["  nothing is perturbed"]
         if self.tries:
             lines.append(f"  fails again in {self.again} of {self.tries} runs")
-        return "\n".join([*lines, "", "Story", *(f"  {line}" for line in self.story)])
+        lines += ["", "Story", *(f"  {line}" for line in self.story)]
+        if self.oracles & _TOLD and self.run.output:
+            lines += ["", "Output", *(f"  {line}" for line in self.run.output.splitlines()[-_LAST:])]
+        return "\n".join(lines)
 
 
 @dataclass(slots=True)
 class Report:
-    """The result of an exploration. runs: how many there were. differs: where two reference runs part, or ""."""
+    """The result of an exploration.
+
+    runs: how many there were. differs: where two runs of the same schedule part, or "". replayed, same: how often a
+    schedule was replayed, and in how many of these runs the requests were those of the first.
+    """
 
     findings: list[Finding] = field(default_factory=list)
     runs: int = 0
@@ -91,6 +100,8 @@ class Report:
     seed: int = 0
     differs: str = ""
     points: int = 0
+    replayed: int = 0
+    same: int = 0
 
     @property
     def passed(self) -> bool:
@@ -106,5 +117,7 @@ class Report:
     def __str__(self) -> str:
         parts = [f"Finding {number}\n{finding}\n" for number, finding in enumerate(self.findings, 1)]
         if self.differs:
-            parts.append(f"Two runs without perturbations differ: {self.differs}")
+            parts.append(f"Two runs of the same schedule differ: {self.differs}")
+        if self.replayed > 1:
+            parts.append(f"The requests were the same in {self.same} of {self.replayed} runs")
         return "\n".join([*parts, self.summary])

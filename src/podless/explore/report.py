@@ -1,4 +1,4 @@
-"""What an exploration found, as text, JSON, JUnit XML or a web page; and the file that replays it."""
+"""What an exploration found, as text, JSON and JUnit XML; and the file that replays it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import orjson
 
 from podless.codec import serializer
 from podless.explore.findings import Finding, Report
+from podless.explore.page import write_page
 from podless.explore.schedule import BadSchedule, Schedule
 from podless.runtime.jsonobject import Object
 
@@ -29,6 +30,8 @@ def write_json(report: Report) -> str:
         "seed": report.seed,
         "perturbations": report.points,
         "differs": report.differs,
+        "replayed": report.replayed,
+        "same": report.same,
         "findings": [_describe(one) for one in report.findings],
     }
     return orjson.dumps(found, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
@@ -58,43 +61,11 @@ def write_junit(report: Report) -> str:
     return f'<?xml version="1.0"?>\n<testsuite name="podless explore" {counts}>{"".join(cases)}</testsuite>\n'
 
 
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; width: 100%; font: 13px/1.5 ui-monospace, monospace; }
-td, th { text-align: left; vertical-align: top; padding: 1px 8px; border-bottom: 1px solid #8883; }
-.fault { background: #e6a7001a; } .wrong { background: #d000201a; } .write { font-weight: 600; }
-"""
-_CLASSES = {"!": "fault", "x": "wrong", "*": "write"}
-
-
-def write_html(report: Report) -> str:
-    """Return a report as one page: for each finding a timeline with a column for the user, clients and podless."""
-    parts = [f"<p>{html.escape(report.summary)}</p>"]
-    for number, finding in enumerate(report.findings, 1):
-        parts.append(f"<h2>Finding {number}</h2><ul>")
-        parts += [f"<li>{html.escape(str(fault))}</li>" for fault in finding.run.faults]
-        parts.append(f"</ul><p>Schedule: {html.escape(str(finding.run.schedule))}</p><table>")
-        parts.append("<tr><th>user</th><th>podless</th><th>controller sees</th><th>controller writes</th></tr>")
-        parts += map(_write_row, finding.story)
-        parts.append("</table>")
-    title = "podless explore"
-    head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>'
-    return f"{head}<h1>{title}</h1>{''.join(parts)}</html>\n"
-
-
-def _write_row(line: str) -> str:
-    """Return the row of a line of a story, in the column of whoever acts."""
-    column = {">": 0, "!": 1, "x": 1, "*": 3}.get(line[:1], 3 if line.startswith("    ") else 2)
-    cells = ["<td></td>"] * 4
-    cells[column] = f"<td>{html.escape(line.lstrip('>!x* '))}</td>"
-    return f'<tr class="{_CLASSES.get(line[:1], "")}">{"".join(cells)}</tr>'
-
-
 WRITERS: Mapping[str, Callable[[Report], str]] = {
     "text": write_text,
     "json": write_json,
     "junit": write_junit,
-    "html": write_html,
+    "html": write_page,
 }
 
 

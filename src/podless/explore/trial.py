@@ -104,7 +104,7 @@ class _Trial:
 
     async def _wait_for_start(self) -> None:
         until = time.monotonic() + _START
-        while not self.control.log.entries and not self._note_exits():
+        while not (self.control.log.entries or self.control.watched or self._note_exits()):
             if time.monotonic() > until:
                 self.faults.append(Fault("silent", f"for {_START:g} s"))
                 return

@@ -1,0 +1,130 @@
+"""The report as one web page: for each finding a timeline with a lane for the user, podless, each watch, and writes.
+
+Time runs downwards. In the lane of a watch, a bar leads from the write that made an event to the moment when the
+client saw it, so that late events are long bars.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+
+from podless.explore.findings import Finding, Report
+from podless.explore.points import Entry
+from podless.explore.states import compare_objects
+
+_MOST = 160  # entries of a timeline; of a longer one the middle is left out
+_CHANGES = 4  # changed fields of a write that are shown
+_STYLE = """
+:root { --paper: #fbfaf8; --ink: #22252b; --soft: #6d7280; --line: #e3e1dc; --card: #fff; --user: #2563a8;
+  --fault: #b45309; --see: #15803d; --write: #5b3fb5; --wrong: #c02626; }
+@media (prefers-color-scheme: dark) { :root { --paper: #16181d; --ink: #e4e6eb; --soft: #969cab; --line: #2c3038;
+  --card: #1e2127; --user: #7cb4f2; --fault: #f0a750; --see: #63c886; --write: #b7a3f7; --wrong: #f58080; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
+main { max-width: 84rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem; }
+h1 { font-size: 1.7rem; margin: 0; } h2 { font-size: 1.2rem; margin: 0 0 .6rem; }
+.soft { color: var(--soft); } code, .lanes { font-family: ui-monospace, monospace; font-size: 12.5px; }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1.2rem 1.4rem;
+  margin-top: 1.6rem; }
+.wrongs { margin: 0 0 1rem; padding: 0; list-style: none; }
+.wrongs li { color: var(--wrong); font-weight: 600; overflow-wrap: anywhere; }
+.chip { display: inline-block; border: 1px solid var(--fault); color: var(--fault); border-radius: 99px;
+  padding: .1rem .8rem; margin: 0 .4rem .4rem 0; }
+.lanes { display: grid; margin-top: 1rem; align-items: center; overflow-x: auto; }
+.lanes > * { min-width: 0; overflow-wrap: anywhere; padding: .15rem .5rem; }
+.head { color: var(--soft); align-self: end; border-bottom: 1px solid var(--line); padding-bottom: .4rem; }
+.step { border-top: 1px solid var(--line); height: 100%; grid-column: 1 / -1; padding: 0; }
+.user { color: var(--user); font-weight: 600; } .fault { color: var(--fault); } .write { color: var(--write); }
+.write b { font-weight: 600; } .write small { display: block; color: var(--soft); font-size: 11.5px; }
+.refused { color: var(--wrong); } .read { color: var(--soft); }
+.bar { width: 3px; height: 100%; border-radius: 2px; background: var(--see); opacity: .3; margin-left: .9rem;
+  padding: 0; }
+.late { background: var(--fault); opacity: .75; }
+.see { color: var(--see); padding-left: 1.5rem; position: relative; }
+.see::before { content: ""; position: absolute; left: calc(.9rem - 3px); top: .55em; width: 9px; height: 9px;
+  border-radius: 50%; background: var(--see); }
+pre { overflow-x: auto; font-size: 12.5px; }
+"""
+
+
+def write_page(report: Report) -> str:
+    """Return the report as one page, without scripts and without anything to load."""
+    parts = [f'<h1>podless explore</h1><p class="soft">{html.escape(report.summary)}</p>']
+    if report.differs:
+        parts.append(f"<p>Two runs of the same schedule differ: <code>{html.escape(report.differs)}</code></p>")
+    if report.passed:
+        parts.append('<section class="card"><h2>Nothing was found</h2>All runs ended as the reference run.</section>')
+    for number, finding in enumerate(report.findings, 1):
+        parts += ['<section class="card">', *_write_finding(number, finding), "</section>"]
+    head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>podless explore</title>'
+    return (
+        f'<!doctype html><html lang="en"><head>{head}<style>{_STYLE}</style></head>'
+        f"<body><main>{''.join(parts)}</main></body></html>\n"
+    )
+
+
+def _write_finding(number: int, finding: Finding) -> Iterator[str]:
+    run = finding.run
+    yield f'<h2>Finding {number}</h2><ul class="wrongs">'
+    yield from (f"<li>{html.escape(str(fault))}</li>" for fault in run.faults)
+    yield "</ul>"
+    yield from (f'<span class="chip">{html.escape(str(one))}</span>' for one in run.schedule)
+    if finding.tries:
+        yield f'<p class="soft">This schedule failed again in {finding.again} of {finding.tries} runs.</p>'
+    yield from _write_lanes(run.entries)
+    if run.output:
+        yield f"<details><summary>Output of the controller</summary><pre>{html.escape(run.output)}</pre></details>"
+
+
+def _write_lanes(entries: Sequence[Entry]) -> Iterator[str]:
+    """Yield the grid: its first row has the names of the lanes, and each entry has a row of its own."""
+    told = [one for one in entries if one.kind != "read" or one.status >= 400]
+    if len(told) > _MOST:
+        told = [*told[: _MOST // 2], *told[-_MOST // 2 :]]
+    watches = sorted({(one.client, one.resource) for one in told if one.kind == "event"})
+    clients = sorted({one.client for one in told if one.client})
+    lanes = ["user", "podless", *(f"{client} sees {resource}" for client, resource in watches)]
+    lanes += [f"{client} writes" for client in clients]
+    widths = ["minmax(8rem, 1fr)", "minmax(10rem, 1.2fr)", *["minmax(8rem, 1fr)"] * len(watches)]
+    widths += ["minmax(16rem, 2fr)"] * len(clients)
+    yield f'<div class="lanes" style="grid-template-columns: {" ".join(widths)}">'
+    yield from (_place(1, place, "head", html.escape(lane)) for place, lane in enumerate(lanes, 1))
+    for row, one in enumerate(told, 2):
+        if one.kind == "user":
+            yield f'<div class="step" style="grid-row: {row}"></div>'
+        if one.kind == "event":
+            column = 3 + watches.index((one.client, one.resource))
+            yield _write_bar(told, row, column)
+            what = one.text.rpartition(" ")
+            yield _place(row, column, "see", f"{html.escape(what[0].rpartition(' ')[2])} <b>{html.escape(what[2])}</b>")
+        elif one.kind in ("user", "fault", "process"):
+            column = 1 if one.kind == "user" else 2
+            yield _place(row, column, "user" if one.kind == "user" else "fault", html.escape(one.text))
+        else:
+            yield _place(row, 3 + len(watches) + clients.index(one.client), one.kind, _write_request(one))
+    yield "</div>"
+
+
+def _write_bar(told: Sequence[Entry], row: int, column: int) -> str:
+    """Return the bar from what made an event to the event in a row."""
+    event = told[row - 2]
+    earlier = [(place, one) for place, one in enumerate(told[: row - 2], 2) if one.kind in ("user", "write")]
+    made = [place for place, one in earlier if one.revision < event.revision]
+    first = made[-1] if made else row
+    held = row - first > 2 and any(one.kind in ("fault", "process", "user") for one in told[first - 1 : row - 2])
+    return f'<div class="bar{" late" if held else ""}" style="grid-area: {first} / {column} / {row + 1}"></div>'
+
+
+def _write_request(one: Entry) -> str:
+    """Return a request without its client, with its answer if that is an error, and with what it changed."""
+    text = html.escape(one.text.removeprefix(f"{one.client} "))
+    if one.status >= 400 or not one.status:
+        return f'<b>{text}</b> <span class="refused">{one.status or "no answer"}</span>'
+    lines = compare_objects(one.before, one.after) if one.before and one.after else []
+    changes = "".join(f"<small>{html.escape(line)}</small>" for line in lines[:_CHANGES])
+    return f"<b>{text}</b>{changes}"
+
+
+def _place(row: int, column: int, look: str, content: str) -> str:
+    return f'<div class="{look}" style="grid-area: {row} / {column}">{content}</div>'
