@@ -12,15 +12,13 @@ from typing import NoReturn
 from podless.runtime.gcpause import pause_gc
 from podless.version import __version__
 
-# need no server that runs
-_READING = ("check", "plan", "compare", "test", "eval", "schema", "convert", "model", "crd", "completion")
+# in the order of the help: servers, their data, their history, manifests
+_MANIFESTS = ("check", "plan", "apply", "compare", "test", "eval", "schema", "convert", "model", "crd", "completion")
 _HISTORY = ("log", "show", "diff", "blame", "undo")
-_RUNNING = (
-    *("serve", "run", "envtest", "explore", "kubeconfig", "status"),
-    *("apply", "backup", "restore", "export", "import", "migrate"),
-)
-_COMMANDS = (*_RUNNING, *_HISTORY, *_READING)
-# one of them is a word of the language
+_SERVERS = ("serve", "run", "envtest", "explore", "kubeconfig", "status")
+_DATA = ("backup", "restore", "export", "import", "migrate")
+_COMMANDS = (*_SERVERS, *_DATA, *_HISTORY, *_MANIFESTS)
+# import is a keyword of Python; the commands of the history are in a folder
 _MODULES = {"export": "exports", "import": "imports", **{name: f"history.{name}" for name in _HISTORY}}
 
 

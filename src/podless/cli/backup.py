@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from podless.check.findings import count_of
 from podless.cli import engine
 from podless.cli.progress import Progress
 from podless.history.moments import find_revision
@@ -129,4 +130,4 @@ async def _write(new: Path, pages: AsyncIterator[tuple[int, bytes]]) -> None:
         file.write(foot.line())
         file.flush()
         os.fsync(file.fileno())
-    progress.end(f"{foot.records - 1} records at revision {begun}")
+    progress.end(f"backed up {count_of(foot.records - 1, 'record')} at revision {begun}")

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from podless.check.findings import count_of
 from podless.cli import access
 from podless.cli.progress import Progress
 from podless.cli.transfer.documents import BadDocument, DocumentStream, ExportSink, Folder
@@ -80,5 +81,5 @@ async def _export(options: argparse.Namespace, choice: Choice, sink: ExportSink)
         with sink:
             export = Export(cluster, choice, sink, progress.say, progress.line)
             await export.run()
-    progress.end(f"{export.done} objects are exported")
+    progress.end(f"exported {count_of(export.done, 'object')}")
     return 1 if export.failed else 0

@@ -99,7 +99,5 @@ async def _import(options: argparse.Namespace, documents: Documents, wanted: Fil
     async with RemoteCluster(access_, f"podless-import/{__version__}") as cluster:
         one = Import(cluster, documents, order, progress.say, progress.line, existing=options.existing)
         await one.run()
-    progress.end(
-        f"{one.made} objects are made, {one.changed} changed, {one.same} were there, {one.failed} could not be made"
-    )
+    progress.end(f"imported {one.made}, changed {one.changed}, unchanged {one.same}, failed {one.failed}")
     return 1 if one.failed or unread else 0

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from podless.check.findings import count_of
 from podless.cli import engine
 from podless.cli.progress import Progress
 from podless.controllers import leader
@@ -84,9 +85,12 @@ async def _run(options: argparse.Namespace, told: backup.BackupSummary, store: S
         await _alone(store)
         lines = _lines(options.file)
         done = await backup.restore_backup(
-            store, told.revision + bump, lines, lambda text: progress.say(f"{text}; the backup has {told.records}")
+            store,
+            told.revision + bump,
+            lines,
+            lambda text: progress.say(f"{text} of {told.records} records"),
         )
-        progress.end(f"{done} records are restored; revisions go on behind {await store.current()}")
+        progress.end(f"restored {count_of(done, 'record')}; new revisions are above {await store.current()}")
     finally:
         await store.close()
 

@@ -152,7 +152,7 @@ async def restore_backup(store: Store, revision: int, lines: Iterable[bytes], sa
     for batch in _batches(read_records(lines)):
         await _write(store, [one._replace(expect=present.pop(one.key, 0)) for one in batch])
         done += len(batch)
-        say(f"{done} records are written")
+        say(f"restored {done}")
     present.pop(RESTORING)
     gone = [Operation(key, None, expect) for key, expect in present.items() if not key.startswith(share.KEYS)]
     for start in range(0, len(gone), _PAGE):

@@ -46,7 +46,7 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path: Path) -> None:
     assert told[0] == told[2].replace("4:", "1:") == "1: an object needs apiVersion, kind and metadata.name"
     assert told[1].startswith("2: ")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(BadDocument, match="no objects there"):
+    with pytest.raises(BadDocument, match="no objects found"):
         Documents([str(tmp_path / "empty")])
 
 

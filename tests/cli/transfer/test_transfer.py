@@ -134,17 +134,17 @@ def test_a_namespace_with_all_that_it_needs(
     out = tmp_path / "out"
     where = ["--folder", str(out)] if form == "folder" else ["-f", str(out), "-o", form]
     assert export(source, "--all", "-n", name, *where) == 0
-    assert "objects are exported" in capsys.readouterr().err
+    assert "exported " in capsys.readouterr().err
     assert load(target, str(out)) == 0
     told = capsys.readouterr().err.splitlines()[-1]
-    assert told.endswith("0 were there, 0 could not be made")
+    assert told.endswith("unchanged 0, failed 0")
     check(here, name, group, before)
     account = here.get(f"/api/v1/namespaces/{name}/serviceaccounts/default").body
     assert account["imagePullSecrets"] == [{"name": "pull"}]
     # once more: all is there
     revision = here.get(MAPS.format(name)).body["metadata"]["resourceVersion"]
     assert load(target, str(out)) == 0
-    assert capsys.readouterr().err.splitlines()[-1].startswith("0 objects are made, 0 changed, ")
+    assert capsys.readouterr().err.splitlines()[-1].startswith("imported 0, changed 0, ")
     items = here.get(MAPS.format(name)).body["items"]
     assert max(int(item["metadata"]["resourceVersion"]) for item in items) <= int(revision)
     check(here, name, group, before)
@@ -179,7 +179,7 @@ def test_an_import_that_was_interrupted_goes_on(
     }
     capsys.readouterr()
     assert load(target, out) == 0
-    assert capsys.readouterr().err.splitlines()[-1].startswith("0 objects are made, 0 changed, ")
+    assert capsys.readouterr().err.splitlines()[-1].startswith("imported 0, changed 0, ")
 
 
 def test_chosen_objects(
@@ -246,7 +246,7 @@ def test_a_whole_server(
     capsys.readouterr()
     assert load(target, str(out)) == 0
     told = capsys.readouterr().err.splitlines()[-1]
-    assert told.endswith(" 0 could not be made")
+    assert told.endswith(" failed 0")
     assert len(here.get(MAPS.format("default")).body["items"]) >= 25
 
 
@@ -263,7 +263,7 @@ def test_what_is_there_and_differs(
     assert load(target, str(file)) == 1
     err = capsys.readouterr().err
     assert "podless: ConfigMap default/a: is there, and differs; --existing says what to do\n" in err
-    assert err.endswith("1 objects are made, 0 changed, 0 were there, 1 could not be made\n")
+    assert err.endswith("imported 1, changed 0, unchanged 0, failed 1\n")
     assert load(target, str(file), "--existing", "skip") == 0
     assert here.get(place).body["data"] == {"k": "old", "m": "1"}
     assert load(target, str(file), "--existing", "replace") == 0

@@ -142,7 +142,7 @@ class Documents:
             return [(path, given)]
         found = sorted(file for file in given.rglob("*") if file.suffix in SUFFIXES and file.is_file())
         if not found:
-            raise BadDocument(f"{path}: no objects there")
+            raise BadDocument(f"{path}: no objects found")
         return [(str(file), file) for file in found]
 
     def __enter__(self) -> Self:

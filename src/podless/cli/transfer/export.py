@@ -111,7 +111,7 @@ class Export:
             self._there.add(resource.path(name=metadata["name"]))
         self._sink.put(export_object(obj), resource.full, needed=first)
         self.done += 1
-        self._say(f"{self.done} objects, {resource.full}")
+        self._say(f"exported {self.done}; now {resource.full}")
 
     async def _listed(self, resource: Resource, namespace: str) -> AsyncIterator[Object]:
         query = {}
