@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from podless.http.message import Answer, Pending, Pieces, Request, Response
+from podless.http.message import Answer, Pending, Pieces, Request, Response, settle_answer
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry
 from podless.meta.errors import PageNotFound
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
     from podless.publish.openapi.serve import DocumentLibrary
 
 _WHILE = 0.001  # seconds that things are made for before others go on
+# Modules of publish/openapi that the first request imports, each after those that it imports itself: together they
+# would hold the event loop for 15 ms.
+_MODULES = [
+    *("standard", "builtin", "routes", "pages", "schema", "v3", "v2", "blocks", "wire", "v2pb", "v3pb"),
+    *("templates", "pieces", "parts", "documents", "serve"),
+]
 
 
 class OpenAPI:
@@ -30,6 +37,7 @@ class OpenAPI:
         self._off_loop = off_loop
         self._pace = pace
         self._making = asyncio.Lock()
+        self._imported = False
         # an answer is about the kinds as they were when it was begun
         self._generation = -1
         self._kinds: list[Kind] = []
@@ -42,14 +50,24 @@ class OpenAPI:
 
     def answer(self, request: Request, parts: list[str]) -> Response | Pending:
         """The document at /openapi/... Raises PageNotFound."""
-        from podless.publish.openapi import serve
-
         if request.path.endswith("/"):
             if parts[1:2] == ["v3"]:
                 return Response(404, (), b"")
             raise PageNotFound
         if parts[1:] != ["v2"] and parts[1:2] != ["v3"]:
             raise PageNotFound
+        return self._find(request, parts) if self._imported else self._import_and_find(request, parts)
+
+    async def _import_and_find(self, request: Request, parts: list[str]) -> Answer:
+        for name in _MODULES:
+            import_module(f"podless.publish.openapi.{name}")
+            await self._pace.rest(request.user.name)
+        self._imported = True
+        return await settle_answer(self._find(request, parts))
+
+    def _find(self, request: Request, parts: list[str]) -> Response | Pending:
+        from podless.publish.openapi import serve
+
         ask = serve.DocumentRequest(
             "/".join(parts[2:]),
             request.query.get("hash", [""])[0],
