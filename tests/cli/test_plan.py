@@ -53,6 +53,14 @@ def test_what_cannot_be_planned_is_one_line(folder: Path, capsys: pytest.Capture
         assert err.count("\n") == 1
 
 
+def test_mistakes_in_arguments_do_not_look_like_changes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for given in (["--bogus", "a.yaml"], [], ["--mode", "magic", "a.yaml"], ["a.yaml", "--request-timeout", "0"]):
+        with pytest.raises(SystemExit) as ended:
+            main(["plan", *given])
+        assert ended.value.code == 1
+        assert capsys.readouterr().err.count("\n") == 1
+
+
 @pytest.mark.slow
 def test_watch_plans_again_when_a_file_changes(folder: Path) -> None:
     command = [sys.executable, "-m", "podless", "plan", "a.yaml", "--from-nothing", "--watch"]

@@ -168,6 +168,32 @@ def test_pruned_objects_are_deleted(server: Server, folder: Path) -> None:
     assert server.get("configmaps", "b") is None
 
 
+def test_what_the_plan_refuses_is_told(server: Server, folder: Path) -> None:
+    (folder / "set.yaml").write_text(SET.replace("name: settings", "name: Settings"))
+    keep(server)
+    done = carry(server)
+    assert done.created == 3
+    [refused] = done.refused
+    assert "ConfigMap default/Settings" in refused
+
+
+def test_another_user_applies_the_plan(server: Server, folder: Path) -> None:
+    (folder / "set.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\n")
+    group = "rbac.authorization.k8s.io"
+    server.create(
+        {
+            "apiVersion": f"{group}/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": "eve"},
+            "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "edit"},
+            "subjects": [{"apiGroup": group, "kind": "User", "name": "eve"}],
+        }
+    )
+    keep(server, user="eve")
+    assert carry(server).created == 1
+    assert {one.user for one in server.requests if one.verb == "patch"} == {"eve"}
+
+
 def test_another_api_is_refused(server: Server, folder: Path) -> None:
     keep(server)
     with Server(tls=False) as other, pytest.raises(CannotPlan, match="is another API"):

@@ -22,12 +22,18 @@ _COMMANDS = (*_SERVERS, *_DATA, *_HISTORY, *_MANIFESTS)
 _MODULES = {"export": "exports", "import": "imports", **{name: f"history.{name}" for name in _HISTORY}}
 
 
+# exit codes for mistakes in arguments: 2, but for commands whose 2 says something else
+_MISTAKES = {"plan": 1}
+
+
 class CommandParser(argparse.ArgumentParser):
-    """One that says in one line what is wrong with what it was given."""
+    """One that says in one line what is wrong with what it was given. mistake: the exit code then."""
+
+    mistake = 2
 
     def error(self, message: str) -> NoReturn:
-        """End the program with code 2."""
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+        """End the program."""
+        self.exit(self.mistake, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
 def build_parser(names: Sequence[str] = _COMMANDS) -> CommandParser:
@@ -37,6 +43,8 @@ def build_parser(names: Sequence[str] = _COMMANDS) -> CommandParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for name in names:
         import_module(f"podless.cli.{_MODULES.get(name, name)}").add(commands)
+        if name in _MISTAKES:
+            commands.choices[name].mistake = _MISTAKES[name]
     return parser
 
 
@@ -46,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # a command needs no other's modules; help and mistakes show them all
     with pause_gc():
         parser = build_parser(given[:1] if given[:1] and given[0] in _COMMANDS else _COMMANDS)
+    parser.mistake = _MISTAKES.get(given[0], parser.mistake) if given else parser.mistake
     options = parser.parse_args(given)
     if not hasattr(options, "run"):
         parser.print_help(sys.stderr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import os
 import sys
 import time
@@ -33,7 +34,8 @@ _LOOK = 0.5  # seconds between two looks at the files
 _DESCRIPTION = (
     "Say what applying a set of manifests would do: what is created, changed, deleted and refused, by the server's own "
     "code on a copy of the state. Nothing is written. Exit status: 0 if there is nothing to do, 2 if there are "
-    "changes, 1 if something would be refused or could not be read (as `terraform plan -detailed-exitcode`)."
+    "changes, 1 if something would be refused or could not be read, or if the arguments are wrong (as `terraform plan "
+    "-detailed-exitcode`)."
 )
 
 
@@ -53,7 +55,7 @@ def add(commands: Any) -> None:
         "--request-timeout",
         dest="timeout",
         metavar="SECONDS",
-        type=float,
+        type=_parse_seconds,
         default=30.0,
         help="time for one answer of the API (default: 30)",
     )
@@ -113,6 +115,14 @@ def add(commands: Any) -> None:
     show.add_argument("--out", metavar="FILE", type=Path, help="keep the plan, for podless apply FILE")
     access.add_options(parser)
     parser.set_defaults(run=run)
+
+
+def _parse_seconds(text: str) -> float:
+    """A time that is over some day. Raises ValueError."""
+    seconds = float(text)
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
+    return seconds
 
 
 def run(options: argparse.Namespace) -> int:

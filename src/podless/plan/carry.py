@@ -64,6 +64,9 @@ async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> C
     asker = RemoteAsker(cluster, acting)
     options = PlanOptions(mode=plan["mode"], manager=plan["fieldManager"], force=plan["force"])
     done, carried = planfile.read_journal(path), Carried()
+    for text in plan["refused"]:
+        carried.refused.append(text)
+        say(f"! {text} (refused by the plan)")
     for number, step in enumerate(plan["steps"]):
         if number in done:
             carried.skipped += 1

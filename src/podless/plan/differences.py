@@ -10,7 +10,7 @@ from podless.fields import sets
 from podless.meta.field import Path
 from podless.plan.manifests import Identity
 from podless.plan.result import GONE, By, FieldChange
-from podless.plan.secrecy import is_secret
+from podless.plan.secrecy import holds_data, is_secret
 from podless.runtime.jsonobject import Object
 
 # what the server alone says of each write
@@ -41,6 +41,7 @@ def compare_objects(
     changed, by plugin. Values of Secrets are marked as secret.
     """
     old_owners, new_owners = list_owners(before), list_owners(after)
+    asked = _join_strings(identity, asked)
     found: dict[str, FieldChange] = {}
     for steps, path, old, new in _walk(_shown(before), _shown(after), (), ()):
         text = format_steps(steps)
@@ -54,6 +55,14 @@ def compare_objects(
         if old_owners[text] != new_owners[text]:
             found[text] = FieldChange(text, None, None, old_managers=old_owners[text], new_managers=new_owners[text])
     return [*found.values()]
+
+
+def _join_strings(identity: Identity, asked: Object | None) -> Object | None:
+    """A manifest with the stringData of a Secret among its data, where the server puts it."""
+    if asked is None or not holds_data(identity) or not isinstance(asked.get("stringData"), dict):
+        return asked
+    data = asked.get("data")
+    return {**asked, "data": {**(data if isinstance(data, dict) else {}), **asked["stringData"]}}
 
 
 def _is_generated(identity: Identity, path: Path) -> bool:

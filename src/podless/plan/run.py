@@ -181,6 +181,9 @@ class _Run:
         """Write all objects in order, and delete those that the set has no longer."""
         if self._membership is not None:
             items = await self._membership.begin(items, self._locate, self._baseline.unknown)
+            if self._membership.change.action is Action.REFUSED:
+                self._plan.notes.append("kubectl applies nothing, because it cannot use the ApplySet")
+                return
         await self._write_all(items)
         if not self._options.prune and not self._options.applyset:
             return

@@ -47,9 +47,14 @@ def _cell(text: str) -> str:
     return plain if len(plain) <= _CELL else f"{plain[:_CELL]}..."
 
 
+def _count_fields(change: Change) -> str:
+    number = len(change.fields)
+    return f"{number} field{'s' if number > 1 else ''}"
+
+
 def _row(change: Change) -> str:
     place = f"`{_cell(change.place)}`" if change.place else ""
-    said = change.message or (f"{len(change.fields)} fields" if change.action is Action.UPDATE else "")
+    said = change.message or (_count_fields(change) if change.action is Action.UPDATE else "")
     return f"| {_code(SIGNS[change.action])} | {_cell(str(change.identity))} | {place} | {_cell(said)} |"
 
 
