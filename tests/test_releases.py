@@ -287,6 +287,8 @@ def test_rules_of_the_first_releases(release: str, known: bool) -> None:
         resources = "matchResources" if known else "matchResouces"
         (cause,) = told["details"]["causes"]
         assert cause["field"] == f"spec.{resources}.namespaceSelector.matchLabels"
+        assert asked.send("GET", "/api/v1/componentstatuses/nope")[0] == (404 if known else 500)
+        assert asked.send("GET", "/api/v1/pods?resourceVersion=999999&resourceVersionMatch=Exact")[0] == 500
         client = {"url": "https://x.example.com", "caBundle": "Cg=="}
         webhook = {"conversionReviewVersions": ["v1"], "clientConfig": client}
         definition = _definition()

@@ -72,6 +72,9 @@ CHANGES: Final[Mapping[str, str]] = {
     "CheckedBundles": "1.31-",  # of certificates, in definitions
     "MatchResourcesPath": "1.32-",  # of policy bindings is spelled right in errors
     "CELFoundTypes": "1.32-",  # of expressions of policies are told with those that are wanted
+    "FutureRevisions": "1.34-",  # that lists ask for exactly are a timeout, and were an error of etcd
+    "MissingComponents": "1.33-",  # are 404, and were 500
+    "DriversOfNodes": "1.33-",  # that must not change are named by their path, and were by their type
     "StatusPaths": "1.31-",  # of errors in the status of custom objects begin with it
     "LowerYAMLErrors": "1.31-",  # of keys that are no text
     "FixedQOSClass": "1.32-",  # is kept, and must not change in the status of pods

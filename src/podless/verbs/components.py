@@ -14,6 +14,7 @@ from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.meta import errors
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import has
 from podless.store import StoreError
 from podless.verbs.call import API, Call, Single
 
@@ -29,7 +30,7 @@ async def get_component(api: API, call: Call) -> Single:
     """Return the status of a component. Raises NotFound."""
     found = next((entry for entry in await list_components(api) if entry.name == call.name), None)
     if found is None:
-        raise call.not_found()
+        raise call.not_found() if has("MissingComponents") else errors.Internal(f"Component not found: {call.name}")
     return Single(found)
 
 

@@ -143,6 +143,8 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     wanted = _wanted(options, token, paged=paged)
     current = api.cache.revision
     if wanted > current:
+        if options.match == "Exact" and not has("FutureRevisions"):
+            raise Internal("etcdserver: mvcc: required revision is a future revision")
         raise too_large(wanted, current)
     # a limit says nothing beside the revision 0, but for kinds that a real server does not cache
     limit = options.limit if options.revision != "0" or not call.kind.strategy.reads.cached else 0

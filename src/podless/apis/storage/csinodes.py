@@ -14,6 +14,7 @@ from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
 
@@ -45,7 +46,8 @@ class CSINodeStrategy(TypedStrategy):
         for driver in map(_fixed, each(obj["spec"].get("drivers") or [])):
             for known in each(before.get(driver["name"], ())[:1]):
                 if driver != known:
-                    errors.append(immutable_error("spec.drivers", gostructs.format_struct(CSI_NODE_DRIVER, driver)))
+                    path = "spec.drivers" if has("DriversOfNodes") else "CSINodeDriver"
+                    errors.append(immutable_error(path, gostructs.format_struct(CSI_NODE_DRIVER, driver)))
         return errors
 
 
