@@ -64,6 +64,7 @@ from podless.runtime.option import StartError
 from podless.runtime.release import CURRENT
 from podless.settings import ClusterSettings
 from podless.store import Store, backup
+from podless.store.history import OFF
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import storage
 from podless.verbs.call import API
@@ -191,7 +192,7 @@ class Cluster:
             self.health.add(controller.name, health.check_controller(controller))
         if self.leader is not None:
             await self.leader.start()
-        if settings.history_log is not None:
+        if settings.history_log not in (None, OFF):
             api.registry.put(make_history_kind())
 
     async def _load_hooks(self) -> LoadedHooks | None:

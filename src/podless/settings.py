@@ -17,7 +17,7 @@ from podless.runtime.option import StartError, option, parse_duration, section
 from podless.runtime.release import Release
 from podless.store import Keys
 from podless.store.etcd.settings import Etcd
-from podless.store.history import LONG, Keep, parse_keep, parse_log, parse_log_of
+from podless.store.history import LONG, OFF, Keep, parse_keep, parse_log, parse_log_of
 from podless.store.past import Bounds
 
 STORES = ("sqlite", "etcd")
@@ -145,9 +145,9 @@ class ClusterSettings(Authenticators):
         "--history-log",
         "how long to keep the log of changes and their states beyond `--history`: age, size and number of"
         " changes; the first limit reached applies (no value: 720h,1Gi,1000000). Also serves "
-        "history.podless.dev in discovery",
+        "history.podless.dev in discovery. off: keep none, and delete the log of earlier starts",
         value=None,
-        metavar="AGE,SIZE,NUMBER",
+        metavar="AGE,SIZE,NUMBER|off",
         parse=parse_log,
         alone=LONG,
     )
@@ -223,7 +223,7 @@ class ClusterSettings(Authenticators):
         common = self.history_log
         if self.etcd is not None and common is None and self.history_authors:
             common = self.history
-        return Bounds(common, own)
+        return Bounds(None, own, deletes=True) if common == OFF else Bounds(common, own)
 
     @property
     def release(self) -> Release:

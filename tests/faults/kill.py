@@ -16,8 +16,10 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from podless.cli import main as main_of_podless
 from tests.conftest import CRDS, Client, definition, gadget
@@ -26,6 +28,10 @@ GROUP = "kill.example.com"
 OBJECTS = f"/apis/{GROUP}/v1/namespaces/default/gadgets"
 WRITERS = 4
 NAMES = 5  # of each writer
+LOG = "/apis/history.podless.dev/v1/namespaces/default/history"
+# a window that is soon left, so that servers are killed while they pack states, too
+_HISTORY = ("--history", "1h,256Mi,1000", "--history-log", "720h,100Gi,100000000")
+_SAMPLE = 20  # states that are read at their revisions
 _LOST = (OSError, http.client.HTTPException, ValueError)  # how a client notices that a server was killed
 
 
@@ -44,7 +50,7 @@ def _serve(folder: str, said: multiprocessing.connection.Connection) -> None:
     """`podless serve`, which says where it is into a pipe."""
     os.dup2(said.fileno(), 1)
     sys.stdout = os.fdopen(1, "w", buffering=1)
-    sys.exit(main_of_podless(["serve", "--data", folder, "--port", "0", "--insecure-http"]))
+    sys.exit(main_of_podless(["serve", "--data", folder, "--port", "0", "--insecure-http", *_HISTORY]))
 
 
 class Writer(threading.Thread):
@@ -137,6 +143,7 @@ class Trial:
         self._random = random.Random(seed)
         self._states: list[dict[str, Any]] = [{} for _ in range(WRITERS)]
         self.acknowledged = 0
+        self._told: list[tuple[str, str, str, int]] = []
         self._process, self._client, self._url, self._token = self._start()
         assert self._client.post(CRDS, definition(GROUP)).status == 201
 
@@ -180,6 +187,7 @@ class Trial:
         }
         told = [one for writer in writers for one in writer.told]
         self.acknowledged += len(told)
+        self._told += told
         newest = max([first, *(revision for *_, revision in told), *(revision for *_, revision in watcher.seen)])
         assert int(listed["metadata"]["resourceVersion"]) >= newest, "revisions went back"
         known: set[str] = set()
@@ -216,6 +224,40 @@ class Trial:
         assert int(made.body["metadata"]["resourceVersion"]) > max([first, *revisions])
         assert self._client.send("DELETE", f"{OBJECTS}/{mark}").status == 200
 
+    def compare_log(self) -> int:
+        """Compare the log with all that was acknowledged in any round. Returns up to which revision it is packed.
+
+        Raises AssertionError.
+        """
+        fields = f"object.group={GROUP},object.resource=gadgets"
+        found, token = list[Any](), ""
+        while True:
+            page = self._client.get(f"{LOG}?limit=500&fieldSelector={quote(fields)}&continue={token}").body
+            found += page["items"]
+            token = page["metadata"].get("continue") or ""
+            if not token:
+                break
+        sequences = [int(one["metadata"]["name"]) for one in found]
+        assert sequences == sorted(set(sequences), reverse=True), "the log is out of order"
+        assert all(one["author"]["user"] and one["author"]["verb"] for one in found), "an author is missing"
+        operations = {"create": "ADDED", "update": "MODIFIED", "delete": "DELETED"}
+        shown = Counter(
+            (
+                operations[one["operation"]],
+                one["object"]["name"],
+                0 if one["operation"] == "delete" else one["revision"],
+            )
+            for one in found
+        )
+        wanted = Counter((type_, name, revision) for type_, name, _, revision in self._told)
+        assert not wanted - shown, f"the log lacks {wanted - shown}"
+        states = [one for one in self._told if one[0] != "DELETED"]
+        for _, name, value, revision in self._random.sample(states, min(_SAMPLE, len(states))):
+            query = f"resourceVersion={revision}&resourceVersionMatch=Exact"
+            state = self._client.get(f"{OBJECTS}/{name}?{query}").body
+            assert (state["spec"]["value"], state["metadata"]["resourceVersion"]) == (value, str(revision))
+        return int(self._client.get("/podless/status").body["compacted"])
+
     def end(self) -> None:
         """Kill the server."""
         self._process.kill()
@@ -234,7 +276,9 @@ def main() -> int:
         for number in range(1, rounds + 1):
             trial.round()
             if number % 25 == 0:
-                print(f"{number} rounds, {trial.acknowledged} acknowledged writes, none lost", flush=True)
+                packed = trial.compare_log()
+                told = f"{trial.acknowledged} acknowledged writes, none lost; packed up to revision {packed}"
+                print(f"{number} rounds, {told}", flush=True)
         trial.end()
     return 0
 

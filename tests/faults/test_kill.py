@@ -16,5 +16,6 @@ def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path) -> None:
     trial = Trial(tmp_path / "data", 7)
     for _ in range(tries(16)):
         trial.round()
+    trial.compare_log()
     trial.end()
     assert trial.acknowledged

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from podless import Server
+from podless.store import Damaged
 from podless.store.format import FORMAT
+from podless.store.sqlite import SQLiteStore
 
 STORED = sorted((Path(__file__).parent / "stored").glob("*.db.xz"))
 
@@ -41,3 +43,26 @@ def test_a_stored_database_opens(stored: Path, tmp_path: Path) -> None:
         assert int(written["metadata"]["resourceVersion"]) > before
     with sqlite3.connect(database) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT,)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE log SET value = CAST(replace(CAST(value AS TEXT), 'my-awesome', 'my-Awesome') AS BLOB)",
+        "UPDATE log SET revision = 'x' WHERE sequence = 3",
+        "UPDATE state SET compacted = compacted + 1",
+    ],
+)
+async def test_a_changed_row_of_an_older_database_is_told_and_nothing_is_replaced(change: str, tmp_path: Path) -> None:
+    database = tmp_path / "podless.db"
+    database.write_bytes(lzma.decompress((Path(__file__).parent / "stored" / "format-3.db.xz").read_bytes()))
+    with sqlite3.connect(database) as connection:
+        connection.execute(change)
+    connection.close()
+    store = SQLiteStore(database)
+    with pytest.raises(Damaged):
+        await store.open()
+    await store.close()
+    with sqlite3.connect(database) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (3,)
+    connection.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podless.store import Compacted, Operation, Stored
+from podless.store import Compacted, Operation, Stored, StoreError
 from podless.store.contract import AUTHOR, Author
 from podless.store.history import Keep
 from podless.store.past import Bounds
@@ -73,7 +74,7 @@ async def check(store: SQLiteStore, model: list[Event], *, complete: bool) -> No
 
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["write"] * 8 + ["delete", "compact", "compact", "reopen"]),
+        st.sampled_from(["write"] * 8 + ["delete", "compact", "compact", "reopen", "kill"]),
         st.integers(0, len(KEYS) - 1),
         st.integers(0, 3),
     ),
@@ -83,7 +84,8 @@ STEPS = st.lists(
 
 
 async def run(steps: list[tuple[str, int, int]], bounds: Bounds, folder: Path, *, complete: bool) -> None:
-    store = SQLiteStore(folder / "db", keep=Keep(count=1 << 30), bounds=bounds)
+    path = folder / "db"
+    store = SQLiteStore(path, keep=Keep(count=1 << 30), bounds=bounds)
     await store.open()
     model: list[Event] = []
     state: dict[str, int] = {}
@@ -93,9 +95,14 @@ async def run(steps: list[tuple[str, int, int]], bounds: Bounds, folder: Path, *
             await store.compact(max(0, await store.current() - place))
             store._work()
             await advance(store)
-        elif what == "reopen":
+        elif what in ("reopen", "kill"):
+            if what == "kill":  # what is on disk now is what a server that is killed leaves
+                copied = folder / f"db-{number}"
+                shutil.copy(path, copied)
+                shutil.copy(f"{path}-wal", f"{copied}-wal")
+                path = copied
             await store.close()
-            store = SQLiteStore(folder / "db", keep=Keep(count=1 << 30), bounds=bounds)
+            store = SQLiteStore(path, keep=Keep(count=1 << 30), bounds=bounds)
             await store.open()
         elif what == "delete" and key not in state:
             continue
@@ -130,3 +137,33 @@ def test_what_is_kept_is_right_whatever_the_bounds(
     )
     with tempfile.TemporaryDirectory() as folder, mock.patch.multiple("podless.store.past", _STEP=2, _PERIOD=0):
         asyncio.run(run(steps, bounds, Path(folder), complete=False))
+
+
+async def packed(path: Path, bounds: Bounds | None) -> SQLiteStore:
+    store = SQLiteStore(path, keep=Keep(count=1 << 30), bounds=bounds)
+    await store.open()
+    return store
+
+
+async def test_a_forgotten_option_deletes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "db"
+    store = await packed(path, Bounds(FOREVER, {"/core/leases/": FOREVER}))
+    for key in (KEYS[0], KEYS[3]):
+        first = await store.commit([Operation(key, Stored(b"1"), 0)])
+        await store.commit([Operation(key, Stored(b"2"), first)])
+    await store.compact(await store.current())
+    await store.close()
+    for bounds in (Bounds(), Bounds(None, {"/core/leases/": FOREVER}), Bounds(None, {"/example.com/gadgets/": None})):
+        with pytest.raises(StoreError, match=r"history log of \d changes \(.*--history-log off"):
+            await packed(path, bounds)
+    for kept in (Bounds(FOREVER), Bounds(FOREVER, {"/core/leases/": None}), None):
+        store = await packed(path, kept)
+        assert len(await store.changelog.of_key(KEYS[0])) == 2
+        await store.close()
+    store = await packed(path, Bounds(deletes=True))
+    store._work()
+    await advance(store)
+    assert len(await store.changelog.of_key(KEYS[0])) == 1
+    await store.close()
+    store = await packed(path, Bounds())  # there is nothing left to lose
+    await store.close()

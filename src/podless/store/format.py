@@ -9,15 +9,18 @@ import contextlib
 import os
 import sqlite3
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from podless.runtime import clock
 from podless.runtime.files import make_private
 from podless.store import authors, past, refusals, wal
 from podless.store.contract import Damaged, StoreError
-from podless.store.rows import COLUMNS, row_checksum
+from podless.store.rows import COLUMNS, row_checksum, third_checksum
 
 FORMAT = 4
+_SUMMED = 3  # the oldest format with checksums
 _APPLICATION = 0x706F646C  # "podl", so that another program's database is not taken for ours
 _LOG_MOST = 16 << 20  # bytes that the write-ahead log may keep when it is empty
 # Pages of the log that are moved into the database by the commit that fills it, while all who write wait. With SQLite's
@@ -51,8 +54,8 @@ PRAGMA application_id = {_APPLICATION};
 PRAGMA user_version = {FORMAT};
 """
 INSERT = f"INSERT INTO log ({COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?)"
-# rows and the compacted revision of older formats; the first one had one row for each revision, the third one counted
-# seconds
+# Rows and the compacted revision of older formats. The first one had one row for each revision. The third one counted
+# seconds and had checksums.
 _OLDER = {
     1: (
         "SELECT key, value, mark, revision, created, revision, 0 FROM log ORDER BY revision",
@@ -63,7 +66,7 @@ _OLDER = {
         "SELECT compacted FROM state",
     ),
     3: (
-        "SELECT key, value, offset, revision, created, sequence, at * 1000 FROM log ORDER BY sequence",
+        "SELECT key, value, offset, revision, created, sequence, at, checksum FROM log ORDER BY sequence",
         "SELECT compacted FROM state",
     ),
 }
@@ -209,9 +212,20 @@ def _check(database: sqlite3.Connection, path: Path) -> None:
         raise Damaged(f"{path}: the database is damaged ({' '.join(found.split())}); restore a backup")
 
 
+def _read_older(database: sqlite3.Connection, version: int) -> Iterator[tuple[Any, ...]]:
+    """Yield rows of an older format up to their time in milliseconds, 0 where it has none. Raises Damaged."""
+    for row in database.execute(_OLDER[version][0]):
+        if version == _SUMMED:
+            *told, at, check = row
+            if third_checksum(*told, at) != check:
+                raise Damaged(f"the database is damaged: {row[0]!r} at revision {row[3]} is not what was written")
+            yield (*told, at * 1000)
+        else:
+            yield row
+
+
 def _upgrade(database: sqlite3.Connection, path: Path, version: int) -> None:
     """Put a database of the present format in the place of an older one."""
-    rows, state = _OLDER[version]
     name = path.with_name(f"{path.name}.new")
     name.touch(0o600)
     now = int(clock.time() * 1000)
@@ -219,10 +233,14 @@ def _upgrade(database: sqlite3.Connection, path: Path, version: int) -> None:
     try:
         made = _made(str(name))
         made.execute("BEGIN")
-        for *told, at in database.execute(rows):
+        for *told, at in _read_older(database, version):
             row = (*told, at or now, 0, None)
             made.execute(INSERT, (*row, row_checksum(*row)))
-        compacted = database.execute(state).fetchone()[0]
+        compacted = database.execute(_OLDER[version][1]).fetchone()[0]
+        if version == _SUMMED:
+            check = database.execute("SELECT checksum FROM state").fetchone()[0]
+            if third_checksum("compacted", None, 0, compacted, 0, 0, 0) != check:
+                raise Damaged(f"{path}: the database is damaged (its state); restore a backup")
         made.execute("UPDATE state SET compacted = ?, checksum = ?", (compacted, checksum_of(compacted)))
         made.execute("COMMIT")
         made.close()

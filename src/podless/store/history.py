@@ -38,9 +38,12 @@ def parse_keep(text: str, default: Keep | None = None) -> Keep:
     return replace(default or Keep(), **found)  # type: ignore[arg-type]
 
 
+OFF = Keep(0.0, 0, 0)  # no history log; what there is may be deleted
+
+
 def parse_log(text: str) -> Keep:
-    """Return the bounds of the history log. Raises ValueError."""
-    return parse_keep(text, LONG)
+    """Return the bounds of the history log, OFF for "off". Raises ValueError."""
+    return OFF if text == "off" else parse_keep(text, LONG)
 
 
 def parse_log_of(text: str) -> tuple[str, Keep | None]:

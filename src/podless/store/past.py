@@ -18,7 +18,7 @@ from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from podless.store import keys
-from podless.store.contract import Damaged
+from podless.store.contract import Damaged, StoreError
 from podless.store.history import Keep
 from podless.store.rows import COLUMNS, Row, verify_row
 
@@ -77,11 +77,13 @@ Place = tuple[int, int, int]
 class Bounds:
     """How long states are kept beyond the window: all (None: not at all), and the resources with bounds of their own.
 
-    own: by prefix of their keys, such as /example.com/gadgets/; None keeps nothing of that resource.
+    own: by prefix of their keys, such as /example.com/gadgets/; None keeps nothing of that resource. deletes: what
+    earlier bounds kept may be deleted as a whole.
     """
 
     all: Keep | None = None
     own: Mapping[str, Keep | None] = field(default_factory=dict)
+    deletes: bool = False
 
     @property
     def keeps(self) -> bool:
@@ -120,16 +122,34 @@ class Past:
         self._cached = 0
 
     def open(self, database: sqlite3.Connection, compacted: int) -> None:
-        """Read what is there, and drop resources that are kept no longer. Raises sqlite3.Error."""
+        """Read what is there, and drop resources that are kept no longer.
+
+        Raises StoreError where that would delete what nobody said may be deleted, sqlite3.Error.
+        """
         self.reload(database)
         if self._idle:
             return
+        if not self._bounds.deletes:
+            self._check_kept()
         wanted = [prefix for prefix, keep in self._bounds.own.items() if keep is not None]
         wanted += [keys.ALL] if self._bounds.all is not None else []
         for prefix in [one for one in wanted if one not in self._known]:
             self._add(database, prefix, compacted)
         if keys.ALL in self._known and keys.ALL not in wanted:
             self._drop(database, self._known.pop(keys.ALL))
+
+    def _check_kept(self) -> None:
+        """Raises StoreError if a resource would lose its past because an option was left out."""
+        own = self._bounds.own
+        lost = [one for one in self._known.values() if one.rows and one.prefix not in own and self._bounds.all is None]
+        if lost:
+            names = sorted(".".join(filter(None, keys.resource_of(one.prefix)[::-1])) for one in lost)
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            raise StoreError(
+                f"the database has a history log of {sum(one.rows for one in lost)} changes "
+                f"({', '.join(names[:3])}{more}): start with --history-log as before, or with --history-log off to "
+                "delete it"
+            )
 
     def reload(self, database: sqlite3.Connection) -> None:
         """Read what is there anew: a transaction was rolled back."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
+from typing import Any
 from zlib import crc32
 
 from podless.store.contract import Damaged, Record
@@ -12,6 +13,7 @@ from podless.store.keys import Stored
 # key, value, offset, revision, created, sequence, at, author, audit, checksum
 Row = tuple[str, bytes | None, int, int, int, int, int, int, bytes | None, int]
 _NUMBERS = struct.Struct("<7q").pack
+_THIRD_NUMBERS = struct.Struct("<6q").pack
 COLUMNS = "key, value, offset, revision, created, sequence, at, author, audit, checksum"
 
 
@@ -29,6 +31,18 @@ def row_checksum(
     """The checksum of a row (CRC-32)."""
     head = _NUMBERS(offset, revision, created, sequence, at, author, -1 if value is None else len(value))
     return crc32(value or b"", crc32(head + key.encode() + (audit or b"")))
+
+
+def third_checksum(key: Any, value: Any, *numbers: Any) -> int:
+    """Return the checksum of a row of the third format, -1 for what is no row.
+
+    numbers: offset, revision, created, sequence, and seconds since 1970.
+    """
+    try:
+        head = _THIRD_NUMBERS(*numbers, -1 if value is None else len(value))
+        return crc32(value or b"", crc32(head + key.encode()))
+    except (TypeError, ValueError, AttributeError, struct.error):
+        return -1
 
 
 def verify_row(row: Row) -> Row:

@@ -137,6 +137,10 @@ class SQLiteStore:
         self._database = format.open_database(self._path)
         try:
             self._read_state(self._database)
+        except StoreError:
+            self._database.close()
+            self._database = None
+            raise
         except (sqlite3.Error, UnicodeError) as error:
             raise Damaged(
                 f"{self._path}: the database is damaged ({refusals.describe_error(error)}); restore a backup"
