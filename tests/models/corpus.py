@@ -10,6 +10,8 @@ from podless.runtime.jsonobject import Object
 from tests.conformance import recorded
 from tests.conformance.replay import CRDS
 
+EVERY = "PODLESS_EVERY_DEFINITION"  # the environment variable that asks for more than a sample
+
 
 @functools.cache
 def definitions() -> list[Object]:
