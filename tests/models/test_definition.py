@@ -227,3 +227,13 @@ def test_class_and_definition_are_each_other_s_inverse(style: str, spec: Object)
     assert ordered(made) == ordered(definition)
     [again] = write_modules([made], style).values()
     assert again == text
+
+
+@pytest.mark.parametrize("name", ["ObjectMeta", "OwnerReference"])
+def test_both_styles_have_the_same_metadata(name: str) -> None:
+    """Type checkers must see the fields of both, so they stand in two modules."""
+    from podless.models import metadata
+    from podless.models import pydantic as models
+
+    plain = {one.name: one.type for one in dataclasses.fields(getattr(metadata, name)) if one.name != "extra_"}
+    assert plain == getattr(models, name).__annotations__

@@ -41,3 +41,4 @@ class ObjectMeta(Model):
     finalizers: list[str] | None = None
     ownerReferences: list[OwnerReference] | None = None  # noqa: N815
     managedFields: list[dict[str, Any]] | None = None  # noqa: N815
+    selfLink: str | None = None  # noqa: N815

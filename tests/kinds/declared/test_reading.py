@@ -81,6 +81,10 @@ def faults(rules: str, **more: Any) -> list[str]:
         ),
         ("[{from: v1, to: v2, default: {spec.hours: seven}}]", 'spec.hours]: Invalid value: "seven": Invalid value'),
         ("[{from: v1, to: v2, remove: spec.size}]", "must be a list of paths"),
+        (
+            "[{from: v1, to: v2, set: {" + ", ".join(f"spec.any.f{n}: '\"{'x' * 4000}\"'" for n in range(9)) + "}}]",
+            "set[spec.any.f8]: Forbidden: all expressions have more than 32768 characters",
+        ),
         (f"[{', '.join(['{from: v1, to: v2}'] * 501)}]", "Too many: 501: must have at most 500 items"),
     ],
 )
