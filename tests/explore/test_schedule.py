@@ -8,13 +8,23 @@ from hypothesis import strategies as st
 
 from podless.explore.findings import Fault, Finding, Run
 from podless.explore.report import read_replay, write_replay
-from podless.explore.schedule import MODES, BadSchedule, Crash, HoldEvents, LoseAnswer, RejectWrite, Schedule
+from podless.explore.schedule import (
+    MODES,
+    BadSchedule,
+    ChangeLeader,
+    Crash,
+    HoldEvents,
+    LoseAnswer,
+    RejectWrite,
+    Schedule,
+)
 
 _POINTS = st.sampled_from(["step 1", "controller create configmaps default/one", "controller delete pods a/b #2"])
 _PERTURBATIONS = st.one_of(
     st.builds(Crash, _POINTS),
     st.builds(LoseAnswer, _POINTS),
     st.builds(RejectWrite, _POINTS),
+    st.builds(ChangeLeader, _POINTS),
     st.builds(HoldEvents, _POINTS, st.sampled_from(["pods", "gears.example.com"]), st.sampled_from(MODES)),
 )
 _SCHEDULES = st.lists(_PERTURBATIONS, unique=True, max_size=4).map(lambda some: Schedule(tuple(some)))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 from itertools import islice
 
 from podless.explore.findings import Fault, Run
 from podless.explore.points import Entry
-from podless.explore.schedule import Crash, HoldEvents, LoseAnswer, RejectWrite, Schedule
+from podless.explore.schedule import ChangeLeader, Crash, HoldEvents, LoseAnswer, RejectWrite, Schedule
 from podless.explore.search import draw_schedules, list_perturbations, shrink_schedule
 
 _STEP = Entry("user", "", "step 1: apply Garden one", "step 1")
@@ -30,6 +31,18 @@ def test_writes_are_cut_off_and_events_are_held_from_steps_and_writes_on() -> No
 def test_what_no_request_follows_is_not_tried() -> None:
     found = list_perturbations(_run(_STEP, _SEEN, _WRITE, Entry("user", "", "step 2", "step 2"), _SEEN))
     assert not [one for one in found if one.at == "step 2"]
+
+
+def test_leaders_change_only_where_instances_elect_one() -> None:
+    run = _run(_STEP, _SEEN, _WRITE)
+    assert ChangeLeader(_BED) not in list_perturbations(run)
+    assert ChangeLeader(_BED) in list_perturbations(replace(run, elects=True))
+
+
+def test_slow_caches_come_last() -> None:
+    rounds = [getattr(one, "rounds", 1) for one in list_perturbations(_run(_STEP, _SEEN, _WRITE))]
+    assert rounds == sorted(rounds)
+    assert rounds[-1] == 2
 
 
 def test_no_generated_name_exists_already() -> None:

@@ -42,8 +42,9 @@ class Fault:
 class Run:
     """One run: its schedule, log and end state.
 
-    states: those in which the controller rested after steps before the last one, without held events.
-    unused: perturbations whose point never came. watched: which client watched which resource once it had started.
+    states: those in which the controller rested after steps before the last one, without held events. unused:
+    perturbations whose point never came. watched: which client watched which resource once it had started. elects:
+    whether several instances of the controller elect a leader.
     """
 
     schedule: Schedule
@@ -54,6 +55,7 @@ class Run:
     unused: tuple[str, ...] = ()
     watched: frozenset[tuple[str, str]] = frozenset()
     states: Mapping[str, State] = field(default_factory=dict)
+    elects: bool = False
     output: str = ""
     seconds: float = 0.0
 

@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 import orjson
 
 from podless.auth.attributes import Attributes
+from podless.explore.election import Election, Lease
 from podless.explore.points import Entry, Log, resource_of
-from podless.explore.schedule import Crash, HoldEvents, LoseAnswer, Perturbation, RejectWrite, Schedule
+from podless.explore.schedule import ChangeLeader, Crash, HoldEvents, LoseAnswer, Perturbation, RejectWrite, Schedule
 from podless.explore.views import Hold, ResourceView
 from podless.http.faults.carry import ask_for_past
 from podless.http.info import request_info
@@ -21,7 +22,8 @@ from podless.runtime.jsonobject import Object
 _READS = ("get", "list")
 _WRITES = ("create", "update", "patch", "delete", "deletecollection")
 # resources that say nothing about what a controller does: elections, events, and questions
-NOISE = frozenset({"leases.coordination.k8s.io", "events", "events.events.k8s.io"})
+_LEASES = "leases.coordination.k8s.io"
+NOISE = frozenset({_LEASES, "events", "events.events.k8s.io"})
 _REVIEWS = ("authentication.k8s.io", "authorization.k8s.io")
 
 Watched = tuple[str, str]  # the name of a client and a resource
@@ -31,7 +33,7 @@ class Hooks:
     """What a run does for its gate.
 
     revision: of the present state. find: the object of a write, None for none. crash: kills and restarts a client.
-    wrote: called after each write, before its answer.
+    wrote: called after each write, before its answer. free: takes a lease from its holder.
     """
 
     def __init__(
@@ -40,37 +42,49 @@ class Hooks:
         find: Callable[[Attributes, str], Awaitable[Object | None]],
         crash: Callable[[str], None],
         wrote: Callable[[Entry], Awaitable[None]],
+        free: Callable[[Lease], Awaitable[None]],
     ) -> None:
         self.revision = revision
         self.find = find
         self.crash = crash
         self.wrote = wrote
+        self.free = free
 
 
 class Control:
     """One run as the gate sees it: its schedule, its log, and what is held.
 
-    open: requests that are being answered. failed: whether the last answer was an error, or was lost: then the client
-    will try again. lost: watches that a client has yet to open, because it was started or because its watch was ended.
-    expected: the watches that clients open when they start; None where that is not known yet.
+    open: requests that are being answered. noise: writes of leases and events so far. failed: whether the last answer
+    was an error, or was lost: then the client will try again. lost: watches that a client has yet to open, because it
+    was started or because its watch was ended. expected: the watches that clients open when they start; None where that
+    is not known yet. clients: all instances of the controller.
     """
 
-    def __init__(self, schedule: Schedule, hooks: Hooks, expected: frozenset[Watched] | None = None) -> None:
+    def __init__(
+        self,
+        schedule: Schedule,
+        hooks: Hooks,
+        expected: frozenset[Watched] | None = None,
+        clients: Iterable[str] = (),
+    ) -> None:
         self.log = Log()
         self._active = True
         self.open = 0
+        self.noise = 0
         self.failed = False
         self.unused = list(schedule)
         self._hooks = hooks
         self._writing = asyncio.Lock()
         self._views: dict[Watched, ResourceView] = {}
         self._expected = expected
+        self._clients = tuple(clients)
         self.lost = set(expected or ())
+        self.election = Election(hooks.free)
 
     @property
     def holds(self) -> bool:
-        """Whether events are held now."""
-        return any(view.hold is not None for view in self._views.values())
+        """Whether events are held now, or the write of a deposed leader."""
+        return self.election.stops or any(view.hold is not None for view in self._views.values())
 
     @property
     def watched(self) -> frozenset[Watched]:
@@ -91,7 +105,7 @@ class Control:
 
     def release(self) -> bool:
         """End a round, and the holds for which it was the last. Return whether a client learns something by that."""
-        told = False
+        told = self.election.release()
         for key, view in self._views.items():
             if view.hold is None:
                 continue
@@ -109,7 +123,9 @@ class Control:
         """End the watches of a client that was killed, and expect those that it opens when it starts."""
         for key, view in self._views.items():
             if key[0] == client:
-                if view.watched if self._expected is None else key in self._expected:
+                if client in self.election.deposed:
+                    self.lost.discard(key)
+                elif view.watched if self._expected is None else key in self._expected:
                     self.lost.add(key)
                 view.close()
 
@@ -123,8 +139,12 @@ class Control:
         asked = request_info(request.method, request.path, request.query_text).asked
         _prefer_json(request)
         resource = resource_of(asked)
+        if resource == _LEASES and asked.verb in _WRITES:
+            return await self._write_lease(client, request, asked, handler)
         if not asked.resource or resource in NOISE or asked.group in _REVIEWS:
-            return await settle_answer(handler(request))
+            answer = await settle_answer(handler(request))
+            self.noise += resource in NOISE and asked.verb in _WRITES and answer.status < 300
+            return answer
         self.open += 1
         self._active = True
         try:
@@ -154,10 +174,33 @@ class Control:
         self.lost.discard((client, resource))
         return self._view(client, resource).stream(answer)
 
+    async def _write_lease(self, client: str, request: Request, asked: Attributes, handler: Handler) -> Answer:
+        name = asked.name or self.log.name_write("", asked, await request.read()).rpartition("/")[2]
+        if self.election.refuses((asked.namespace, name), client):
+            return render_error(Conflict(asked.resource, asked.group, name, MODIFIED))
+        answer = await settle_answer(handler(request))
+        if answer.status < 300:
+            self.noise += 1
+            self.election.note((asked.namespace, name), client)
+        return answer
+
+    async def _wait_for_leader(self, client: str) -> None:
+        """Depose a leader, and wait until another instance leads and has settled."""
+        if not await self.election.depose(client):
+            return
+        for other, resource in list(self._views):  # the next leader will watch what this one watches
+            if other == client:
+                self.lost |= {(one, resource) for one in self._clients if one != client}
+        self.open -= 1
+        await self.election.stop()
+        self.open += 1
+
     async def _write(self, client: str, request: Request, asked: Attributes, handler: Handler) -> Answer:
+        point = self.log.name_write(client, asked, await request.read())
+        happens = self._take(point)
+        if any(isinstance(one, ChangeLeader) for one in happens):
+            await self._wait_for_leader(client)
         async with self._writing:  # one at a time, so that each has a state before and after it
-            point = self.log.name_write(client, asked, await request.read())
-            happens = self._take(point)
             place = len(self.log.entries)
             revision = self._hooks.revision()
             before = await self._hooks.find(asked, asked.name)

@@ -125,6 +125,13 @@ class Laboratory:
         assert self._app.cluster is not None
         await self._app.cluster.settle(2 * _COLLECT)
 
+    async def free_lease(self, lease: tuple[str, str]) -> None:
+        """Take a lease from its holder."""
+        namespace, name = lease
+        await self.client.patch(
+            "leases.coordination.k8s.io", name, {"spec": {"holderIdentity": ""}}, namespace=namespace
+        )
+
     async def find_object(self, asked: Attributes, name: str) -> Object | None:
         """Return the object that a request is about as it is stored, None where there is none."""
         assert self._app.cluster is not None

@@ -55,6 +55,17 @@ class RejectWrite:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeLeader:
+    """Take the lease from the leader that makes the write, and carry the write out when another instance leads."""
+
+    kind: ClassVar[str] = "change-leader"
+    at: str
+
+    def __str__(self) -> str:
+        return f"another instance leads before: {self.at}"
+
+
+@dataclass(frozen=True, slots=True)
 class HoldEvents:
     """Keep a resource's events from the clients, from a point on, until they have come to rest `rounds` times.
 
@@ -79,8 +90,10 @@ class HoldEvents:
         return f"{told[self.mode]}{long}, from: {self.at}"
 
 
-Perturbation = Crash | LoseAnswer | RejectWrite | HoldEvents
-_KINDS: Mapping[str, type[Perturbation]] = {one.kind: one for one in (Crash, LoseAnswer, RejectWrite, HoldEvents)}
+Perturbation = Crash | LoseAnswer | RejectWrite | ChangeLeader | HoldEvents
+_KINDS: Mapping[str, type[Perturbation]] = {
+    one.kind: one for one in (Crash, LoseAnswer, RejectWrite, ChangeLeader, HoldEvents)
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from itertools import zip_longest
 
 from podless.explore.findings import Run
 from podless.explore.points import Entry
-from podless.explore.schedule import Crash, HoldEvents, LoseAnswer, Perturbation, RejectWrite, Schedule
+from podless.explore.schedule import ChangeLeader, Crash, HoldEvents, LoseAnswer, Perturbation, RejectWrite, Schedule
 
 _TOGETHER = (2, 2, 3)  # perturbations of a random schedule
 _LATER = 2  # rounds for which a slow cache stays behind
@@ -31,6 +31,8 @@ def list_perturbations(reference: Run) -> list[Perturbation]:
     for place, one in enumerate(reference.entries):
         if one.kind == "write" and one.status < 300:
             writes += [Crash(one.point), LoseAnswer(one.point)]
+            if reference.elects:
+                writes.append(ChangeLeader(one.point))
             if not (one.before is None and "*" in one.point):  # no generated name exists already
                 rejections.append(RejectWrite(one.point))
         if one.kind in ("write", "user") and (one.kind == "user" or one.changed) and place <= last:

@@ -19,6 +19,8 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 # of an object's metadata: what depends on the number and the order of writes, and not on what they say
 _OWN = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
+# which the server makes and names as it likes: they belong to Services
+_DERIVED = frozenset({"ipaddresses.networking.k8s.io"})
 _ANY = "*"
 
 
@@ -67,7 +69,7 @@ def compare_objects(before: Object, after: Object) -> list[str]:
 
 def _is_told(key: str) -> bool:
     group, plural = resource_of(key)
-    return qualify_resource(plural, group) not in NOISE
+    return qualify_resource(plural, group) not in NOISE | _DERIVED
 
 
 def _place(key: str, generated: Mapping[str, str]) -> str:

@@ -48,6 +48,7 @@ async def carry_out_run(laboratory: Laboratory, schedule: Schedule, expected: fr
         unused=tuple(map(str, trial.control.unused)),
         watched=trial.watched,
         states=trial.states,
+        elects=trial.control.election.held and len(laboratory.setup.clients) > 1,
         output=laboratory.read_output(laboratory.setup.clients),
         seconds=time.monotonic() - began,
     )
@@ -57,8 +58,10 @@ class _Trial:
     """A run that is going on."""
 
     def __init__(self, laboratory: Laboratory, schedule: Schedule, expected: frozenset[Watched] | None) -> None:
-        hooks = Hooks(laboratory.revision, laboratory.find_object, self._crash, self._check_invariants)
-        self.control = Control(schedule, hooks, expected)
+        hooks = Hooks(
+            laboratory.revision, laboratory.find_object, self._crash, self._check_invariants, laboratory.free_lease
+        )
+        self.control = Control(schedule, hooks, expected, laboratory.setup.clients)
         self.faults: list[Fault] = []
         self.watched: frozenset[Watched] = frozenset()
         self.states: dict[str, State] = {}
@@ -71,10 +74,10 @@ class _Trial:
 
     async def carry_out(self) -> None:
         """Start the controller, carry out all steps, and look at what must hold in the end."""
-        for process in self._processes.values():
+        for process in self._processes.values():  # one after the other: the first one leads
             await process.start()
-        await self._wait_for_start()
-        await self._settle()
+            await self._wait_for_start()
+            await self._settle()
         self.watched = self.control.watched
         for number, step in enumerate(self._setup.scenario.steps, 1):
             point = f"step {number}"
@@ -127,17 +130,22 @@ class _Trial:
                 return
             looks += 1
             busy = sum(not process.is_idle() for process in self._processes.values())  # each is asked
-            busy += bool(control.open) + control.take_activity() + sum(not task.done() for task in self._restarts)
-            idle = 0 if busy or revision != self._laboratory.revision() else idle + 1
-            revision = self._laboratory.revision()
+            busy += control.take_activity() + bool(control.open) + control.election.awaited
+            busy += sum(not task.done() for task in self._restarts)
+            idle = 0 if busy or revision != self._count_changes() else idle + 1
+            revision = self._count_changes()
             if idle * _LOOK >= self._wanted_rest():
                 await self._laboratory.finish_controllers()
-                if revision == self._laboratory.revision():
+                if revision == self._count_changes():
                     control.failed = False
                     self._started = False
                     control.lost.clear()
                     return
             await asyncio.sleep(_LOOK)
+
+    def _count_changes(self) -> int:
+        """Return the number of changes, without those of leases and events: leaders renew their lease all the time."""
+        return self._laboratory.revision() - self.control.noise
 
     def _wanted_rest(self) -> float:
         """Return the seconds that the controller must be idle for."""
@@ -153,7 +161,14 @@ class _Trial:
         return often.partition(" #")[0]
 
     def _note_exits(self) -> bool:
-        """Note processes that ended by themselves. Return whether there are any."""
+        """Note processes that ended by themselves. Return whether there are any.
+
+        A leader that was deposed ends itself, as client-go demands. It is started again, as a Deployment would do.
+        """
+        for name, process in self._processes.items():
+            if process.exited is not None and name in self.control.election.deposed:
+                self._crash(name)
+                self.control.election.deposed.discard(name)
         ended = {name: process.exited for name, process in self._processes.items() if process.exited is not None}
         if ended and not any(fault.oracle == "exited" for fault in self.faults):
             self.faults += [Fault("exited", f"{name}, with code {code}") for name, code in ended.items()]
@@ -197,10 +212,12 @@ class _Trial:
     def _crash(self, name: str) -> None:
         """Kill an instance and start it again."""
         process = self._processes[name]
+        deposed = process.exited is not None
         process.kill()
         self._started = True
         self.control.forget_client(name)
-        self.control.log.add(Entry("process", name, f"{name} is killed and started again"))
+        ended = "ends, because it no longer leads," if deposed else "is killed"
+        self.control.log.add(Entry("process", name, f"{name} {ended} and is started again"))
         again = self._processes[name] = self._laboratory.make_process(name)
 
         async def restart() -> None:

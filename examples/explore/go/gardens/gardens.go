@@ -89,7 +89,7 @@ func Run(configure func(ctrl.Manager, *builder.Builder) reconcile.Reconciler) {
 	version := schema.GroupVersion{Group: "example.com", Version: "v1"}
 	known.AddKnownTypes(version, &Garden{}, &GardenList{})
 	meta.AddToGroupVersion(known, version)
-	lease, renew, retry := 3*time.Second, 2*time.Second, 200*time.Millisecond
+	lease, renew, retry := 3*time.Second, 2*time.Second, 500*time.Millisecond
 	manager, err := ctrl.NewManager(ctrl.GetConfigOrDie(), ctrl.Options{
 		Scheme:                  known,
 		Metrics:                 server.Options{BindAddress: "0"},

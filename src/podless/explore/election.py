@@ -1,0 +1,72 @@
+"""Who leads among the instances of a controller, and how the leader is deposed.
+
+Instances elect a leader with a Lease. A real leader loses it when it is too slow to renew it. It then goes on working
+for a while, because it does not know that yet.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+Lease = tuple[str, str]  # namespace and name
+
+
+class Election:
+    """The leases of a run. free: called with a lease that is to have no holder."""
+
+    def __init__(self, free: Callable[[Lease], Awaitable[None]]) -> None:
+        self.deposed: set[str] = set()
+        self._free = free
+        self._holders: dict[Lease, str] = {}
+        self._awaited: dict[Lease, str] = {}
+        self._stopped: list[asyncio.Event] = []
+
+    @property
+    def held(self) -> bool:
+        """Whether instances elect a leader at all."""
+        return bool(self._holders)
+
+    @property
+    def stops(self) -> bool:
+        """Whether a write of a deposed leader waits."""
+        return bool(self._stopped)
+
+    @property
+    def awaited(self) -> bool:
+        """Whether another instance has yet to lead."""
+        return bool(self._awaited)
+
+    def note(self, lease: Lease, client: str) -> None:
+        """Note that a client has written a lease."""
+        self._holders[lease] = client
+        if self._awaited.get(lease, client) != client:
+            del self._awaited[lease]
+
+    def refuses(self, lease: Lease, client: str) -> bool:
+        """Return whether a client may not write a lease: it was deposed, and another one has yet to lead."""
+        return self._awaited.get(lease) == client
+
+    async def depose(self, client: str) -> bool:
+        """Take all leases from a client. Return whether it had any."""
+        leases = [lease for lease, holder in self._holders.items() if holder == client]
+        for lease in leases:
+            self._awaited[lease] = client
+            await self._free(lease)
+        if leases:
+            self.deposed.add(client)
+        return bool(leases)
+
+    async def stop(self) -> None:
+        """Wait until the next release."""
+        event = asyncio.Event()
+        self._stopped.append(event)
+        await event.wait()
+
+    def release(self) -> bool:
+        """Let the writes of deposed leaders go on. Return whether there are any."""
+        stopped, self._stopped = self._stopped, []
+        for event in stopped:
+            event.set()
+        self._awaited = {}
+        return bool(stopped)
