@@ -8,7 +8,7 @@ import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, hoverTooltip, keymap, lineNumbers, tooltips } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
-import type { Shape } from "../schema/openapi";
+import type { Shape } from "../schema/shape";
 import { explainKey, suggest } from "./complete";
 
 export interface Mark {
@@ -71,7 +71,7 @@ export class YamlEditor {
           hoverTooltip((view, pos) => this.explain(view, pos)),
           keymap.of([{ key: "Mod-s", run: () => (onSave(), true) }, ...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...foldKeymap, ...completionKeymap, indentWithTab]),
           EditorView.updateListener.of((update) => update.docChanged && !this.quiet && onChange(update.state.doc.toString())),
-          EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false" }),
+          EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", spellcheck: "false" }),
           this.writable.of(EditorState.readOnly.of(false)),
         ],
       }),

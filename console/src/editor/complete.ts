@@ -1,6 +1,6 @@
 /** Completion and hover texts from a schema. */
 import type { Completion } from "@codemirror/autocomplete";
-import { describeBounds, describeType, type Shape } from "../schema/openapi";
+import { describeBounds, describeType, type Shape } from "../schema/shape";
 import { findPlace, findSiblings } from "./context";
 
 export interface Suggestions {

@@ -1,10 +1,19 @@
 /** YAML of objects, and where their fields are in it. */
-import { type Document, isMap, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument, stringify } from "yaml";
+import { Document, isMap, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from "yaml";
 import type { Json } from "../api/types";
 import type { Step } from "../logic/fieldpath";
 
+// texts that are numbers in YAML 1.2, and not in 1.1, whose rules decide about quotes
+const NUMBER = /^0o[0-7]+$|^[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?$/;
+
 export function writeYaml(value: unknown): string {
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false, indentSeq: false, version: "1.1" });
+  const document = new Document(value, { version: "1.1", aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar: (_, node) => {
+      if (typeof node.value === "string" && NUMBER.test(node.value)) node.type = "QUOTE_DOUBLE";
+    },
+  });
+  return document.toString({ lineWidth: 0, indentSeq: false });
 }
 
 export interface ParseProblem {

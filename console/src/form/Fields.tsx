@@ -4,7 +4,7 @@ import type { Json } from "../api/types";
 import { writeYaml, YamlText } from "../editor/yaml";
 import type { Complaint, Step } from "../logic/fieldpath";
 import { isObject } from "../logic/merge";
-import { describeBounds, type Shape } from "../schema/openapi";
+import { describeBounds, type Shape } from "../schema/shape";
 import { Button } from "../ui/parts";
 import { blankOf, controlOf, orderNames, readIntOrString } from "./model";
 

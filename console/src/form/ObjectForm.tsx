@@ -5,7 +5,7 @@ import type { Json } from "../api/types";
 import { complaintsOf, sendObject, type Target } from "../editor/check";
 import { type Complaint, formatFieldPath, type Step } from "../logic/fieldpath";
 import { isObject } from "../logic/merge";
-import type { Shape } from "../schema/openapi";
+import type { Shape } from "../schema/shape";
 import { Icon } from "../ui/Icon";
 import { Field } from "./Fields";
 import { setAt } from "./model";

@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from "../api/types";
 import type { Step } from "../logic/fieldpath";
 import { isObject } from "../logic/merge";
-import type { Shape } from "../schema/openapi";
+import type { Shape } from "../schema/shape";
 
 export type Control = "choice" | "switch" | "integer" | "number" | "text" | "lines" | "int-or-string" | "list" | "map" | "group" | "raw";
 

@@ -5,7 +5,7 @@
 import type { Json } from "../api/types";
 import type { Complaint, Step } from "../logic/fieldpath";
 import { isObject, isSame } from "../logic/merge";
-import type { Schema, Shape } from "../schema/openapi";
+import type { Schema, Shape } from "../schema/shape";
 
 function countCharacters(text: string): number {
   let count = 0;

@@ -11,12 +11,11 @@ const GAP_X = 90;
 const GAP_Y = 16;
 
 function Node({ node, x, y, own = false }: { node: Relation; x: number; y: number; own?: boolean }) {
-  const label = `${node.kind} ${node.name}`;
   const body = (
     <g transform={`translate(${x},${y})`} class={own ? "node own" : "node"}>
       <rect width={WIDTH} height={HEIGHT} rx="10" />
       <rect x="10" y="11" width="24" height="24" rx="7" style={{ fill: `hsl(${hueOf(`${node.group}/${node.kind}`)} 70% var(--sign-back))` }} />
-      <text x="22" y="27" class="node-sign" text-anchor="middle" style={{ fill: `hsl(${hueOf(`${node.group}/${node.kind}`)} 75% var(--sign-text))` }}>
+      <text x="22" y="27" class="node-sign" aria-hidden="true" text-anchor="middle" style={{ fill: `hsl(${hueOf(`${node.group}/${node.kind}`)} 75% var(--sign-text))` }}>
         {initialsOf(node.kind)}
       </text>
       <text x="44" y="20" class="node-kind">
@@ -29,7 +28,7 @@ function Node({ node, x, y, own = false }: { node: Relation; x: number; y: numbe
   );
   if (own || node.known === undefined) return body;
   return (
-    <a href={objectHash(node.known, node.namespace, node.name)} aria-label={label}>
+    <a href={objectHash(node.known, node.namespace, node.name)}>
       {body}
     </a>
   );

@@ -7,7 +7,7 @@ import { TextEditor } from "../editor/TextEditor";
 import { writeYaml } from "../editor/yaml";
 import { compareSchemas } from "../schema/compare";
 import { exampleObject } from "../schema/example";
-import { type Schema, Shape } from "../schema/openapi";
+import { type Schema, Shape } from "../schema/shape";
 import { SchemaTree } from "../schema/Tree";
 import { listHash, makeHash, objectHash, route, setQuery } from "../state/route";
 import { KindSign } from "../ui/Icon";

@@ -1,7 +1,7 @@
 /** The login: a token, the client certificate that the browser shows, or a one-time link. */
 import { useEffect, useState } from "preact/hooks";
 import { continueWithCertificate, logIn, logOut, notice } from "../state/session";
-import { go, route } from "../state/route";
+import { replaceRoute, route } from "../state/route";
 import { Logo } from "../ui/Icon";
 import { Button, Loading } from "../ui/parts";
 
@@ -29,12 +29,11 @@ export function Login() {
 
   useEffect(() => {
     if (code === "") return;
-    history.replaceState(null, "", "#/"); // the code is used up, and must not stay in the address
+    replaceRoute("#/"); // the code is used up, and must not stay in the address
     setBusy(true);
     fetch("/console/link", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ code }) })
       .then(async (answer) => {
         if (!answer.ok) throw new Error("This link was used before or has expired. Log in with a token.");
-        go("#/");
         logIn(((await answer.json()) as { token: string }).token);
       })
       .catch((error: unknown) => setProblem((error as Error).message))

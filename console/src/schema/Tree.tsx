@@ -1,5 +1,5 @@
 /** A schema as a tree that opens field by field. */
-import { describeBounds, describeType, type Rule, type Shape } from "./openapi";
+import { describeBounds, describeType, type Rule, type Shape } from "./shape";
 
 const DEEPEST = 24;
 

@@ -1,5 +1,5 @@
 /** What differs between two schemas, field by field. */
-import { describeBounds, describeType, type Shape } from "./openapi";
+import { describeBounds, describeType, type Shape } from "./shape";
 
 export interface SchemaChange {
   path: string;

@@ -1,7 +1,7 @@
 /** An object that a schema describes: required fields and those with a default, with values that fit. */
 import { apiVersionOf, type Kind } from "../api/discovery";
 import type { Json, JsonObject } from "../api/types";
-import type { Schema, Shape } from "./openapi";
+import type { Schema, Shape } from "./shape";
 
 const DEPTH = 12;
 const FORMATS: Record<string, string> = {

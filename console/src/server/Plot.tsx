@@ -4,6 +4,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 
 const HEIGHT = 120;
+const SHOWN = 60; // seconds at least
 
 export function Plot({ title, unit, times, values }: { title: string; unit: string; times: number[]; values: (number | null)[] }) {
   const place = useRef<HTMLDivElement>(null);
@@ -20,8 +21,8 @@ export function Plot({ title, unit, times, values }: { title: string; unit: stri
         height: HEIGHT,
         legend: { show: false },
         cursor: { y: false },
-        axes: [axis, { ...axis, size: 46 }],
-        scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.15 : 1] } },
+        axes: [{ ...axis, size: 24 }, { ...axis, size: 46 }],
+        scales: { x: { range: (_, low, high) => [Math.min(low, high - SHOWN), high] }, y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.15 : 1] } },
         series: [{}, { stroke: color("--accent"), fill: color("--accent-soft"), width: 2, points: { show: false }, spanGaps: true }],
       },
       [times, values],

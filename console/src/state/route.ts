@@ -28,6 +28,12 @@ export function go(hash: string): void {
   location.hash = hash;
 }
 
+/** Show another page in the place of this one, without an entry in the browser's history. */
+export function replaceRoute(hash: string): void {
+  history.replaceState(null, "", hash);
+  route.value = parseRoute(hash);
+}
+
 /** Change the query of the page without a new entry in the browser's history. */
 export function setQuery(change: Record<string, string | undefined>): void {
   const { page, parts, query } = route.value;

@@ -45,6 +45,10 @@ export function TableView(props: Props) {
     if (end >= rows.length - 50) props.onEnd();
   }, [end, rows.length]);
 
+  useEffect(() => {
+    if (rows.length > 0 && performance.getEntriesByName("first-table").length === 0) performance.mark("first-table");
+  }, [rows.length > 0]);
+
   const move = (to: number): void => {
     const next = Math.max(0, Math.min(to, rows.length - 1));
     setActive(next);

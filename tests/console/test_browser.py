@@ -1,0 +1,432 @@
+"""The console in a real browser against real servers: what a user sees, and what survives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from podless import Server
+from podless.auth.user import AUTHENTICATED, User
+from podless.store.history import LONG
+from tests.console import demo
+from tests.console.browser import CHROMIUM, DRIVER, Browser
+
+pytestmark = [
+    pytest.mark.clients,
+    pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason="chromium and chromedriver are not installed"),
+]
+
+AXE = Path(__file__).parent.parent.parent / "console" / "node_modules" / "axe-core" / "axe.min.js"
+DATABASES = "#/list/data.example.com/v1/databases"
+ORDERS = "#/object/data.example.com/v1/databases/orders?ns=shop"
+READER = "reader-token"
+MANY = 10_000
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    readers = {READER: User("reader", "", (AUTHENTICATED,))}
+    with Server(console=True, enable_faults=True, history_log=LONG, tokens=readers) as running:
+        demo.fill(running)
+        running.apply(
+            [
+                {
+                    "apiVersion": "rbac.authorization.k8s.io/v1",
+                    "kind": "ClusterRole",
+                    "metadata": {"name": "reader"},
+                    "rules": [
+                        {"apiGroups": ["data.example.com"], "resources": ["databases"], "verbs": ["get", "list"]}
+                    ],
+                },
+                {
+                    "apiVersion": "rbac.authorization.k8s.io/v1",
+                    "kind": "ClusterRoleBinding",
+                    "metadata": {"name": "reader"},
+                    "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "reader"},
+                    "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "reader"}],
+                },
+            ]
+        )
+        yield running
+
+
+@pytest.fixture(scope="module")
+def opened() -> Iterator[Browser]:
+    browser = Browser()
+    yield browser
+    browser.close()
+
+
+Page = Callable[..., Browser]
+
+
+@pytest.fixture
+def page(server: Server, opened: Browser) -> Page:
+    """Opens a page, logged in: `page("#/server")`."""
+
+    def open_page(hash_: str = "#/", token: str = "", url: str = "", width: int = 1360) -> Browser:
+        opened.resize(width, 860)
+        place = f"{url or server.url}/console/"
+        opened.open(place)
+        opened.run("sessionStorage.setItem('podless.token', arguments[0])", token or server.token)
+        opened.open(place + hash_)
+        opened.driver.refresh()
+        opened.errors()
+        return opened
+
+    return open_page
+
+
+def rows(browser: Browser) -> list[str]:
+    shown = browser.run(
+        "return [...document.querySelectorAll('tbody tr:not(.space) td a')].map(one => one.textContent)"
+    )
+    return [str(name) for name in shown]
+
+
+def editor(browser: Browser) -> str:
+    script = "const e = document.querySelector('.editor-place')?.shadowRoot?.querySelector('.cm-content');"
+    return str(browser.run(script + "return e ? e.innerText : ''"))
+
+
+def write(browser: Browser, old: str, new: str) -> None:
+    """Replace a text in the editor as a user does who selects a line and types."""
+    browser.wait(lambda: old in editor(browser), f"the editor does not have {old}")
+    text = browser.run(
+        "const lines = [...document.querySelector('.editor-place').shadowRoot.querySelectorAll('.cm-line')];"
+        "const line = lines.find(one => one.innerText.includes(arguments[0]));"
+        "line.closest('.cm-content').focus();"
+        "getSelection().setBaseAndExtent(line, 0, line, line.childNodes.length);"
+        "return line.textContent",
+        old,
+    )
+    browser.driver.execute_cdp_cmd("Input.insertText", {"text": text.replace(old, new)})
+    browser.wait(lambda: new in editor(browser), f"the editor does not have {new}: {editor(browser)}")
+
+
+def replicas(server: Server) -> Any:
+    found = server.get("databases", "orders", namespace="shop")
+    assert found is not None
+    return found["spec"]["replicas"]
+
+
+def test_a_link_logs_in_once_and_leaves_no_trace(server: Server, opened: Browser) -> None:
+    opened.open(f"{server.url}/console/")
+    opened.run("sessionStorage.clear()")
+    link = server.make_console_link()
+    opened.open(link)
+    opened.find("h1", "Overview")
+    opened.find(".user-name", "admin")
+    assert "link" not in opened.driver.current_url
+    opened.click("button[aria-label='Log out']")
+    opened.find("h1", "podless console")
+    assert opened.run("return sessionStorage.length + document.cookie.length") == 0
+    opened.open(link)
+    opened.find("[role=alert]", "used before")
+    opened.type("input[type=password]", "wrong")
+    opened.click("button[type=submit]")
+    opened.find("[role=alert]", "does not accept this token")
+    opened.type("input[type=password]", server.token)
+    opened.click("button[type=submit]")
+    opened.find(".card", "Database")
+
+
+def test_a_table_is_live_sorted_and_filtered(server: Server, page: Page) -> None:
+    browser = page(DATABASES)
+    browser.find(".live", "Live")
+    browser.wait(lambda: "orders" in rows(browser))
+    assert rows(browser) == sorted(rows(browser))
+    server.create(demo.make_database("zebra", 1))
+    browser.wait(lambda: "zebra" in rows(browser))
+    server.patch("databases", "zebra", {"spec": {"replicas": 9}}, namespace="shop")
+    browser.find("tbody tr", "9")
+    browser.click("th button", "Replicas")
+    browser.click("th button", "Replicas")
+    browser.wait(lambda: rows(browser)[0] == "zebra")
+    server.delete("databases", "zebra", namespace="shop")
+    browser.wait(lambda: "zebra" not in rows(browser))
+    browser.find("body").send_keys("/")
+    browser.driver.switch_to.active_element.send_keys("sqlite")
+    browser.wait(lambda: set(rows(browser)) == {"search", "sessions"})
+    browser.find("input[placeholder^='app=web']").send_keys("tier=gold", Keys.ENTER)
+    browser.find(".empty", "Nothing matches")
+
+
+def test_keys_lead_from_the_table_to_an_object_and_the_palette_back(page: Page) -> None:
+    browser = page(f"{DATABASES}?ns=shop")
+    browser.wait(lambda: len(rows(browser)) > 3)
+    box = browser.find(".table-box")
+    box.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN)
+    second = browser.find("tr.active a").text
+    box.send_keys(Keys.ENTER)
+    browser.find("h1", second)
+    browser.find("body").send_keys(Keys.CONTROL, "k")
+    browser.find("dialog input").send_keys("db led")
+    browser.find("[role=option]", "ledger")
+    browser.find("dialog input").send_keys(Keys.ENTER)
+    browser.find("h1", "ledger")
+
+
+def test_the_overview_tells_of_status_conditions_and_events(page: Page) -> None:
+    browser = page("#/object/data.example.com/v1/databases/analytics?ns=shop")
+    browser.find(".condition.bad", "VolumeLost")
+    browser.find(".facts", "Failed")
+    browser = page(ORDERS)
+    browser.find(".condition.good", "AllInstancesReady")
+    browser.find(".condition.bad", "BackupLate")
+    browser.find(".note", "generation 1 of 3")
+
+
+def test_errors_stand_at_their_lines_before_saving(server: Server, page: Page) -> None:
+    browser = page(f"{ORDERS}&tab=yaml")
+    before = replicas(server)
+    write(browser, f"replicas: {before}", "replicas: 12")
+    browser.find(".verdict", "less than or equal to 9")
+    browser.find(".verdict .to-line", "line")
+    write(browser, "replicas: 12", "replicas: 7")
+    browser.find(".verdict", "would accept this")
+    assert replicas(server) == before
+    browser.click("button", "Save")
+    browser.wait(lambda: replicas(server) == 7)
+    browser.find(".edit-actions", "As on the server")
+    assert server.history("databases", "orders", namespace="shop")[-1].manager == "podless-console"
+
+
+def test_a_change_by_somebody_else_is_shown_and_nothing_is_lost(server: Server, page: Page) -> None:
+    browser = page(f"{ORDERS}&tab=yaml")
+    write(browser, "storage: 20Gi", "storage: 99Gi")
+    browser.find(".edit-actions", "Changed")
+    server.patch("databases", "orders", {"spec": {"replicas": 5}}, namespace="shop")
+    browser.find(".conflict", "changed this object while you edit it")
+    assert "storage: 99Gi" in editor(browser)
+    browser.click(".conflict button", "See their change")
+    browser.find(".diff .added", "replicas: 5")
+    browser.click("dialog button[aria-label=Close]")
+    browser.click(".conflict button", "Put mine on top")
+    browser.wait(lambda: "replicas: 5" in editor(browser) and "storage: 99Gi" in editor(browser))
+    browser.find(".verdict", "would accept this")
+    browser.click("button", "Save")
+    browser.wait(lambda: (server.get("databases", "orders", namespace="shop") or {})["spec"]["storage"] == "99Gi")
+    assert replicas(server) == 5
+    server.patch("databases", "orders", {"spec": {"storage": "20Gi"}}, namespace="shop")
+
+
+def test_a_form_shows_its_own_complaints_and_those_of_rules_beside_the_fields(server: Server, page: Page) -> None:
+    browser = page("#/new/data.example.com/v1/databases?ns=shop")
+    browser.wait(lambda: "engine: postgres" in editor(browser))
+    browser.click(".page-head button", "Form")
+    field = "[data-field='spec.replicas']"
+    browser.find(".verdict", "would accept this")
+    browser.type(f"{field} input", "12")
+    browser.find(f"{field} .complaint", "at most 9")
+    browser.type(f"{field} input", "3")
+    browser.run("document.querySelector(\"[data-field='spec.engine'] select\").value = '\"sqlite\"'")
+    browser.run(
+        "document.querySelector(\"[data-field='spec.engine'] select\")"
+        ".dispatchEvent(new Event('change', {bubbles: true}))"
+    )
+    browser.find(f"{field} .complaint", "SQLite runs in one instance only")
+    browser.type(f"{field} input", "1")
+    browser.find(".verdict", "would accept this")
+    browser.type(".form-head input", "made-here")
+    browser.find(".verdict", "would accept this")
+    browser.click(".edit-actions button", "Create")
+    browser.find("h1", "made-here")
+    made = server.get("databases", "made-here", namespace="shop")
+    assert made is not None
+    assert made["spec"] == {"engine": "sqlite", "replicas": 1}
+    server.delete("databases", "made-here", namespace="shop")
+
+
+def test_relations_managers_scale_and_delete(server: Server, page: Page) -> None:
+    server.create(demo.make_database("brief"))
+    owner = server.get("databases", "brief", namespace="shop")
+    assert owner is not None
+    reference = {name: owner[name] for name in ("apiVersion", "kind")}
+    reference |= {name: owner["metadata"][name] for name in ("name", "uid")}
+    metadata = {"name": "brief-settings", "namespace": "shop", "ownerReferences": [reference]}
+    server.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+    browser = page("#/object/data.example.com/v1/databases/brief?ns=shop&tab=relations")
+    browser.wait(lambda: "brief-settings" in str(browser.run("return document.querySelector('.graph')?.textContent")))
+    browser.click("[role=tab]", "Who set this")
+    browser.find(".manager", "podless")
+    browser.find(".owned .has-owner", "engine")
+    browser.click("button", "Scale")
+    browser.click("dialog button", "+")
+    browser.find("dialog button[type=submit]").click()
+    browser.wait(lambda: (server.get("databases", "brief", namespace="shop") or {})["spec"]["replicas"] == 2)
+    browser.click("button", "Delete")
+    browser.find(".goes-along", "brief-settings")
+    browser.click("dialog button", "Delete")
+    browser.find(".badge", "deleted")
+    server.wait("configmaps", "brief-settings", "delete", namespace="shop")
+
+
+def test_history_shows_differences_and_blame_and_undoes(server: Server, page: Page) -> None:
+    server.create(demo.make_database("past"))
+    server.patch("databases", "past", {"spec": {"storage": "70Gi"}}, namespace="shop")
+    browser = page("#/object/data.example.com/v1/databases/past?ns=shop&tab=history")
+    browser.find(".diff .added", "70Gi")
+    browser.click("button", "Blame")
+    browser.find(".owned li", "storage")
+    browser.click("button", "Undo this change")
+    browser.wait(lambda: (server.get("databases", "past", namespace="shop") or {})["spec"]["storage"] == "20Gi")
+    browser = page("#/history?ns=shop")
+    browser.find(".change", "past")
+    browser.find(".slider input").send_keys(Keys.HOME)
+    browser.find(".slider", "1 of the objects")
+    server.delete("databases", "past", namespace="shop")
+
+
+def test_definitions_show_schema_and_rules_and_try_objects(page: Page) -> None:
+    browser = page("#/definitions/databases.data.example.com")
+    browser.find(".tree", "Instances that run at once.")
+    browser.find(".rule", "SQLite runs in one instance only")
+    browser.click(".tabs button", "Compare")
+    browser.find(".schema-changes", "engine")
+    browser.click(".tabs button", "Try an object")
+    browser.find(".verdict", "would accept this")
+    write(browser, "engine: postgres", "engine: oracle")
+    browser.find(".verdict", "Unsupported value")
+
+
+def test_a_user_sees_only_what_rbac_allows(page: Page) -> None:
+    browser = page(DATABASES, READER)
+    browser.wait(lambda: "orders" in rows(browser))
+    browser = page(f"{ORDERS}&tab=yaml", READER)
+    write(browser, "storage: 20Gi", "storage: 30Gi")
+    browser.find(".verdict", 'User "reader" cannot update resource')
+    browser.open(browser.driver.current_url.partition("#")[0] + "#/access?ns=shop")
+    browser.find(".change", "RBAC")
+    browser.find(".matrix tr", "Database")
+    assert (
+        browser.run(
+            "return [...document.querySelectorAll('.matrix tr')].find(row => row.textContent.includes('Database'))"
+            ".querySelectorAll('.yes').length"
+        )
+        == 2
+    )
+    browser.open(browser.driver.current_url.partition("#")[0] + "#/list/core/v1/secrets")
+    browser.find("[role=alert]", "forbidden")
+
+
+def test_the_server_page_plots_and_switches_faults(server: Server, page: Page) -> None:
+    browser = page("#/server")
+    browser.find(".plot", "Requests")
+    browser.wait(lambda: len(browser.all(".plot canvas")) >= 9)
+    browser.find(".checks", "ping")
+    browser.click("button", "Conflict on updates")
+    browser.find(".faults li", "409")
+    browser.click("button", "Switch off")
+    browser.find(".empty", "No faults")
+    assert not server.list("faults", namespace=None)
+
+
+def test_the_page_survives_cut_watches_and_a_server_that_restarts(page: Page, tmp_path: Path) -> None:
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "first"}}
+    with Server(tmp_path, console=True) as before:
+        before.create(config)
+        place, token = before.url, before.token
+        browser = page("#/list/core/v1/configmaps?ns=default", token, place)
+        browser.wait(lambda: rows(browser) == ["first"])
+        fault = before.faults.add(verb="watch", resource="configmaps", cut_after=1, times=3)
+        browser.driver.refresh()
+        browser.find(".live", "Live")
+        for name in ("second", "third", "fourth"):
+            before.create({**config, "metadata": {"name": name}})
+        browser.wait(lambda: rows(browser) == ["first", "fourth", "second", "third"])
+        assert fault.injected > 1
+    browser.find(".live", "Reconnecting")
+    browser.find(".offline")
+    assert rows(browser) == ["first", "fourth", "second", "third"]
+    with Server(tmp_path, console=True, port=int(place.rpartition(":")[2])) as after:
+        after.create({**config, "metadata": {"name": "last"}})
+        browser.wait(lambda: rows(browser) == ["first", "fourth", "last", "second", "third"])
+        browser.find(".live", "Live")
+        browser.gone(".offline")
+
+
+def test_ten_thousand_objects_begin_to_show_within_a_second(server: Server, page: Page) -> None:
+    items = [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"n{number:05}", "namespace": "many"}}
+        for number in range(MANY)
+    ]
+    server.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "many"}})
+    for one in items:
+        server.create(one, namespace="many")
+    browser = page("#/list/core/v1/configmaps?ns=many")
+    browser.find(".table-foot", f"of {MANY} objects")
+    assert len(browser.all("tbody tr")) < 100
+    first = browser.run("return performance.getEntriesByName('first-table')[0]?.startTime ?? -1")
+    print(f"first table of {MANY} objects after {first:.0f} ms")
+    assert first > 0
+    browser.find(".table-box").send_keys(Keys.END)
+    browser.find(".table-foot", f"1000 shown of {MANY}")
+    server.create({**items[0], "metadata": {"name": "a-first", "namespace": "many"}}, namespace="many")
+    browser.find(".table-foot", f"of {MANY + 1}")
+    browser.find(".filters input[type=search]").send_keys("n09999")
+    browser.click(".note button", "Load all")
+    browser.wait(lambda: "n09999" in rows(browser))
+
+
+PAGES = [
+    "#/",
+    f"{DATABASES}?ns=shop",
+    ORDERS,
+    f"{ORDERS}&tab=yaml",
+    f"{ORDERS}&tab=form",
+    f"{ORDERS}&tab=history",
+    f"{ORDERS}&tab=relations",
+    f"{ORDERS}&tab=managers",
+    "#/definitions/databases.data.example.com",
+    "#/history?ns=shop",
+    "#/access",
+    "#/server",
+]
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1360), ("dark", 390)])
+def test_pages_keep_the_policy_fit_and_are_accessible(page: Page, scheme: str, width: int) -> None:
+    script = AXE.read_text() if AXE.exists() else ""
+    wrong: list[str] = []
+    for place in PAGES:
+        browser = page(place, width=width)
+        browser.prefer(scheme)
+        browser.find("main h1, main h2")
+        browser.gone(".loading")
+        wrong += [f"{place}: {line}" for line in browser.errors() if "Security Policy" in line or "Uncaught" in line]
+        foreign = "return performance.getEntriesByType('resource').filter(one => !one.name.startsWith(origin)).length"
+        assert browser.run(foreign) == 0
+        wide = browser.run(
+            "const main = document.querySelector('main');"
+            "return [document.documentElement.scrollWidth - innerWidth, main.scrollWidth - main.clientWidth]"
+        )
+        wrong += [f"{place} is {pixels} pixels too wide" for pixels in wide if pixels > 0]
+        if script:
+            browser.driver.execute_cdp_cmd("Runtime.evaluate", {"expression": script})
+            wrong += [f"{place}: {line}" for line in find_barriers(browser)]
+    assert "\n".join(wrong) == ""
+    if not script:
+        pytest.skip("axe-core is not installed: run `make console`")
+
+
+def find_barriers(browser: Browser) -> list[str]:
+    """Return what axe finds serious."""
+    result = browser.driver.execute_async_script(
+        "const done = arguments[0];"
+        "axe.run(document, {resultTypes: ['violations']}).then(done, error => done({violations: [], error}))"
+    )
+    serious = [one for one in result["violations"] if one["impact"] in ("serious", "critical")]
+    return [f"{one['id']}: {node['html'][:150]}" for one in serious for node in one["nodes"][:3]]
+
+
+def test_the_menu_of_a_phone_opens_and_leads_on(page: Page) -> None:
+    browser = page("#/", width=390)
+    browser.click("button[aria-label=Menu]")
+    browser.find(".sidebar a", "Server").click()
+    browser.find("h1", "Server")
+    browser.gone(".sidebar")
