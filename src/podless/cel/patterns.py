@@ -11,11 +11,9 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Any, Final
 
-import re2
-
 from podless.cel.errors import CostExceeded, EvaluationError
 from podless.cel.values import Strings
-from podless.codec import patterns
+from podless.codec import patterns, re2
 from podless.runtime import bounded, patternprice
 from podless.runtime.allowance import ALLOWANCE
 from podless.runtime.meter import charge

@@ -166,7 +166,7 @@ def _number(schema: Schema) -> Any:
 
 
 def _text(schema: Schema) -> str:
-    import re2
+    from podless.codec import re2
 
     length = max(schema.get("minLength") or 0, 1)
     base = _FORMATS.get(schema.get("format") or "")
@@ -176,8 +176,8 @@ def _text(schema: Schema) -> str:
     pattern = schema.get("pattern")
     if pattern:
         try:
-            known = re2.compile(pattern)
-        except re2.error:
+            known = re2.make_regexp(pattern, re2.Options())
+        except re2.RegexpError:
             return "a" * length
         fitting = [one for one in fitting if known.search(one)]
     return fitting[0] if fitting else "a" * length

@@ -7,8 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import re2
-
+from podless.codec import re2
 from podless.runtime import patternprice
 from podless.runtime.meter import each
 
@@ -43,26 +42,22 @@ class PatternTooLarge(PatternFault):
         super().__init__(f"error parsing regexp: {_WORDS[_LARGE]}: `{pattern}`")
 
 
-def compile_pattern(pattern: str, options: re2.Options) -> Any:
+def compile_pattern(pattern: str, options: Any) -> Any:
     """The pattern, compiled; not where that keeps the interpreter for long. Raises PatternFault."""
     if patternprice.price_pattern(pattern) > patternprice.MOST:
         raise PatternTooLarge(pattern)
     return parse_pattern(pattern, options)
 
 
-def parse_pattern(pattern: str, options: re2.Options) -> Any:
+def parse_pattern(pattern: str, options: Any) -> Any:
     """As `compile_pattern`, of a pattern whose price is known. Raises PatternFault."""
     try:
-        return _make(pattern, options)
-    except re2.error as error:
+        return re2.make_regexp(pattern, options)
+    except re2.RegexpError as error:
         raise _fault(error, pattern) from None
 
 
-# re2.compile keeps the latest 128 patterns, however large they are
-_make: Callable[[str, re2.Options], Any] = getattr(re2, "_Regexp", re2.compile)
-
-
-def _fault(error: re2.error, pattern: str) -> PatternFault:
+def _fault(error: Exception, pattern: str) -> PatternFault:
     """Why a pattern does not compile, as Go says it."""
     text = error.args[0] if error.args else ""
     what, _, part = (text.decode(errors="replace") if isinstance(text, bytes) else str(text)).partition(": ")
@@ -97,8 +92,7 @@ def make_searcher(
     longer than `short`, and says whether it is looked at.
     """
     match = getattr(getattr(compiled, "_regexp", None), "Match", None)
-    anchors = getattr(re2, "_Anchor", None)
-    anchor = getattr(anchors, "ANCHOR_START" if begins else "UNANCHORED", None)
+    anchor = getattr(re2.ANCHOR, "ANCHOR_START" if begins else "UNANCHORED", None)
     if match is None or anchor is None:  # another binding of RE2
         search = compiled.match if begins else compiled.search
         return lambda text: (look is None or len(text) <= short or look(len(text))) and search(text) is not None

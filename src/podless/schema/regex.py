@@ -7,15 +7,13 @@ from collections.abc import Callable
 from typing import Any
 from weakref import WeakValueDictionary
 
-import re2
-
-from podless.codec import patterns
+from podless.codec import patterns, re2
 from podless.runtime import patternprice
 from podless.runtime.bounded import Weighted, bounded_cache
 from podless.runtime.meter import charge
 
 
-def _options(memory: int) -> re2.Options:
+def _options(memory: int) -> Any:
     options = re2.Options()
     options.log_errors = False  # RE2 writes to stderr by default; a schema's mistakes belong in the answer only
     options.never_capture = True

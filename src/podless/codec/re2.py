@@ -1,0 +1,65 @@
+"""RE2 with one interface: google-re2, or pyre2, whose module has the same name.
+
+pip installs google-re2; pyre2 is for platforms where that has no wheel. By default pyre2 makes classes such as `\\d`
+match all of Unicode, and falls back to Python's `re`. Both are off here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import re2 as library
+
+from podless.runtime import patternprice
+
+ANCHOR: Any = getattr(library, "_Anchor", None)  # of google-re2: how a match is anchored
+RegexpError: type[Exception] = library.error
+# skips quotations and escapes, and finds the start of a named group
+_GROUP = re.compile(r"(\\Q(?:[^\\]|\\(?!E))*+(?:\\E)?|\\.)|\(\?<(?=[A-Za-z_]\w*+>)", re.DOTALL)
+_PER_INSTRUCTION = 200  # nanoseconds of a pattern's price for each instruction, about
+
+
+class _Options:
+    """The options of google-re2 that podless uses. max_mem: bytes of a compiled pattern."""
+
+    log_errors = True
+    never_capture = False
+    max_mem = 8 << 20
+
+
+class _Regexp:
+    """A pattern that pyre2 compiled. programsize: its instructions, estimated."""
+
+    def __init__(self, pattern: str, options: _Options) -> None:
+        if len(pattern) - len(pattern.rstrip("\\")) & 1:
+            raise RegexpError("trailing \\")  # pyre2 accepts it
+        named = _GROUP.sub(lambda part: part[1] or "(?P<", pattern)  # RE2 has (?<name>) since 2023 only
+        try:
+            self._compiled = library.compile(named, library.ASCII, options.max_mem)
+        except Exception as error:
+            text = str(error).replace("Backreferences not supported", "invalid escape sequence: \\1")
+            raise RegexpError(text) from None
+        self.programsize = max(2, len(pattern), int(patternprice.price_pattern(pattern)) // _PER_INSTRUCTION)
+
+    def search(self, text: str) -> Any:
+        """Return a match anywhere in the text, None if there is none."""
+        return self._compiled.search(_encodable(text))
+
+    def match(self, text: str) -> Any:
+        """Return a match at the start of the text, None if there is none."""
+        return self._compiled.match(_encodable(text))
+
+
+def _encodable(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+Options: Any
+make_regexp: Any  # from a pattern and options; raises RegexpError
+if hasattr(library, "Options"):
+    # re2.compile keeps the latest 128 patterns, however large they are
+    Options, make_regexp = library.Options, getattr(library, "_Regexp", library.compile)
+else:
+    library.set_fallback_notification(library.FALLBACK_EXCEPTION)
+    Options, make_regexp = _Options, _Regexp
