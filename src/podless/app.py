@@ -121,7 +121,6 @@ class Settings(ClusterSettings):
         metavar="FILE",
         parse=Path,
     )
-    read_only: bool = option("--read-only", "reject writes of clients with 403", value=False, values=(True, False))
     enable_faults: bool = option(
         "--enable-faults",
         "serve the Fault API (testing.podless.dev/v1), which lets tests inject errors",

@@ -184,7 +184,9 @@ class Cluster:
             collect = settings.garbage_delay is not None
             self._controllers.append(AccountTokens(api, self._authority or "", collect=collect))
         self._controllers += workloads.build_controllers(api, workloads.check_names(settings.controllers))
-        if not api.store.prompt:
+        if settings.read_only:
+            self._controllers = await self._find_readers(api)
+        elif not api.store.prompt:
             self.leader = Leader(api, [each for each in self._controllers if each.leads])
             self._controllers = [each for each in self._controllers if not each.leads]
         for controller in self._controllers:
@@ -194,6 +196,12 @@ class Cluster:
             await self.leader.start()
         if settings.history_log not in (None, OFF):
             api.registry.put(make_history_kind())
+
+    async def _find_readers(self, api: API) -> list[Controller]:
+        """Return the controllers of a read-only server. Only one without any data makes what every cluster has."""
+        readers = [each for each in self._controllers if not each.leads]
+        records, _ = await api.store.range(core.NAMESPACES.prefix)
+        return [each for each in readers if not isinstance(each, Roles | Initial)] if records else readers
 
     async def _load_hooks(self) -> LoadedHooks | None:
         """Load the hooks of the settings. Raises StartError."""

@@ -172,6 +172,12 @@ class ClusterSettings(Authenticators):
         value=STORES[0],
         choices=STORES,
     )
+    read_only: bool = option(
+        "--read-only",
+        "reject writes with 403, and run no controller that writes",
+        value=False,
+        values=(True, False),
+    )
     hooks: Sources = option(
         "--hooks",
         "Python file or module with hooks: functions that validate, change and convert objects (repeatable)",

@@ -225,7 +225,7 @@ async def test_an_empty_file_and_a_log_without_its_database_are_refused(tmp_path
         await opened(tmp_path / "db")
     (tmp_path / "db").rename(tmp_path / "other")
     (tmp_path / "db-wal").write_bytes(b"something")
-    with pytest.raises(Damaged, match="the database is gone"):
+    with pytest.raises(Damaged, match="the database is missing"):
         await opened(tmp_path / "db")
 
 

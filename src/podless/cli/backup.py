@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,6 +14,7 @@ from urllib.parse import quote
 from podless.check.findings import count_of
 from podless.cli import engine
 from podless.cli.progress import Progress
+from podless.cluster import make_store
 from podless.history.moments import find_revision
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
@@ -21,6 +22,7 @@ from podless.remote.attempts import retry_call
 from podless.remote.cluster import RemoteCluster, RemoteGone
 from podless.runtime.files import describe_fault
 from podless.runtime.option import StartError
+from podless.settings import ClusterSettings
 from podless.store import Compacted, InUse, Store, StoreError, backup
 from podless.version import __version__
 
@@ -83,6 +85,15 @@ async def _run(options: argparse.Namespace, new: Path) -> None:
     await retry_call(write, Compacted, RemoteGone, tries=_TRIES)
 
 
+async def save_state(database: Path, at: str, file: Path) -> None:
+    """Write a backup of a folder's database, at a revision or a time ("": now).
+
+    A server that uses the folder is asked. Raises ValueError, StoreError, RemoteError, BadKubeconfig, OSError.
+    """
+    store = make_store(ClusterSettings(), database, compacting=False)
+    await _fill(file, _store(store, database.with_name("kubeconfig"), at), lambda _: None)
+
+
 async def _store(store: Store, kubeconfig: Path | None, at: str) -> AsyncIterator[tuple[int, bytes]]:
     """Pages of a store; of the server that uses it, where it is in use."""
     try:
@@ -119,15 +130,22 @@ async def _online(kubeconfig: Path, at: str) -> AsyncIterator[tuple[int, bytes]]
 
 
 async def _write(new: Path, pages: AsyncIterator[tuple[int, bytes]]) -> None:
-    progress, foot, begun = Progress(), backup.Foot(), 0
+    progress = Progress()
+    records, revision = await _fill(new, pages, progress.say)
+    progress.end(f"backed up {count_of(records, 'record')} at revision {revision}")
+
+
+async def _fill(new: Path, pages: AsyncIterator[tuple[int, bytes]], say: Callable[[str], None]) -> tuple[int, int]:
+    """Write pages into a file. Returns how many records they have, and their revision."""
+    foot, begun = backup.Foot(), 0
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         async for revision, lines in pages:
             text = lines if begun else backup.backup_head(revision) + lines
             begun = revision
             file.write(text)
             foot.add(text)
-            progress.say(f"{foot.records - 1} records")
+            say(f"{foot.records - 1} records")
         file.write(foot.line())
         file.flush()
         os.fsync(file.fileno())
-    progress.end(f"backed up {count_of(foot.records - 1, 'record')} at revision {begun}")
+    return foot.records - 1, begun

@@ -7,6 +7,7 @@ import asyncio
 import math
 import os
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from podless.apis import features
 from podless.check.sources import STDIN, CannotCheck, find_sources
 from podless.cli import access
+from podless.cli.engine import DATABASE
 from podless.cli.progress import Progress
 from podless.plan.fetch import RunningAPI
 from podless.plan.manifests import read_set
@@ -29,6 +31,7 @@ from podless.runtime.files import describe_fault
 from podless.runtime.gcpause import pause_gc
 from podless.runtime.option import StartError
 from podless.settings import parse_service
+from podless.store import Compacted, StoreError
 
 _LOOK = 0.5  # seconds between two looks at the files
 _DESCRIPTION = (
@@ -45,7 +48,16 @@ def add(commands: Any) -> None:
     parser.add_argument("paths", metavar="PATH", nargs="+", help="file, folder or pattern; - for standard input")
     start = parser.add_argument_group("where it starts", "a running API if nothing is given, as for kubectl")
     start.add_argument(
-        "--from", dest="dump", metavar="PATH", help="start from a backup, an export, or a folder of applied manifests"
+        "--from",
+        dest="dump",
+        metavar="PATH",
+        help="start from a backup, an export, a folder of applied manifests, or a server's data folder",
+    )
+    start.add_argument(
+        "--at",
+        metavar="REVISION|TIME",
+        default="",
+        help="with --from and a server's data folder: its state at a revision or a time (default: now)",
     )
     start.add_argument("--from-nothing", action="store_true", help="start from a new cluster")
     start.add_argument(
@@ -195,14 +207,30 @@ async def _plan(options: argparse.Namespace) -> Plan:
     items, faults = read_set(find_sources(options.paths, options.exclude))
     progress = Progress()
     try:
-        return await make_plan(items, faults, _choose_source(options), chosen, progress.say)
+        with tempfile.TemporaryDirectory(prefix="podless-plan-") as scratch:
+            source = await _choose_source(options, Path(scratch) / "state.backup")
+            return await make_plan(items, faults, source, chosen, progress.say)
     finally:
         progress.clear()
 
 
-def _choose_source(options: argparse.Namespace) -> Source:
+async def _choose_source(options: argparse.Namespace, scratch: Path) -> Source:
+    """Return where the plan starts. scratch: a file for the state of a data folder. Raises CannotPlan."""
     if options.dump and options.from_nothing:
         raise CannotPlan("--from and --from-nothing exclude each other")
+    database = Path(options.dump) / DATABASE if options.dump else None
+    if database is not None and database.exists():
+        from podless.cli.backup import save_state
+
+        try:
+            await save_state(database, options.at, scratch)
+        except Compacted:
+            raise CannotPlan(f"{options.dump}: the history no longer has the state at {options.at}") from None
+        except (StoreError, ValueError) as error:
+            raise CannotPlan(str(error)) from None
+        return Dump(str(scratch), f"{options.dump} at {options.at}" if options.at else options.dump)
+    if options.at:
+        raise CannotPlan("--at requires --from with a server's data folder")
     if options.dump:
         return Dump(options.dump)
     return Nothing() if options.from_nothing else RunningAPI(access.read_access(options), seconds=options.timeout)

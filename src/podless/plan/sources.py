@@ -26,14 +26,19 @@ class Nothing:
 
 
 class Dump:
-    """A backup, an export, or manifests that are taken for applied. path: a file or a folder."""
+    """A backup, an export, or manifests that are taken for applied. path: a file or a folder. shown: its name, if not
+    the path.
+    """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, shown: str = "") -> None:
         self._path = path
+        self._shown = shown
 
     async def fetch(self, items: Sequence[Item], options: PlanOptions, say: Say) -> Baseline:
         """Return the state in the files. Raises CannotPlan."""
-        return _read_dump(self._path)
+        baseline = _read_dump(self._path)
+        baseline.source = self._shown or baseline.source
+        return baseline
 
 
 def _read_dump(path: str) -> Baseline:

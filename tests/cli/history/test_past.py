@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +78,45 @@ def test_a_backup_has_an_earlier_state(folder: tuple[Path, list[Any]], tmp_path:
     [one] = [each for each in backup.read_records(lines) if each.key == "/core/configmaps/default/one"]
     assert one.stored is not None
     assert b'"data":{"n":"7"}' in one.stored.data
+
+
+def test_a_read_only_server_writes_nothing(tmp_path: Path) -> None:
+    with Server(tmp_path) as server:
+        server.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "gone", "finalizers": ["a.b/c"]}})
+        web: Any = {"selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}}}
+        web["template"]["spec"] = {"containers": [{"name": "a", "image": "a"}]}
+        server.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": web})
+        server.delete("namespace", "gone")
+        server.at_rest()
+
+    async def newest(server: Server) -> int:
+        cluster = server._running().cluster
+        assert cluster is not None
+        assert cluster.store is not None
+        return await cluster.store.current()
+
+    async def revision() -> int:
+        async with Server(tmp_path, read_only=True, controllers=("deployment",)) as server:
+            server.clock.advance(seconds=3600)
+            await server.client.at_rest()
+            return await newest(server)
+
+    first = asyncio.run(revision())
+    assert asyncio.run(revision()) == first
+    with sqlite3.connect(tmp_path / "podless.db") as database:
+        assert database.execute("SELECT max(revision) FROM log").fetchone() == (first,)
+
+
+def test_a_plan_starts_from_a_folder_as_it_was(
+    folder: tuple[Path, list[Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, made = folder
+    file = tmp_path / "set.json"
+    file.write_text(json.dumps({**made[3], "metadata": {"name": "one"}}))
+    at = made[3]["metadata"]["resourceVersion"]
+    same = ["plan", str(file), "--from", str(data), "--field-manager", "podless-test"]
+    assert main([*same, "--at", at]) == 0
+    assert f"Starting from {data} at {at}" in capsys.readouterr().out
+    assert main(same) == 2  # the object is gone now
+    assert main(["plan", str(file), "--at", at]) == 1
+    assert "--at requires --from" in capsys.readouterr().err
