@@ -109,21 +109,23 @@ def choose_options(method: str, path: str, body: Any, headers: Mapping[str, str 
         method == "PATCH" and "fieldManager" not in query
     ):
         return None
-    metadata = body.get("metadata") if isinstance(body.get("metadata"), dict) else {}
+    metadata = body.get("metadata", {})
+    if not isinstance(metadata, dict) or query.get("fieldValidation", "Strict") not in ("Strict", "Warn", "Ignore"):
+        return None
     segments = [one for one in parts.path.split("/") if one]
     version = "/".join(segments[1:3]) if segments[0] == "apis" else segments[1]
     rest = segments[3:] if segments[0] == "apis" else segments[2:]
     namespace = rest[1] if rest[:1] == ["namespaces"] and len(rest) > 2 else ""
     rest = rest[2:] if namespace else rest
-    if method == "PUT" and not (metadata or {}).get("resourceVersion"):
+    if method == "PUT" and not metadata.get("resourceVersion"):
         return None  # kubectl reads it first
     if method != "PATCH" and named.get("content-type", "application/json") != "application/json":
         return None
     if body.get("apiVersion") != version or len(rest) != (1 if method == "POST" else 2) or rest[-1] in _BELOW:
         return None
-    if method != "POST" and (metadata or {}).get("name") != rest[1]:
+    if method != "POST" and metadata.get("name") != rest[1]:
         return None
-    if (metadata or {}).get("namespace") not in (None, namespace):
+    if metadata.get("namespace") not in (None, namespace):
         return None
     return PlanOptions(
         mode=_MODES[method],
@@ -137,7 +139,10 @@ def choose_options(method: str, path: str, body: Any, headers: Mapping[str, str 
 def compare_scenario(server: Server, scenario: recorded.Recording, chance: Chance, found: Compared) -> None:
     """Replay a scenario, and compare the plans of its writes with the recorded answers."""
     client = PlanningClient(server, chance)
-    result = replay.replay(client, scenario, lambda seconds: server.clock.advance(seconds=seconds))
+    try:
+        result = replay.replay(client, scenario, lambda seconds: server.clock.advance(seconds=seconds))
+    finally:
+        client.close()
     if result.failure:
         found.skipped[f"the replay of {scenario['name']} failed: {result.failure}"] += 1
         return
@@ -159,6 +164,9 @@ def _compare(label: str, step: Mapping[str, Any], change: Change, found: Compare
     want = step["expect"]
     if change.identity.kind.endswith("Review"):
         found.skipped["nothing of it is stored"] += 1
+        return
+    if want.get("type") == "text/plain" or "MASKED" in _message(want):
+        found.skipped["there is no path or no text to compare with"] += 1
         return
     if "no matches for kind" in change.message and want["status"] in (400, 422):
         found.skipped["the path is that of another kind"] += 1
