@@ -297,3 +297,24 @@ def test_rules_of_the_first_releases(release: str, known: bool) -> None:
         _, seen = asked.send("GET", f"{CRDS}/gears.example.com")
         established = {one["type"]: one["status"] for one in seen["status"]["conditions"]}["Established"]
         assert established == ("False" if known else "True")
+
+
+@pytest.mark.parametrize(("release", "placed"), [("1.36", False), ("1.37", True)])
+def test_rules_of_the_newest_release(release: str, placed: bool) -> None:
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "", "uid": "u"}
+    maps = "/api/v1/namespaces/default/configmaps"
+    with Server(tls=False, kubernetes_version=release, default_accounts=False) as server:
+        asked = _Asked(server)
+        _, told = asked.send("POST", maps, {"metadata": {"name": "a", "ownerReferences": [owner]}})
+        (cause,) = told["details"]["causes"]
+        assert cause["field"] == ("metadata.ownerReferences[0].name" if placed else "metadata.ownerReferences.name")
+        assert cause["reason"] == ("FieldValueRequired" if placed else "FieldValueInvalid")
+        _, told = asked.send("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {"spec": {}})
+        (cause,) = told["details"]["causes"]
+        assert cause["field"] == ("spec" if placed else "spec.resourceAttributes")
+        wire = Client(server.url, server.token)
+        media = {"Content-Type": "application/merge-patch+json"}
+        status, _, raw = wire.send("PATCH", f"{maps}/none", b"{", media)
+        assert (status, json.loads(raw)["message"]) == (
+            (400, "invalid JSON patch") if placed else (404, 'configmaps "none" not found')
+        )

@@ -75,6 +75,10 @@ CHANGES: Final[Mapping[str, str]] = {
     "FutureRevisions": "1.34-",  # that lists ask for exactly are a timeout, and were an error of etcd
     "MissingComponents": "1.33-",  # are 404, and were 500
     "DriversOfNodes": "1.33-",  # that must not change are named by their path, and were by their type
+    "OwnersWithoutPlaces": "-1.36",  # are in the paths of errors
+    "LatePatchSyntax": "-1.36",  # is told when the patch is decoded; it was not looked at before the object
+    "YAMLDecodeErrors": "-1.36",  # of applied objects are told as such, and not as those of a patch
+    "ReviewAttributePaths": "-1.36",  # of errors name one of the two that a review can have
     "StatusPaths": "1.31-",  # of errors in the status of custom objects begin with it
     "LowerYAMLErrors": "1.31-",  # of keys that are no text
     "FixedQOSClass": "1.32-",  # is kept, and must not change in the status of pods

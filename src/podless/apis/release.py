@@ -98,7 +98,10 @@ _REGISTERED: Mapping[tuple[str, str], str] = {
     ("resource.k8s.io", "v1beta1"): "1.32-",
     ("resource.k8s.io", "v1beta2"): "1.33-",
     ("scheduling.k8s.io", "v1alpha1"): "-1.35",
-    ("scheduling.k8s.io", "v1alpha2"): "1.36-",
+    ("lifecycle.k8s.io", "v1alpha1"): "1.37-",
+    ("scheduling.k8s.io", "v1alpha2"): "1.36",
+    ("scheduling.k8s.io", "v1alpha3"): "1.37-",
+    ("storagemigration.k8s.io", "v1"): "1.37-",
     ("storagemigration.k8s.io", "v1alpha1"): "-1.34",
     ("storagemigration.k8s.io", "v1beta1"): "1.35-",
 }
@@ -186,5 +189,6 @@ def _groups_in(minor: int) -> Mapping[str, tuple[str, ...]]:
     """Return the group-versions that a release registers such kinds in."""
     found = {group: {*versions} for group, versions in _GROUPS.items()}
     for (group, version), span in _REGISTERED.items():
-        (found[group].add if covers(span, minor) else found[group].discard)(version)
-    return {group: tuple(sorted(versions)) for group, versions in found.items() if versions}
+        known = found.setdefault(group, set())
+        (known.add if covers(span, minor) else known.discard)(version)
+    return {group: tuple(sorted(versions)) for group, versions in sorted(found.items()) if versions}

@@ -18,6 +18,7 @@ from podless.meta.field import FieldError
 from podless.meta.names import NameCheck
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.meter import FEW, charge, each
+from podless.runtime.release import has
 from podless.runtime.sorting import in_order
 from podless.structs import gotypes, structs
 from podless.structs.structfiles import load_struct
@@ -167,12 +168,13 @@ def check_annotations(items: dict[str, str], path: str) -> list[FieldError]:
 
 
 def check_owners(references: list[dict[str, Any]], path: str) -> list[FieldError]:
-    """What is wrong with owner references; the paths have no index, as kube-apiserver has none."""
+    """What is wrong with owner references; the paths of most releases have no index."""
+    plain = has("OwnersWithoutPlaces")
     errors: list[FieldError] = []
     controller, room = "", _ROOM
     whole: list[dict[str, Any]] = []
-    for reference in each(references):
-        errors += _owner(reference, path)
+    for place, reference in enumerate(each(references)):
+        errors += _owner(reference, path) if plain else _placed_owner(reference, f"{path}[{place}]")
         if not reference.get("controller"):
             continue
         name = f"{reference['kind']}/{reference['name']}"
@@ -310,10 +312,24 @@ def _owner(reference: dict[str, Any], path: str) -> list[FieldError]:
     for name in ("kind", "name", "uid"):
         if not reference[name]:
             errors.append(field.invalid(f"{path}.{name}", "", "must not be empty"))
-    if given == ("", "v1") and reference["kind"] == "Event":
-        whole = structs.decode_struct(OWNER_REFERENCE, reference)
-        errors.append(field.invalid(path, whole, "/v1, Kind=Event is disallowed from being an owner"))
-    return errors
+    return [*errors, *_disallowed_owner(reference, path)]
+
+
+def _placed_owner(reference: dict[str, Any], path: str) -> list[FieldError]:
+    given, errors = gvk.parse_api_version(reference["apiVersion"]), []
+    if reference["apiVersion"] and (given is None or not given.version):
+        text = "must be <group>/<version> or <version>"
+        errors.append(field.invalid(f"{path}.apiVersion", reference["apiVersion"], text))
+    missing = [name for name in ("apiVersion", "kind", "name", "uid") if not reference[name]]
+    errors += [field.required(f"{path}.{name}", "must not be empty") for name in missing]
+    return [*errors, *_disallowed_owner(reference, path)]
+
+
+def _disallowed_owner(reference: dict[str, Any], path: str) -> list[FieldError]:
+    if gvk.parse_api_version(reference["apiVersion"]) != ("", "v1") or reference["kind"] != "Event":
+        return []
+    whole = structs.decode_struct(OWNER_REFERENCE, reference)
+    return [field.invalid(path, whole, "/v1, Kind=Event is disallowed from being an owner")]
 
 
 def _no_new_finalizers(new: list[str], old: list[str], path: str) -> list[FieldError]:

@@ -221,12 +221,15 @@ def _decode(raw: bytes, repeated: list[str]) -> Object:
         try:
             value = serializer.decode_yaml(raw, repeated)
         except serializer.YAMLError as error:
-            raise BadRequest(f"error decoding YAML: error converting YAML to JSON: {error.message}") from None
+            is_yaml = has("YAMLDecodeErrors")
+            why = "error decoding YAML: error converting YAML to JSON" if is_yaml else "error encoding patch"
+            raise BadRequest(f"{why}: {error.message}") from None
     if value is not None and not isinstance(value, dict):
         why = (
             f"json: cannot unmarshal {gotypes.JSON_NAMES[type(value)]} into Go value of type map[string]interface {{}}"
         )
-        raise BadRequest(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}")
+        what = "YAML" if has("YAMLDecodeErrors") else "patch"
+        raise BadRequest(f"error decoding {what}: error unmarshaling JSON: while decoding JSON: {why}")
     return value or {}
 
 

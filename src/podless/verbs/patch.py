@@ -12,9 +12,10 @@ from podless.fields import patches
 from podless.fields.patches import Patch, Sent
 from podless.kinds import bodies, typemeta
 from podless.kinds.view import is_direct
-from podless.meta.errors import Internal, Invalid, UnsupportedMediaType
+from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
 from podless.meta.field import invalid
 from podless.runtime.jsonobject import Object
+from podless.runtime.release import has
 from podless.structs import gotypes, restore, structs
 from podless.verbs import admit, fieldmanager, options, steps
 from podless.verbs.apply import apply_object
@@ -62,10 +63,21 @@ async def patch_object(api: API, call: Call) -> Single:
     if not (collection.loaded and api.cache.fresh):
         await api.loaded(call.kind)
     write.entry = collection.get(call.key)
+    if not has("LatePatchSyntax"):
+        _check_syntax(call.body)
     if write.entry is None:
         raise call.not_found()
     await READ.run(api, write)
     return await rewrite_object(api, write, PATCH)
+
+
+def _check_syntax(body: bytes) -> None:
+    """Raises BadRequest for what is no JSON."""
+    try:
+        serializer.decode_json(body)
+    except serializer.JSONError as error:
+        if not error.message.startswith("json: "):  # which are values that Go's types do not hold
+            raise BadRequest("invalid JSON patch") from None
 
 
 def read_patch(write: PatchWrite) -> None:

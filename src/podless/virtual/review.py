@@ -145,6 +145,10 @@ def _local_access(call: Call, obj: Object) -> User:
 def _attribute_errors(spec: Object) -> list[FieldError]:
     """Require either resourceAttributes or nonResourceAttributes."""
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
+    if not has("ReviewAttributePaths"):
+        if (resource is None) is (path is None):
+            return [field.invalid("spec", None if path is None else _go(path), _ONE)]
+        return _selector_errors(resource or {})
     if resource is not None and path is not None:
         detail = "cannot be specified in combination with resourceAttributes"
         return [field.invalid("spec.nonResourceAttributes", _go(path), detail)]
