@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from typing import Any
 
@@ -19,11 +20,14 @@ from podless.cli.history.server import (
 )
 from podless.cli.history.source import HistorySource, Mistaken
 from podless.cli.transfer.resources import Resource
+from podless.history.difference import ABSENT
 from podless.history.moments import parse_moment
 from podless.history.story import format_author, format_change, format_fields, format_value
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 
+# the steps of a path: a plain name, ["a name"], [key=value], [place]
+_STEPS = re.compile(r"""\.?([^.\[\]"]+)(?![^\[]*\])|\["([^"]*)"\]|\[([A-Za-z]+)=([^\]]*)\]|\[(\d{1,9})\]""")
 _SECONDS = 50  # of one watch: the client gives an answer 60 s
 
 
@@ -144,7 +148,9 @@ async def _explain(options: argparse.Namespace, source: HistorySource, resource:
         if change["operation"] == "create":
             at = query_of_moment(str(change["revision"]))
             obj = await source.state(resource, namespace, options.name, at)
-            print(f"{head}  created it with {options.why} = {format_value(find_value(obj, options.why))}")
+            value = find_field(obj, options.why)
+            told = f"without {options.why}" if value is ABSENT else f"with {options.why} = {format_value(value)}"
+            print(f"{head}  created it {told}")
             return 0
         for one in change.get("fields", ()):
             if touches(one["path"], options.why):
@@ -153,9 +159,17 @@ async def _explain(options: argparse.Namespace, source: HistorySource, resource:
     return 0
 
 
-def find_value(obj: Object | None, field: str) -> Any:
-    """Return the value of a plain path such as spec.replicas, None where there is none."""
+def find_field(obj: Object | None, field: str) -> Any:
+    """Return the value of a path as `format_path` writes it, ABSENT if there is none."""
     found: Any = obj
-    for part in field.split("."):
-        found = found.get(part) if isinstance(found, dict) else None
+    for plain, quoted, key, wanted, place in _STEPS.findall(field):
+        if plain or quoted:
+            found = found.get(plain or quoted, ABSENT) if isinstance(found, dict) else ABSENT
+        elif not isinstance(found, list):
+            return ABSENT
+        elif key:
+            items = [one for one in found if isinstance(one, dict) and str(one.get(key)) == wanted]
+            found = items[0] if items else ABSENT
+        else:
+            found = found[int(place)] if int(place) < len(found) else ABSENT
     return found
