@@ -1,4 +1,4 @@
-"""What a request asks for, as far as authorization needs it, and the error for what is not allowed."""
+"""The attributes of a request that authorization needs, and the error for a denied one."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from podless.meta.errors import APIError, describe_object, qualify_resource
 
 
 class Attributes(NamedTuple):
-    """One question: may somebody do this.
+    """One question to the authorizer.
 
-    verb: of the API (get, list, deletecollection ...), or an HTTP method in lower case where path is given.
-    path: of what is no resource, "" for resources, of which group, version, resource ... tell.
-    namespace and name are "" for all of them.
+    verb: of the API (get, list, deletecollection ...), or an HTTP method in lower case if path is set. path: of a
+    non-resource request, "" for resources. namespace, name: "" for all.
     """
 
     verb: str
@@ -28,7 +27,7 @@ class Attributes(NamedTuple):
 
 
 class Denied(APIError):
-    """403: the user has no right to do this. reason: what the authorizer has to say to it."""
+    """403: the user lacks the right. reason: of the authorizer."""
 
     code, reason = 403, "Forbidden"
 

@@ -1,6 +1,6 @@
-"""Who asks: client certificates, then bearer tokens of all kinds, then nobody in particular.
+"""Authentication: client certificates, then bearer tokens, then anonymous.
 
-What is found is kept for as long as it holds, so that a request of a known client costs a look-up.
+Results are cached as long as they hold, so a known client costs one lookup.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KEEP = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Authenticators:
-    """The authenticators that a server can be given beside those that each has: a section of its options for each."""
+    """The optional authenticators: a section of options for each."""
 
     oidc: OIDC | None = section(
         OIDC,
@@ -36,14 +36,14 @@ class Authenticators:
     )
 
     def authenticators(self, audience: str) -> list[Issued]:
-        """Return those that are wanted, in the order in which they are asked. audience: the name of this server."""
+        """Return the configured authenticators, in order. audience: the name of this server."""
         return [Provider(self.oidc, audience)] if self.oidc is not None else []
 
 
 class Authenticator:
-    """All ways to tell who asks. anonymous: whether somebody who does not say so may ask at all.
+    """Authenticates requests. anonymous: accept requests without credentials.
 
-    accounts: makes and knows tokens of service accounts; None: there are none. others: whose tokens are known besides.
+    accounts: issues and verifies tokens of service accounts, None for none. others: further token authenticators.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Authenticator:
         self._known: dict[str, TokenVerdict] = {}  # by Authorization header
 
     def user(self, headers: Mapping[str, str], certificate: Certificate | None) -> User | Coroutine[Any, Any, User]:
-        """Who asks, or a coroutine that gives it. Both raise Unauthorized."""
+        """Return the user, or a coroutine that does. Both raise Unauthorized."""
         if certificate is not None and (user := certificate.user) is not None:
             return user
         header = headers.get("authorization", "")
@@ -81,14 +81,14 @@ class Authenticator:
         return self._signed(header, token)
 
     def name(self, headers: Mapping[str, str], certificate: Certificate | None) -> str:
-        """The name of who asks, if it is known at once; "" for all others together."""
+        """Return the user's name if it is known at once, "" otherwise."""
         if certificate is not None and (user := certificate.user) is not None:
             return user.name
         known = self._known.get(headers.get("authorization", ""))
         return known.user.name if known is not None and known.user is not None else ""
 
     def _nobody(self, certificate: Certificate | None) -> User:
-        """Who says nothing of who asks. A certificate that is not good does say something."""
+        """Return the anonymous user. Raises Unauthorized, also for an invalid certificate."""
         if not self._anonymous or (certificate is not None and not certificate.good):
             raise Unauthorized
         return ANONYMOUS
@@ -106,7 +106,7 @@ class Authenticator:
         self._known[header] = verdict
 
     async def token(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
-        """Whose token it is, for one of the audiences; a user of None for one that is no good."""
+        """Verify a token for one of the audiences; the user is None if it is invalid."""
         found = self._tokens.find(token)
         if found is None:
             return await self._ask(token, audiences)

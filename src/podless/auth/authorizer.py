@@ -1,4 +1,4 @@
-"""May somebody do something: the seam between those who ask and those who decide."""
+"""The interface of authorizers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from podless.auth.user import User
 
 
 class Decision(NamedTuple):
-    """Yes or no. reason: why, where there is something to tell; error: what went wrong in finding out."""
+    """A decision. reason: why, "" if there is nothing to say. error: what failed, "" for nothing."""
 
     allowed: bool
     reason: str = ""
@@ -19,29 +19,29 @@ class Decision(NamedTuple):
 
 
 class Authorizer(Protocol):
-    """Decides from what is in force now."""
+    """Decides by the present rules."""
 
     def allowed(self, user: User, asked: Attributes) -> bool:
         """Whether the user may do it."""
 
     def decide(self, user: User, asked: Attributes) -> Decision:
-        """The same with the reason."""
+        """Return the decision with its reason."""
 
     def slow(self, user: User, *asked: Attributes) -> bool:
-        """Whether a decision takes so long that it is to be made in slices."""
+        """Whether the decision takes long enough to run in slices."""
 
     def rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
-        """All rules that hold for the user in a namespace ("": those that hold everywhere), and what went wrong."""
+        """Return all rules of the user in a namespace ("": those that hold everywhere), and errors."""
 
     def missing(self, user: User, namespace: str, wanted: Iterable[PolicyRule]) -> tuple[list[PolicyRule], list[str]]:
-        """The parts of some rules that the user does not hold in a namespace, and what went wrong."""
+        """Return the parts of some rules that the user does not hold in a namespace, and errors."""
 
     def role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
-        """The rules of a Role or ClusterRole, or None where there is none of the name."""
+        """Return the rules of a Role or ClusterRole, None if it does not exist."""
 
 
 class AllowAll:
-    """Everybody may do everything."""
+    """Allows everything."""
 
     def allowed(self, user: User, asked: Attributes) -> bool:
         return True

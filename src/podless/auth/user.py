@@ -1,4 +1,4 @@
-"""Who asks."""
+"""Users."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ UNAUTHENTICATED = "system:unauthenticated"
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who asks: a name, a uid, groups, and what else an authenticator has to say, by key."""
+    """A user: name, uid, groups, and extra values by key."""
 
     name: str
     uid: str = ""
@@ -24,12 +24,12 @@ class User:
 
     @property
     def master(self) -> bool:
-        """Whether nothing is refused to this user."""
+        """Whether the user is in system:masters, which may do everything."""
         return MASTERS in self.groups
 
     @property
     def info(self) -> dict[str, Any]:
-        """The user as UserInfo of authentication.k8s.io/v1, which reviews and webhooks show."""
+        """The UserInfo of authentication.k8s.io/v1, for reviews and webhooks."""
         extra = {key: list(values) for key, values in sorted(self.extra.items())}
         info = {"username": self.name, "uid": self.uid, "groups": list(self.groups), "extra": extra}
         return {name: value for name, value in info.items() if value}
@@ -44,13 +44,13 @@ _ACCOUNT = "system:serviceaccount:"
 
 
 def of_account(namespace: str, name: str, uid: str = "", extra: Mapping[str, tuple[str, ...]] | None = None) -> User:
-    """The user that a service account acts as."""
+    """Return the user of a service account."""
     groups = ("system:serviceaccounts", f"system:serviceaccounts:{namespace}", AUTHENTICATED)
     return User(f"{_ACCOUNT}{namespace}:{name}", uid, groups, extra or {})
 
 
 def parse_account(name: str) -> tuple[str, str] | None:
-    """Namespace and name of the service account that has a user name, or None for all other users."""
+    """Return namespace and name of the service account with a user name, None for other users."""
     if not name.startswith(_ACCOUNT):
         return None
     namespace, colon, account_name = name.removeprefix(_ACCOUNT).partition(":")

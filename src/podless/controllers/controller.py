@@ -1,7 +1,7 @@
-"""What every controller has: keys to reconcile, a worker that does so and tries again, and an orderly end.
+"""The base of controllers: a queue of keys, a worker with retries, and an orderly stop.
 
-Two sorts of controllers share it. Those that keep a server's own registry in step with the store run on every server;
-those that write status, and mend or delete objects, have to run on one only (`leads`).
+Controllers that keep a server's own registry in step with the store run on every server. Controllers that write run on
+one server only (`leads`).
 """
 
 from __future__ import annotations
@@ -36,11 +36,10 @@ _TOGETHER = 256  # keys that are reconciled at once; their writes share commits
 
 
 class Controller:
-    """Reconciles keys beside the requests.
+    """Reconciles keys beside requests.
 
-    A subclass says in `begin` what is loaded and followed, and in `reconcile` what is done about one key.
-    name: in the log, and of the health check; a real server's, where it has one. leads: whether it writes what one
-    server alone should write.
+    A subclass loads and follows objects in `begin`, and handles one key in `reconcile`. name: for the log and the
+    health check; a real server's name if it has one. leads: whether it writes, and so runs on one server only.
     """
 
     name: ClassVar[str]
@@ -57,7 +56,7 @@ class Controller:
         self._running: dict[str, asyncio.Task[None]] = {}
 
     async def start(self) -> None:
-        """Begin. Raises what `begin` raises: without that no request can be answered."""
+        """Start. Raises the errors of `begin`, without which no request can be answered."""
         self._guard = GUARD.get()
         before = AUTHOR.set(self._author)
         try:
@@ -68,7 +67,7 @@ class Controller:
         self._worker = asyncio.get_running_loop().create_task(self._work())
 
     async def stop(self) -> None:
-        """End at once; what is left to do is found again at the next start."""
+        """Stop at once; the next start finds the remaining work."""
         for leave in self.leave:
             leave()
         self.leave.clear()
@@ -79,15 +78,15 @@ class Controller:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def begin(self) -> None:
-        """Load what is followed, follow it, and do what must be done before the first request."""
+        """Load and follow objects, and do the work that must precede the first request."""
 
     @property
     def awaited(self) -> Sequence[Kind]:
-        """The kinds whose writes are answered only once this controller has reconciled what they changed."""
+        """The kinds whose writes wait until this controller has reconciled them."""
         return ()
 
     async def follow(self, kind: Kind) -> None:
-        """Have the key of every object of a kind reconciled, now and whenever one changes."""
+        """Reconcile every object of a kind, now and after each change."""
         collection = await self.api.loaded(kind)
         for entry in collection.under(kind.prefix)[0]:
             self.queue.add(entry.key)
@@ -98,41 +97,41 @@ class Controller:
             self.queue.add(event.key)
 
     async def reconcile(self, key: str) -> None:
-        """Bring what the key stands for to what it should be. What it raises is told, and the key tried again."""
+        """Reconcile one key. Exceptions are logged, and the key is retried."""
         raise NotImplementedError
 
     @property
     def error(self) -> str:
-        """What goes wrong at present, as one line; "" while all is well."""
+        """The present error in one line, "" for none."""
         return next(iter(self._faults.values()), "")
 
     @property
     def busy(self) -> bool:
-        """Whether keys are due, or being reconciled."""
+        """Whether keys are due or being reconciled."""
         return self.queue.busy
 
     @property
     def working(self) -> bool:
-        """Whether long work is under way, such as a teardown that waits for finalizers."""
+        """Whether long work is in progress, such as a teardown that waits for finalizers."""
         return bool(self._running)
 
     def follow_up_commits(self, key: str, made: Object) -> FollowUpCommits | None:
-        """Return what follows from a new object of an awaited kind, if that can be committed with it."""
+        """Return the commits that can follow a new object of an awaited kind at once, None for none."""
         return None
 
     def due(self, key: str) -> Iterable[str]:
-        """Return the keys of the queue that a write of the object under a key of the store makes due."""
+        """Return the keys of the queue that a write of an object makes due."""
         return (key,)
 
     async def after_commit(self, key: str, made: Object | None = None) -> None:
-        """Reconcile what a write has made due, and nothing else: its answer waits for this.
+        """Reconcile the keys that a write has made due; its answer waits for this.
 
-        key: of what was written. made: the object, if it is new.
+        key: of the written object. made: the object, if it is new.
         """
         await self.finish(self.due(key))
 
     async def finish(self, keys: Iterable[str]) -> None:
-        """Reconcile these keys if they are due, and wait for those that are being worked on, but for no other."""
+        """Reconcile these keys if they are due, and wait for those in progress."""
         if self.name in _RECONCILING.get():
             return  # it is this very work that asks
         todo = [*keys]
@@ -152,7 +151,7 @@ class Controller:
                 return
 
     async def flush(self) -> None:
-        """Reconcile all that is due."""
+        """Reconcile all keys that are due."""
         if self.name in _RECONCILING.get():
             return  # it is this very work that asks
         while self.queue.busy:
@@ -160,9 +159,9 @@ class Controller:
                 await self.queue.wait()
 
     def run(self, key: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Have something done that may take long, once at a time for each key; again where it fails.
+        """Run long work, once at a time for each key, and again if it fails.
 
-        It may wait for others, as a teardown waits for finalizers, and keeps no other key from being reconciled.
+        It may wait for others, as a teardown waits for finalizers, and does not delay other keys.
         """
         if key not in self._running:
             task = asyncio.get_running_loop().create_task(self._long(key, work))
@@ -175,7 +174,7 @@ class Controller:
                 await self.queue.wait()
 
     async def _round(self) -> bool:
-        """Reconcile what is due now. Returns whether there was anything."""
+        """Reconcile the keys that are due. Returns whether there were any."""
         keys = self.queue.take(_TOGETHER)
         if keys:
             await asyncio.gather(*map(self._one, keys))
@@ -190,14 +189,14 @@ class Controller:
             self.queue.done(key, failed=failed)
 
     async def _long(self, key: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Work that is begun again, with rests that grow, until it has ended well."""
+        """Run work again, after growing pauses, until it succeeds."""
         rest = 0.05
         while not await self._try(key, work()):
             await asyncio.sleep(rest)
             rest = min(rest * 2, 60.0)
 
     async def _try(self, key: str, work: Coroutine[Any, Any, None]) -> bool:
-        """Whether the work ended well; what went wrong is told in the log, and by `error` until it has."""
+        """Return whether the work succeeded; log its error, and keep it for `error`."""
         AUTHOR.set(self._author)  # of this task alone, as the next
         if self.leads:
             GUARD.set(self._guard)

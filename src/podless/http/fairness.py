@@ -1,8 +1,8 @@
-"""Whose turn it is: bounds on what is worked on at once, and turns between users where several want more than there is.
+"""Fair queueing between users, with limits on requests in flight.
 
-As long as one user asks alone, a request goes straight to its handler. Once others ask too, what is begun in one turn
-of the event loop is bounded, and what is over that waits in a queue of its user; the user who had least so far is next.
-What a user had while nobody else wanted anything counts for nothing (start-time fair queueing).
+While one user is active, requests go straight to their handlers. While several are active, one turn of the event loop
+starts a bounded amount of work; other requests wait in a queue of their user, and the user with the least work so far
+is next. Work from the time when a user was alone does not count (start-time fair queueing).
 """
 
 from __future__ import annotations

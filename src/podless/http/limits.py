@@ -1,4 +1,4 @@
-"""What clients may cost: sizes, times and numbers. Body size and its text are kube-apiserver's."""
+"""Limits on sizes, times and numbers of requests. The body limit and its text are kube-apiserver's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from podless.runtime.option import one_or_more, option, parse_megabytes
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of one connection, and of all together; each says what it is about."""
+    """Limits of one connection and of all together; the help text of each field describes it."""
 
     in_flight: int = option(
         "--max-requests-inflight",

@@ -1,7 +1,7 @@
-"""Backups: the whole state of a store at one revision, as lines that any engine can be filled from.
+"""Backups: the whole state of a store at one revision, as lines that can be restored into any engine.
 
-A file is a head, a line for each record in key order, and a foot with their number and a checksum of all before it, so
-that a file that was cut off or changed is known for one before anything is done with it.
+A file has a head, a line for each record in key order, and a foot with their number and a checksum, so that a truncated
+or modified file is detected before anything is written.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _FEW = 8  # records that are read first
 
 
 class BadBackup(Exception):
-    """A file that is no backup, or not a whole one; the text is one clear line for a person."""
+    """The file is no backup, or an incomplete one; the text is one line."""
 
 
 def backup_head(revision: int) -> bytes:
-    """The first line."""
+    """Return the first line."""
     return orjson.dumps({"backup": "podless", "format": FORMAT, "revision": revision}) + b"\n"
 
 
 def encode_line(record: Record) -> bytes:
-    """A record's line."""
+    """Return the line of a record."""
     key, (data, offset), revision, created = record
     told: dict[str, Any] = {"key": key, "revision": revision, "created": created, "offset": offset}
     try:
@@ -47,26 +47,26 @@ def encode_line(record: Record) -> bytes:
 
 
 class Foot:
-    """Counts the lines of a file, for its last one."""
+    """Counts the lines of a file for its last line."""
 
     def __init__(self) -> None:
         self.records = 0
         self._sum = 0
 
     def add(self, lines: bytes) -> None:
-        """Take whole lines into account, the head's too."""
+        """Count whole lines, including the head."""
         self.records += lines.count(b"\n")
         self._sum = crc32(lines, self._sum)
 
     def line(self) -> bytes:
-        """The last line."""
+        """Return the last line."""
         return orjson.dumps({"records": self.records - 1, "checksum": self._sum}) + b"\n"
 
 
 async def read_page(store: Store, revision: int, after: str) -> tuple[bytes, str]:
-    """Lines of the state at a revision, from behind a key on, and the key to go on behind. Raises Compacted.
+    """Return lines of the state at a revision after a key, and the key to continue after. Raises Compacted.
 
-    Their bytes are bounded, too, by what the first few have: objects may be small, or megabytes.
+    Their total size is bounded by an estimate from the first few records.
     """
     found: list[bytes] = []
     read, size, most = 0, 0, _FEW
@@ -81,14 +81,14 @@ async def read_page(store: Store, revision: int, after: str) -> tuple[bytes, str
 
 
 class BackupSummary(NamedTuple):
-    """What a backup says of itself: the revision that it is of, and how many records it has."""
+    """The revision and the number of records of a backup."""
 
     revision: int
     records: int
 
 
 def check_backup(lines: Iterable[bytes]) -> BackupSummary:
-    """What a backup that is whole says of itself. Raises BadBackup."""
+    """Verify a backup, and return its summary. Raises BadBackup."""
     foot, last, revision = Foot(), b"", 0
     for number, one in enumerate(lines):
         if number == 0:
@@ -113,7 +113,7 @@ def _revision(text: bytes) -> int:
 
 
 def read_records(lines: Iterable[bytes]) -> Iterator[Operation]:
-    """What a backup's lines write, head and foot left out; `expect` is 0."""
+    """Yield the operations of a backup's lines without head and foot; `expect` is 0."""
     for one in lines:
         told = orjson.loads(one)
         if "key" in told:
@@ -122,9 +122,9 @@ def read_records(lines: Iterable[bytes]) -> Iterator[Operation]:
 
 
 async def mark_restoring(store: Store) -> bool:
-    """Have no server start on a store until a restore ends or `unmark_restoring` is called.
+    """Prevent servers from starting on a store until a restore ends.
 
-    Returns False if so before.
+    Returns False if it was marked before.
     """
     try:
         await store.commit([Operation(RESTORING, Stored(b"{}"), 0)])
@@ -140,11 +140,11 @@ async def unmark_restoring(store: Store) -> None:
 
 
 async def restore_backup(store: Store, revision: int, lines: Iterable[bytes], say: Callable[[str], None]) -> int:
-    """Make a store's state that of a backup, and forget all history. Returns how many records were written.
+    """Replace a store's state by a backup, and forget all history. Returns the number of records.
 
-    Nobody else may write to the store meanwhile. Until the end the key RESTORING is there; who is interrupted begins
-    anew. Revisions go on behind the one that is given and those of the store. What servers share beside objects
-    (`podless.store.share`) stays where the backup has none of it. say: is told how far it is.
+    No other process may write meanwhile. The key RESTORING exists until the end; run an interrupted restore again. New
+    revisions are above the given one and those of the store. Shared data besides objects (`podless.store.share`) stays
+    if the backup has none. say: called with the progress.
     """
     await mark_restoring(store)
     await store.advance(max(revision, await store.current()), lambda now: say(f"revision {now} of {revision}"))
@@ -163,7 +163,7 @@ async def restore_backup(store: Store, revision: int, lines: Iterable[bytes], sa
 
 
 def _batches(operations: Iterable[Operation]) -> Iterator[list[Operation]]:
-    """What is written together."""
+    """Yield the operations of each commit."""
     batch, size = list[Operation](), 0
     for one in operations:
         more = len(one.stored.data) if one.stored is not None else 0
@@ -188,7 +188,7 @@ async def _write(store: Store, batch: list[Operation]) -> None:
 
 
 async def _present(store: Store) -> dict[str, int]:
-    """All keys, and their revisions."""
+    """Return all keys with their revisions."""
     revision, after, found = await store.current(), "", dict[str, int]()
     while True:
         page, after = await store.page(revision, after, _PAGE)
@@ -198,6 +198,6 @@ async def _present(store: Store) -> dict[str, int]:
 
 
 async def refuse_half(store: Store) -> None:
-    """Raises StoreError where a restore into a store has not come to its end."""
+    """Raise StoreError if a restore of the store has not ended."""
     if (await store.range(RESTORING))[0]:
         raise StoreError("a restore of this store was interrupted; restore it again")

@@ -1,8 +1,8 @@
-"""What every engine of the store promises; tests/store/contract.py runs against each of them.
+"""The contract of every store engine; tests/store/contract.py runs against each of them.
 
-Keys are text and sort by code point; values are bytes that an engine never looks into. One counter, the revision,
-counts the commits of the whole store. It never goes back, not even over a restart, and it may leave numbers out: two
-revisions can be compared, and nothing else can be told from them. Other processes may write to the same store.
+Keys are text and sort by code point; engines never look into values. One counter, the revision, counts the commits of
+the whole store. It never decreases, not even over a restart, and may skip numbers, so revisions can only be compared.
+Other processes may write to the same store.
 """
 
 from __future__ import annotations
@@ -17,51 +17,51 @@ from podless.store.keys import Stored
 
 
 class StoreError(Exception):
-    """The store cannot do what it was asked; the text is one clear line for a person."""
+    """The store cannot do what was requested; the text is one line."""
 
 
 class Damaged(StoreError):
-    """What is on disk is not a store, or not one that this release reads."""
+    """The data on disk is no store, or not one that this release reads."""
 
 
 class InUse(StoreError):
-    """Another process has opened what only one can."""
+    """Another process uses the store, which only one can open."""
 
 
 class Full(StoreError):
-    """There is no room for what is to be written. The text is etcd's, as a real server passes it on."""
+    """The store has no space for the write. The text is etcd's, as a real server passes it on."""
 
     def __init__(self) -> None:
         super().__init__("etcdserver: mvcc: database space exceeded")
 
 
 class NoRoom(Full):
-    """The disk of an embedded store is full: all that is not to free room is refused until there is some."""
+    """The disk of an embedded store is full: only writes that free space are accepted."""
 
     def __init__(self) -> None:
         StoreError.__init__(self, "the disk of the database is full: only deletes are accepted until there is room")
 
 
 class Oversized(StoreError):
-    """A value is larger than any may be. The text is etcd's, as a real server passes it on."""
+    """A value is too large. The text is etcd's, as a real server passes it on."""
 
     def __init__(self) -> None:
         super().__init__("etcdserver: request is too large")
 
 
 class Unreachable(StoreError):
-    """The store cannot be reached, or has no leader at present; the text is its own, as a real server passes it on."""
+    """The store cannot be reached, or has no leader; the text is its own, as a real server passes it on."""
 
 
 class Overdue(Unreachable):
-    """The store has not answered in time. What was to be written may have been, or may yet be."""
+    """The store has not answered in time. The write may have succeeded, or may succeed later."""
 
     def __init__(self) -> None:
         super().__init__("Timeout: request did not complete within the allotted timeout")
 
 
 class Conflicted(StoreError):
-    """A key is not in the state that a commit expects; `current` is the one that it is in, None where it is absent."""
+    """A key is not in the state that a commit expects; `current` is its state, None if absent."""
 
     def __init__(self, key: str, current: Record | None) -> None:
         super().__init__(f"{key} is at revision {current.revision if current is not None else 0}")
@@ -70,7 +70,7 @@ class Conflicted(StoreError):
 
 
 class Compacted(StoreError):
-    """The history asked for is gone; `revision` is the oldest that can still be read."""
+    """The requested history is gone; `revision` is the oldest that can still be read."""
 
     def __init__(self, revision: int) -> None:
         super().__init__(f"history before revision {revision} is gone")
@@ -78,7 +78,7 @@ class Compacted(StoreError):
 
 
 class Record(NamedTuple):
-    """The state of one key: its value, the revision that wrote it and the one that created the key."""
+    """The state of one key: its value, the revision that wrote it, and the one that created the key."""
 
     key: str
     stored: Stored
@@ -87,7 +87,7 @@ class Record(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One key in one commit: its new state, None for a delete. before: what it replaced, in `Store.changes` only."""
+    """One key in one commit: its new state, None for a delete. before: the former state, in `Store.changes` only."""
 
     key: str
     revision: int
@@ -96,10 +96,10 @@ class Change(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """One key in a commit: it is at revision `expect` (0: absent), and gets this value, or goes where that is None.
+    """One key in a commit: it must be at revision `expect` (0: absent), and gets this value; None deletes it.
 
-    With KEPT as its value it stays as it is: it is only a condition of the commit. frees: it is a step of a delete, so
-    that it may take the room that is kept back for these.
+    With the value KEPT the key does not change and is only a condition. frees: a step of a delete, which may use the
+    space reserved for deletes.
     """
 
     key: str
@@ -111,10 +111,9 @@ class Operation(NamedTuple):
 class Author(NamedTuple):
     """The origin of a commit.
 
-    user: in whose name it was made. sender: the user that authenticated, where it impersonated `user`, else "". verb:
-    create, update, patch, apply, delete or deletecollection; "" for what the server does by itself. subresource,
-    manager (the field manager) and agent (the User-Agent): as the request had them. audit: the request's audit ID as 16
-    bytes, b"" where there is no audit log.
+    user: after impersonation. sender: the authenticated user if it impersonates `user`, else "". verb: create, update,
+    patch, apply, delete or deletecollection; "" for the server itself. subresource, manager (the field manager) and
+    agent (the User-Agent): those of the request. audit: the request's audit ID as 16 bytes, b"" without an audit log.
     """
 
     user: str = ""
@@ -173,9 +172,9 @@ class ChangeLog(Protocol):
         """Return a sequence number that no change at or before a revision exceeds, and that all later ones do."""
 
     def use_states(self, known: Callable[[str, int], Record | None]) -> None:
-        """Have a function that knows states asked for the one that a write replaces.
+        """Set a function that returns known states, for the state that a write replaces.
 
-        known: returns the state of a key at a revision, None where it does not know it.
+        known: returns the state of a key at a revision, None if it does not know it.
         """
 
 
@@ -189,12 +188,12 @@ Deliver = Callable[[Sequence[Change], int], None]
 
 
 class Store(Protocol):
-    """A revisioned key-value store. Every method raises StoreError where the engine fails.
+    """A revisioned key-value store. Every method raises StoreError if the engine fails.
 
-    name: of the engine. prompt: a writer learns of its commit only after all watches have been told of it, and nobody
-    else writes to the store; who follows a watch need not ask for the current revision then. atomic: all operations of
-    a commit have one revision and are seen at once. Where it is False they are seen one after the other, and only the
-    first one's revision is known; it is settled when the store is open.
+    name: of the engine. prompt: watches are notified before the writer, and no other process writes; readers of a watch
+    need not ask for the current revision. atomic: all operations of a commit have one revision and become visible
+    together. If False, they become visible one after the other, and only the first one's revision is known; it is set
+    when the store is open.
     """
 
     name: str
@@ -202,89 +201,84 @@ class Store(Protocol):
 
     @property
     def changelog(self) -> ChangeLog | None:
-        """The changes and who made them; None of an engine that does not keep that."""
+        """The log of changes and their authors; None if the engine keeps none."""
 
     @property
     def atomic(self) -> bool:
-        """Whether a commit of several keys is seen at once."""
+        """Whether the operations of a commit become visible together."""
 
     @property
     def times(self) -> Mapping[str, Histogram]:
-        """By what it was asked, how long that took."""
+        """Durations of calls, by operation."""
 
     @property
     def compacted(self) -> int:
-        """The newest compacted revision: states at and after it can be read, and changes after it."""
+        """The newest compacted revision: states at and after it, and changes after it, can be read."""
 
     async def open(self) -> None:
-        """Make the store ready. Raises Damaged for what is no store, StoreError for what cannot be opened."""
+        """Open the store. Raises Damaged for invalid data, StoreError if it cannot be opened."""
 
     async def close(self) -> None:
-        """Finish what is under way and let go of everything."""
+        """Finish work in progress and release everything."""
 
     def current(self) -> Awaitable[int]:
-        """The revision of the newest durable commit of anybody, 0 for an empty store."""
+        """Return the revision of the newest durable commit of any process, 0 for an empty store."""
 
     def alone(self, shown: int) -> bool:
-        """Whether nobody can have been told of a change later than `shown`, up to which a watch was told; always where
-        the engine is prompt.
-        """
+        """Whether no client has seen a change later than `shown`, the last one of a watch; always if prompt."""
 
     async def check(self) -> None:
-        """Raises StoreError where the store cannot be read, or where writes fail."""
+        """Raise StoreError if the store cannot be read, or writes fail."""
 
     def watch(self, prefix: str, after: int, deliver: Deliver, lost: Lost | None = None) -> Callable[[], None]:
-        """Have every durable change of keys under `prefix` that is later than `after` delivered, once and in order.
+        """Deliver every durable change of keys under `prefix` later than `after`, once and in order.
 
-        Returns what ends that. `deliver` is called on the event loop; with no changes where only the revision has
-        moved. What it raises is logged and hinders nobody. lost: told where that cannot go on without a gap, as others
-        forget history, too. Raises Compacted.
+        Returns a function that ends the watch. `deliver` runs on the event loop; it gets no changes if only the
+        revision has increased. Its exceptions are logged. lost: called if the watch cannot continue without a gap,
+        because others forgot history. Raises Compacted.
         """
 
     async def commit(self, operations: Sequence[Operation]) -> int:
-        """Carry out all operations, each of another key, or none of them.
+        """Carry out all operations, each on another key, or none of them.
 
-        Returns the revision of the first one, which all of them have where the store is atomic, once they are durable.
-        Raises Conflicted for the first key that is not as expected. A caller that is cancelled meanwhile does not learn
-        whether the commit has come to pass.
+        Returns the revision of the first one (of all, if the store is atomic), once they are durable. Raises Conflicted
+        for the first key in an unexpected state. If the caller is cancelled, the commit may still succeed.
         """
 
     async def chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
-        """Carry out commits one behind the other, up to the first that fails.
+        """Carry out commits one after the other, up to the first that fails.
 
-        Operations of the later ones may expect FOLLOWING. Returns the revisions, of the first one at least, once they
-        are durable, which may take no longer than for one. Raises what `commit` raises where the first one fails.
+        Operations of later commits may expect FOLLOWING. Returns the revisions of the successful ones, at least one,
+        once they are durable, which may take no longer than for one. Raises as `commit` if the first one fails.
         """
 
     async def range(self, prefix: str) -> tuple[list[Record], int]:
-        """All records whose keys start with `prefix`, in key order, and the revision at which that is the state."""
+        """Return all records under `prefix` in key order, and the revision of that state."""
 
     async def range_at(self, prefix: str, revision: int) -> list[Record]:
-        """The same as it was at `revision`, which may be as old as the change log's horizon. Raises Compacted."""
+        """As `range`, for the state at `revision`, back to the change log's horizon. Raises Compacted."""
 
     async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
-        """Records of the state at a revision, in the engine's order, from behind the key `after` on ("": all).
+        """Return records of the state at a revision, in the engine's order, after the key `after` ("": from the start).
 
-        prefix: only these; those of one resource are in key order. Returns so many at the most, and the key behind
-        which to go on, "" at the end. Raises Compacted.
+        prefix: only keys under it; those of one resource are in key order. Also returns the key to continue after, ""
+        at the end. Raises Compacted.
         """
 
     def hold(self) -> Callable[[], None]:
-        """Have no history forgotten, as far as that is up to this process, until what this returns is called."""
+        """Keep all history in this process until the returned function is called."""
 
     async def advance(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
-        """Have every later commit get a revision above this one, and forget all history.
+        """Make every later commit get a revision above this one, and forget all history.
 
-        That may take as many writes as there are revisions between; say: is told how far it is.
+        This can take one write for each skipped revision; say: called with the progress.
         """
 
     def figures(self) -> Mapping[str, int]:
-        """What is to be known: revision, compacted; size and history in bytes, and oldest (of the history, in seconds
-        since 1970), as far as the engine knows.
-        """
+        """Return known figures: revision, compacted, size and history in bytes, oldest history in seconds since 1970."""
 
     async def changes(self, prefix: str, after: int) -> list[Change]:
-        """All changes of keys under `prefix` later than revision `after`, in order, with `before`. Raises Compacted."""
+        """Return all changes under `prefix` later than `after`, in order, with `before`. Raises Compacted."""
 
     async def compact(self, revision: int) -> None:
-        """Forget what was replaced or deleted at or before `revision`."""
+        """Forget states that were replaced or deleted at or before `revision`."""

@@ -1,8 +1,7 @@
-"""Where objects are in the store, and how their bytes lie there: the one place that takes keys and values apart.
+"""The keys and the stored bytes of objects: the only place that parses keys and values.
 
-An object's key is /GROUP/RESOURCE/NAMESPACE/NAME, without the namespace for what is cluster-scoped; the core group is
-"core". Keys sort as lists do, by namespace and name. No group is named without a dot, so what the server keeps for
-itself is under /podless/.
+An object's key is /GROUP/RESOURCE/NAMESPACE/NAME, without the namespace if cluster-scoped; the core group is "core".
+Keys sort as lists do, by namespace and name. Group names have a dot, so the server's own data is under /podless/.
 """
 
 from __future__ import annotations
@@ -16,42 +15,42 @@ _CLUSTER_SCOPED = 4  # parts of a key, the empty one before the first slash incl
 
 
 class Stored(NamedTuple):
-    """A value as an engine keeps it: JSON with a hole of no width at `offset`, where its revision belongs."""
+    """A stored value: JSON with a gap at `offset`, where the resourceVersion belongs."""
 
     data: bytes
     offset: int = 0
 
     def at(self, revision: int) -> bytes:
-        """The JSON with a revision in the hole."""
+        """Return the JSON with a revision in the gap."""
         return b"%b%d%b" % (self.data[: self.offset], revision, self.data[self.offset :])
 
     @classmethod
     def cut(cls, body: bytes, offset: int, revision: int) -> Stored:
-        """What `at` has made a body of."""
+        """Split the JSON of `at` at the gap again."""
         return cls(body[:offset] + body[offset + len(str(revision)) :], offset)
 
 
 class Keys(NamedTuple):
-    """The keys of one resource. prefix: what all of them start with, such as /example.com/gadgets/."""
+    """The keys of one resource. prefix: their common prefix, such as /example.com/gadgets/."""
 
     prefix: str
     namespaced: bool
 
     @classmethod
     def of(cls, group: str, plural: str, *, namespaced: bool) -> Keys:
-        """The keys of a resource by its names; group is "" for the core one."""
+        """Return the keys of a resource; group is "" for the core group."""
         return cls(f"/{group or 'core'}/{plural}/", namespaced)
 
     def key(self, namespace: str, name: str) -> str:
-        """The key of one object."""
+        """Return the key of an object."""
         return f"{self.prefix}{namespace}/{name}" if self.namespaced else f"{self.prefix}{name}"
 
     def scope(self, namespace: str) -> str:
-        """What the keys in a namespace start with; those of all objects for "" and where there are no namespaces."""
+        """Return the prefix of the keys in a namespace; of all keys for "" and for cluster-scoped resources."""
         return f"{self.prefix}{namespace}/" if self.namespaced and namespace else self.prefix
 
     def namespace(self, key: str) -> str:
-        """The namespace in a key, "" for what is cluster-scoped."""
+        """Return the namespace in a key, "" if cluster-scoped."""
         if not self.namespaced:
             return ""
         start = len(self.prefix)
@@ -59,27 +58,27 @@ class Keys(NamedTuple):
 
 
 def name_of(key: str) -> str:
-    """The object's name."""
+    """Return the object's name."""
     return key.rpartition("/")[2]
 
 
 def namespace_of(key: str) -> str:
-    """The namespace in an object's key, "" for what is cluster-scoped."""
+    """Return the namespace in an object's key, "" if cluster-scoped."""
     parts = key.split("/")
     return parts[3] if len(parts) > _CLUSTER_SCOPED else ""
 
 
 def prefix_of(key: str) -> str:
-    """The prefix of the resource that a key is of, "" or "/" for one that is of none."""
+    """Return the prefix of a key's resource, "" or "/" if it has none."""
     return key[: key.find("/", key.find("/", 1) + 1) + 1]
 
 
 def resource_of(key: str) -> tuple[str, str]:
-    """The group ("" for the core one) and the plural that a key is of."""
+    """Return group ("" for the core group) and plural of a key."""
     group, plural = key.split("/", 3)[1:3]
     return "" if group == "core" else group, plural
 
 
 def prefix_end(prefix: str) -> str:
-    """The first key after all that start with a prefix."""
+    """Return the first key after all keys with a prefix."""
     return prefix[:-1] + chr(ord(prefix[-1]) + 1)
