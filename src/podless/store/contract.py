@@ -275,7 +275,7 @@ class Store(Protocol):
         """
 
     def figures(self) -> Mapping[str, int]:
-        """Return known figures: revision, compacted, size and history in bytes, oldest history in seconds since 1970."""
+        """Return figures: revision, compacted, size and history in bytes, oldest history in seconds since 1970."""
 
     async def changes(self, prefix: str, after: int) -> list[Change]:
         """Return all changes under `prefix` later than `after`, in order, with `before`. Raises Compacted."""
