@@ -83,9 +83,9 @@ class _Trial:
             point = f"step {number}"
             self.control.begin_step(point, f"{point}: {step}", self._setup.clients)
             await self._take_step(step)
-            await self._settle()
-            while self.control.holds and self.control.release():
-                await self._settle()
+            rested = await self._settle()
+            while self.control.holds and (self.control.release() or not rested):
+                rested = await self._settle()
             if any(fault.oracle in ("restless", "exited") for fault in self.faults):
                 return
             if number < len(self._setup.scenario.steps) and not self.control.holds:
@@ -113,21 +113,23 @@ class _Trial:
                 return
             await asyncio.sleep(_LOOK)
 
-    async def _settle(self) -> None:
-        """Wait until the controller has seen what it is to see, is idle, and asks for nothing.
+    async def _settle(self) -> bool:
+        """Wait until the controller has seen what it is to see, is idle, and asks for nothing. Return whether it is.
 
         Time is counted in looks of at least 10 ms: where a busy machine delays the controller, it delays them, too.
         """
         control, setup = self.control, self._setup
         asked, revision = len(control.log.entries), -1
-        looks = idle = 0
+        looks = idle = held = 0
         while not self._note_exits():
             requests = len(control.log.entries) - asked
-            if control.holds and not control.lost and (looks > _HELD / _LOOK or requests > _TRIED):
-                return  # it tries again until it sees what is held
+            starting = bool(control.lost) or not all(task.done() for task in self._restarts)
+            held = held + 1 if control.holds and not starting else 0
+            if held > _HELD / _LOOK or (held and requests > _TRIED):
+                return False  # it tries again until it sees what is held
             if looks > setup.limit / _LOOK or requests > setup.requests:
                 self.faults.append(Fault("restless", self._describe_rush(asked)))
-                return
+                return False
             looks += 1
             busy = sum(not process.is_idle() for process in self._processes.values())  # each is asked
             busy += control.take_activity() + bool(control.open) + control.election.awaited
@@ -140,8 +142,9 @@ class _Trial:
                     control.failed = False
                     self._started = False
                     control.lost.clear()
-                    return
+                    return True
             await asyncio.sleep(_LOOK)
+        return False
 
     def _count_changes(self) -> int:
         """Return the number of changes, without those of leases and events: leaders renew their lease all the time."""
