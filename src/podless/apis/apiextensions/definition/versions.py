@@ -6,11 +6,16 @@ apiextensions-apiserver, as recorded.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-from podless.schema import internal
+
+if TYPE_CHECKING:
+    from podless.schema import internal
+else:  # it imports CEL, which a start does not need
+    internal = lazy.Late("podless.schema.internal")
 
 # Go name, JSON name and zero value of each field
 _SCALE = (
