@@ -14,7 +14,7 @@ from typing import Any
 from informer import Informer, Key, Worker, key_of
 from lightkube import ApiError, Client
 from lightkube.generic_resource import create_namespaced_resource
-from lightkube.models.meta_v1 import ObjectMeta
+from lightkube.models.meta_v1 import ObjectMeta, OwnerReference
 from lightkube.resources.core_v1 import ConfigMap
 from lightkube.types import PatchType
 
@@ -28,15 +28,17 @@ def note(key: Key, **status: Any) -> None:
     client.patch(Garden.Status, name, {"status": status}, namespace=namespace, patch_type=PatchType.MERGE)
 
 
-def fill_bed(key: Key, plants: int) -> None:
-    namespace, name = key
+def fill_bed(garden: Any, plants: int) -> None:
+    namespace, name = key_of(garden)
     data = {"plants": str(plants)}
     try:
         client.patch(ConfigMap, f"{name}-bed", {"data": data}, namespace=namespace, patch_type=PatchType.MERGE)
     except ApiError as error:
         if error.status.reason != "NotFound":
             raise
-        client.create(ConfigMap(metadata=ObjectMeta(name=f"{name}-bed", namespace=namespace), data=data))
+        owner = OwnerReference(apiVersion="example.com/v1", kind="Garden", name=name, uid=garden.metadata.uid)
+        metadata = ObjectMeta(name=f"{name}-bed", namespace=namespace, ownerReferences=[owner])
+        client.create(ConfigMap(metadata=metadata, data=data))
 
 
 def count_plants(key: Key) -> int:
@@ -56,12 +58,12 @@ def reconcile(key: Key) -> None:
     wanted, status = garden.spec["plants"], garden.status or {}
     if MENDED:
         if count_plants(key) != wanted:
-            fill_bed(key, wanted)
+            fill_bed(garden, wanted)
         if (status.get("planted"), status.get("phase")) != (wanted, "Grown"):
             note(key, planted=wanted, phase="Grown")
     elif status.get("seen") != garden.metadata.generation:
         note(key, seen=garden.metadata.generation)
-        fill_bed(key, wanted)
+        fill_bed(garden, wanted)
     elif status.get("planted") != wanted:
         note(key, planted=wanted, phase="Growing")
     elif status.get("phase") == "Growing":
