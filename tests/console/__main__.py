@@ -1,4 +1,4 @@
-"""Commands about the console: fresh, sizes."""
+"""Commands about the console: whether its assets are fresh, their sizes, pictures of its pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,14 @@ def check_fresh() -> int:
     return 1 if wrong else 0
 
 
-COMMANDS = {"fresh": check_fresh, "sizes": print_sizes}
+def take_pictures() -> int:
+    """Write the pictures of docs/how-to/console.md; needs chromium, chromedriver and selenium."""
+    from tests.console.screenshots import write_screenshots
+
+    return write_screenshots()
+
+
+COMMANDS = {"fresh": check_fresh, "sizes": print_sizes, "screenshots": take_pictures}
 
 if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1] not in COMMANDS:

@@ -9,7 +9,7 @@ import type { Shape } from "../schema/shape";
 import { Icon } from "../ui/Icon";
 import { Field } from "./Fields";
 import { setAt } from "./model";
-import { validateValue } from "./validate";
+import { validateObject } from "./validate";
 
 const PAUSE = 400; // milliseconds
 const OWN = new Set(["apiVersion", "kind", "metadata"]);
@@ -26,7 +26,7 @@ export function ObjectForm({ target, shape, value, onChange }: Props) {
   const own = isObject(value) ? value : {};
   const metadata = isObject(own["metadata"]) ? own["metadata"] : {};
   const names = shape.names.filter((name) => !OWN.has(name) && !(name === "status" && target.kind.subresources.includes("status")));
-  const local = useMemo(() => names.flatMap((name) => (own[name] === undefined ? (shape.schema.required?.includes(name) ? [{ path: [name], message: "is required" }] : []) : validateValue(shape.property(name) as Shape, own[name], [name]))), [value]);
+  const local = useMemo(() => validateObject(shape, own, target.kind.subresources.includes("status")), [value]);
   const said = JSON.stringify(local);
   useEffect(() => {
     setServer(null);

@@ -72,7 +72,7 @@ function checkNumber(schema: Schema, value: number, say: (text: string) => void)
   if (schema.maximum !== undefined && (schema.exclusiveMaximum ? value >= schema.maximum : value > schema.maximum)) say(`must be ${schema.exclusiveMaximum ? "less than" : "at most"} ${schema.maximum}`);
   if (schema.multipleOf !== undefined && Math.abs(value / schema.multipleOf - Math.round(value / schema.multipleOf)) > 1e-9) say(`must be a multiple of ${schema.multipleOf}`);
   const bound = schema.type === "integer" ? INTEGERS[schema.format ?? ""] : undefined;
-  if (bound !== undefined && (value < -bound || value >= bound)) say(`must fit ${schema.format}`);
+  if (bound !== undefined && (value < -bound || (schema.format === "int32" ? value >= bound : value > bound))) say(`must fit ${schema.format}`);
 }
 
 function checkText(schema: Schema, value: string, say: (text: string) => void): void {
@@ -83,6 +83,11 @@ function checkText(schema: Schema, value: string, say: (text: string) => void): 
   if (format !== undefined && !format.test(value)) say(`must be of the format ${schema.format}`);
 }
 
+function sortNames(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sortNames);
+  return isObject(value) ? Object.fromEntries(Object.keys(value).sort().map((name) => [name, sortNames(value[name] as Json)])) : value;
+}
+
 function checkList(shape: Shape, value: Json[], path: Step[], found: Complaint[], say: (text: string) => void): void {
   const { schema } = shape;
   if (schema.minItems !== undefined && value.length < schema.minItems) say(`needs at least ${schema.minItems} items`);
@@ -90,7 +95,7 @@ function checkList(shape: Shape, value: Json[], path: Step[], found: Complaint[]
   const type = schema["x-kubernetes-list-type"];
   const keys = schema["x-kubernetes-list-map-keys"] ?? [];
   if (type === "set" || type === "map") {
-    const keyOf = (item: Json): string => JSON.stringify(type === "map" && isObject(item) ? keys.map((key) => item[key] ?? shape.items?.property(key)?.schema.default ?? null) : item);
+    const keyOf = (item: Json): string => JSON.stringify(type === "map" && isObject(item) ? keys.map((key) => item[key] ?? shape.items?.property(key)?.schema.default ?? null) : sortNames(item));
     const seen = new Set<string>();
     value.forEach((item, index) => {
       const key = keyOf(item);
@@ -102,9 +107,24 @@ function checkList(shape: Shape, value: Json[], path: Step[], found: Complaint[]
   if (items !== undefined) value.forEach((item, index) => found.push(...validateValue(items, item, [...path, index])));
 }
 
-function checkObject(shape: Shape, value: Record<string, Json>, path: Step[], found: Complaint[], say: (text: string) => void): void {
+const TYPE_META = ["apiVersion", "kind", "metadata"];
+
+/** An object without what the server takes away: unknown fields, and nulls of fields that may not be null. */
+function prune(shape: Shape, value: Record<string, Json>): Record<string, Json> {
   const { schema } = shape;
+  const open = schema["x-kubernetes-preserve-unknown-fields"] === true || schema.additionalProperties === true || schema.properties === undefined;
+  const isKnown = (name: string): boolean => open || shape.property(name) !== undefined || (schema["x-kubernetes-embedded-resource"] === true && TYPE_META.includes(name));
+  const kept = Object.entries(value).filter(([name, inner]) => isKnown(name) && (inner !== null || shape.property(name)?.schema.nullable === true));
+  return kept.length === Object.keys(value).length ? value : Object.fromEntries(kept);
+}
+
+function checkObject(shape: Shape, given: Record<string, Json>, path: Step[], found: Complaint[], say: (text: string) => void): void {
+  const { schema } = shape;
+  const value = prune(shape, given);
   const names = Object.keys(value);
+  if (schema["x-kubernetes-embedded-resource"]) {
+    for (const name of ["apiVersion", "kind"]) if ((typeof value[name] !== "string" || value[name] === "") && shape.property(name)?.schema.default === undefined) found.push({ path: [...path, name], message: "is required" });
+  }
   if (schema.minProperties !== undefined && names.length < schema.minProperties) say(`needs at least ${schema.minProperties} entries`);
   if (schema.maxProperties !== undefined && names.length > schema.maxProperties) say(`may have at most ${schema.maxProperties} entries`);
   for (const name of schema.required ?? []) {
@@ -152,4 +172,11 @@ export function validateValue(shape: Shape, value: Json, path: Step[] = []): Com
   else if (isObject(value)) checkObject(shape, value, path, found, say);
   checkBranches(shape, value, path, say);
   return found;
+}
+
+/** The complaints about a whole object. ownStatus: whether its status is a subresource, which a write of the object ignores. */
+export function validateObject(shape: Shape, object: Record<string, Json>, ownStatus: boolean): Complaint[] {
+  const { status, ...rest } = object;
+  const value = ownStatus || status === undefined ? rest : { ...rest, status };
+  return validateValue(shape, value).filter((one) => !(ownStatus && one.path[0] === "status"));
 }
