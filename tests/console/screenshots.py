@@ -14,9 +14,7 @@ ORDERS = "#/object/data.example.com/v1/databases/orders?ns=shop"
 # name -> page, colours, width
 PAGES = {
     "table": ("#/list/data.example.com/v1/databases?ns=shop", "light", 1280),
-    "object": (ORDERS, "light", 1280),
     "yaml": (f"{ORDERS}&tab=yaml", "dark", 1280),
-    "form": (f"{ORDERS}&tab=form", "light", 1280),
     "history": (f"{ORDERS}&tab=history", "light", 1280),
     "definition": ("#/definitions/databases.data.example.com", "light", 1280),
     "server": ("#/server", "dark", 1280),
