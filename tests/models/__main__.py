@@ -13,5 +13,14 @@ from tests.models.corpus import EVERY
 if __name__ == "__main__":
     os.environ[EVERY] = "1"
     sys.exit(
-        pytest.main(["-m", "", "--durations=10", str(Path(__file__).with_name("test_generated.py")), *sys.argv[1:]])
+        pytest.main(
+            [
+                "-m",
+                "",
+                "--timeout=3600",
+                "--durations=10",
+                str(Path(__file__).with_name("test_generated.py")),
+                *sys.argv[1:],
+            ]
+        )
     )
