@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import shlex
 from collections.abc import Callable, Sequence
@@ -100,8 +101,14 @@ def explore_controller(
         work = explore(setup, Options(**options))
     else:
         work = replay(setup, read_replay(Path(schedule).read_bytes()), times)
-    with ThreadPoolExecutor(1) as pool:  # the caller's thread may have an event loop
-        return pool.submit(asyncio.run, work).result()
+    log = logging.getLogger("podless")
+    level = log.level
+    log.setLevel(logging.ERROR)  # controllers and servers compete for the processors, so slow steps say nothing
+    try:
+        with ThreadPoolExecutor(1) as pool:  # the caller's thread may have an event loop
+            return pool.submit(asyncio.run, work).result()
+    finally:
+        log.setLevel(level)
 
 
 def explore_test(command: Command, **options: Any) -> Callable[[Callable[[Steps], None]], Callable[[], None]]:
