@@ -21,7 +21,7 @@ export function Plot({ title, unit, times, values }: { title: string; unit: stri
         height: HEIGHT,
         legend: { show: false },
         cursor: { y: false },
-        axes: [{ ...axis, size: 24 }, { ...axis, size: 46 }],
+        axes: [{ ...axis, size: 38 }, { ...axis, size: 46 }],
         scales: { x: { range: (_, low, high) => [Math.min(low, high - SHOWN), high] }, y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.15 : 1] } },
         series: [{}, { stroke: color("--accent"), fill: color("--accent-soft"), width: 2, points: { show: false }, spanGaps: true }],
       },
