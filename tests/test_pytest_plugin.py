@@ -192,7 +192,7 @@ def test_a_seed_in_the_settings_is_a_number(suite: pytest.Pytester) -> None:
     suite.runpytest_subprocess("-p", "podless.pytest_plugin").assert_outcomes(passed=1)
     ini.write_text(before + "\npodless_chaos = x\n")
     done = suite.runpytest_subprocess("-p", "podless.pytest_plugin")
-    done.stderr.fnmatch_lines(["*podless_chaos: expected a number, not 'x'"])
+    done.stderr.fnmatch_lines(["*podless_chaos: a seed is a number, not 'x'"])
 
 
 RELEASES = """

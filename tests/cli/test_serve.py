@@ -191,7 +191,7 @@ def test_no_authorization_for_others_is_warned_of(tmp_path: Path) -> None:
         lines = [popen.stdout.readline() for _ in range(3)]
         popen.send_signal(signal.SIGTERM)
     assert lines[0].startswith("podless serves https://127.0.0.1:")
-    assert lines[2].startswith("WARNING: 0.0.0.0 can be reached from other machines")
+    assert lines[2].startswith("WARNING: 0.0.0.0 is open to other machines")
 
 
 def test_plain_http_is_refused_elsewhere(tmp_path: Path) -> None:
@@ -319,7 +319,7 @@ def test_a_folder_in_use_is_told(serve: Any) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ("only,two\n", "line 1: a line is token,user,uid"),
+        ("only,two\n", "line 1: expected token,user,uid"),
         (",user,1\n", "must not be empty"),
         ("t,u,1\nt,v,2\n", "line 2"),
     ],

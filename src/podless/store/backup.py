@@ -20,7 +20,8 @@ from podless.store.keys import OWN, Stored
 
 FORMAT = 1
 RESTORING = f"{OWN}restoring"  # a key that is there while a restore is under way
-_PAGE = 100  # records that are read or written together, as many as etcd takes at the most in one go
+_PAGE = 100  # records that are read together
+_WRITTEN = 60  # records of one commit: etcd takes 128 operations, and an entry of the log comes with each record
 _BYTES = 1 << 20  # and their bytes, about
 _TOGETHER = 16  # commits that are under way at once
 _FEW = 8  # records that are read first
@@ -155,8 +156,8 @@ async def restore_backup(store: Store, revision: int, lines: Iterable[bytes], sa
         say(f"restored {done}")
     present.pop(RESTORING)
     gone = [Operation(key, None, expect) for key, expect in present.items() if not key.startswith(share.KEYS)]
-    for start in range(0, len(gone), _PAGE):
-        await _write(store, gone[start : start + _PAGE])
+    for start in range(0, len(gone), _WRITTEN):
+        await _write(store, gone[start : start + _WRITTEN])
     await unmark_restoring(store)
     await store.advance(await store.current())
     return done
@@ -167,7 +168,7 @@ def _batches(operations: Iterable[Operation]) -> Iterator[list[Operation]]:
     batch, size = list[Operation](), 0
     for one in operations:
         more = len(one.stored.data) if one.stored is not None else 0
-        if batch and (len(batch) == _PAGE or size + more > _BYTES):
+        if batch and (len(batch) == _WRITTEN or size + more > _BYTES):
             yield batch
             batch, size = [], 0
         batch.append(one)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
 from podless.apis.certificates.group import POD_REQUESTS
+from podless.runtime.clock import CURRENT, Clock
 from podless.runtime.jsonobject import Object
 from tests.apis.certificates.pairs import make_certificate, make_request
 from tests.apis.late import changed, faults, reported
@@ -28,6 +30,16 @@ SPEC: Object = {
 }
 BROKEN = base64.b64encode(base64.b64decode(SPEC["stubPKCS10Request"])[:-1] + b"\0").decode()
 REQUEST = "spec.stubPKCS10Request: Invalid value: "
+
+
+@pytest.fixture(autouse=True)
+def _when_it_was_issued() -> Iterator[None]:
+    """Certificates have to begin within minutes of the present time, and a run of all tests takes longer."""
+    clock = Clock()
+    clock.shift = START.timestamp() - clock.time()
+    mark = CURRENT.set(clock)
+    yield
+    CURRENT.reset(mark)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ def test_names() -> None:
     assert workloads.parse_names("ready,deployment,ready") == ("deployment", "ready")
     assert workloads.parse_names("*") == workloads.NAMES
     assert workloads.parse_names("") == ()
-    with pytest.raises(ValueError, match="unknown controller 'x': there are daemonset, deployment, "):
+    with pytest.raises(ValueError, match="unknown controller 'x': use daemonset, deployment, "):
         workloads.parse_names("x")
 
 

@@ -193,4 +193,4 @@ def test_kubectl_applies_shows_and_explains(bench: Server, client: Client, tmp_p
     head, row = kubectl("get", "faults").splitlines()
     assert head.split() == ["NAME", "VERB", "RESOURCE", "STATUS", "MATCHED", "INJECTED", "AGE"]
     assert row.split()[:6] == ["one", "list", "secrets", "429", "1", "1"]
-    assert "the connection ends before or after" in kubectl("explain", "fault.spec.drop")
+    assert "close the connection before or after" in kubectl("explain", "fault.spec.drop")
