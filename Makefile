@@ -8,8 +8,8 @@ SERVING := $(VENV)/.serving
 TESTING := $(VENV)/.testing
 WORKING := $(VENV)/.working
 DOCUMENTING := $(VENV)-docs/.documenting
-# half as many again as there are processors: some tests wait for other programs
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
+# twice as many as there are processors: some tests wait for other programs
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2)
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 ARGS ?=
 # what was compiled once is kept: else every worker and every server that a test starts compiles everything again
