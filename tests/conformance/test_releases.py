@@ -10,7 +10,7 @@ from tests.conformance.servers import replay_here, running
 
 pytestmark = pytest.mark.slow
 
-EVERY = 24  # one of so many recordings is replayed; `replay releases/1.33` replays all
+EVERY = 32  # one of so many recordings is replayed; `replay releases/1.33` replays all
 # percent of the steps that have to be exact, and equal in meaning. What differs before 1.34 is mostly one thing: diffs
 # of Go structs in rejected updates, whose layout is random there.
 FLOORS = {
