@@ -212,7 +212,8 @@ def _shorten(body: dict[str, Any]) -> tuple[str, list[tuple[str, str]]]:
     """The message of a Status and its causes, in an order of their own."""
     made = normalise({"kind": "Status", **body}, Names(), ())
     made["message"] = _PATCHED.sub("patch object (", _UID.sub("UID", str(made.get("message"))))
-    causes = (made.get("details") or {}).get("causes") or ()
+    details = made.get("details")  # of other kinds it may be a text
+    causes = (details.get("causes") if isinstance(details, dict) else None) or ()
     found = sorted((str(one.get("field") or ""), _UID.sub("UID", str(one.get("message")))) for one in causes)
     return str(made.get("message")), found
 
