@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,12 +26,6 @@ kind: Secret
 metadata: {name: door}
 stringData: {password: opensesame}
 """
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with Server(tls=False) as running:
-        yield running
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -48,12 +47,6 @@ kind: Secret
 metadata: {name: door}
 stringData: {password: opensesame}
 """
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with Server(tls=False) as running:
-        yield running
 
 
 @pytest.fixture
