@@ -1,4 +1,4 @@
-"""Waiting for what comes about by itself."""
+"""Wait for a fact that background work brings about."""
 
 from __future__ import annotations
 

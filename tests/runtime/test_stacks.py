@@ -11,7 +11,7 @@ import pytest
 
 from podless.runtime.stacks import Stacks, is_whole
 
-# Followed by its frame objects, a thread at such work has crashed the interpreter within a minute.
+# CPython 3.11 crashed within a minute when the frame objects of such a thread were read.
 BUSY = """
 import sys, threading, time
 from podless.runtime.stacks import Stacks

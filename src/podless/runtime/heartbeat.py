@@ -1,11 +1,12 @@
-"""A thread that looks at the thread of an event loop, and finds the callbacks that hold it for long.
+"""A thread that watches an event loop and finds the callbacks that hold it for long.
 
-Requests and controllers measure their steps themselves (runtime/watchdog.py). Everything else that a loop calls
-(timers, deliveries, commits, bytes that come in) is found from outside, so nothing is paid for a callback. The thread
-has the loop call it back (a beat), and looks 50 times a second whether it did, and 5 times where the loop has nothing
-to do. While a beat is late it reads what the loop calls. A callback that is there at two looks, with no beat and no
-other work begun in between, has held the loop since the first. So what is measured is at most two intervals short.
-Callbacks of one function in one turn of the loop count as one: they keep clients waiting as well as one does.
+Requests and controllers measure their steps themselves (runtime/watchdog.py). The heartbeat finds everything else that
+a loop calls (timers, deliveries, commits, bytes that come in) from outside, so a callback costs nothing extra. The
+thread schedules a callback of its own on the loop (a beat) and checks 50 times a second whether it ran, 5 times a
+second if the loop is idle. While a beat is late, it reads the stack of the loop's thread. If two checks in a row see
+the same callback, with no beat and no other work in between, that callback has held the loop since the first check. So
+a measured time is at most two intervals too short. Callbacks of one function in one turn of the loop count as one:
+they keep clients waiting as well as one does.
 """
 
 from __future__ import annotations
