@@ -105,6 +105,14 @@ def test_every_room_is_on_the_plan() -> None:
     assert rooms <= set(LAYERS), f"not a layer: {rooms - set(LAYERS)}"
 
 
+LINES = 500  # of a file; the rest of what it does is another concept
+
+
+def test_no_file_is_too_long() -> None:
+    lines = {file.relative_to(SOURCE).as_posix(): len(file.read_text().splitlines()) for file in FILES}
+    assert not {file: count for file, count in lines.items() if count > LINES}
+
+
 TESTS = pathlib.Path(__file__).parent
 # folders of tests that are about no single folder of the source
 APART = {
@@ -423,7 +431,7 @@ def test_only_the_two_loops_count_tries() -> None:
 READERS = {
     "codec/patterns.py": "RE2 gives only texts, which are told in Go's words",
     "store/etcd/client.py": "etcd's texts say more than its codes; they become types here",
-    "store/refusals.py": "SQLite's texts are told in one line",
+    "store/sqlite/refusals.py": "SQLite's texts are told in one line",
 }
 PARTS = {"startswith", "endswith", "find", "index", "partition", "rpartition", "split", "removeprefix", "removesuffix"}
 TEXTS = {"args", "message", "text"}  # attributes of errors

@@ -14,8 +14,7 @@ from podless.apis.layout import key_layout
 from podless.store import Store
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore
-from podless.store.history import Keep
-from podless.store.past import Bounds
+from podless.store.history import Bounds, Keep
 from podless.store.sqlite import SQLiteStore
 from tests.store.etcd import kine
 from tests.store.etcd.cluster import shared

@@ -28,8 +28,8 @@ from podless.meta import errors
 from podless.offload import fairqueue, offloop
 from podless.offload.process import SECONDS as OFFLOAD_SECONDS
 from podless.runtime import allowance, slices, watchdog
-from podless.store import reserve, sqlite
 from podless.store.etcd import settings as etcd
+from podless.store.sqlite import disk
 from podless.verbs import storage
 
 ROOT = Path(__file__).parent.parent
@@ -48,10 +48,10 @@ FIGURES: Mapping[str, Figures] = {
         "TLS # or newer": (OLDEST_TLS,),
         "or that Go rejects, gets a #": (errors.Unauthorized.code,),
         "rejected with # everywhere": (errors.Unauthorized.code,),
-        "ends writes within # s": (sqlite._LOOK,),
+        "ends writes within # s": (disk._LOOK,),
         "A full disk refuses writes with #, but takes deletes with room that is kept back (# MiB)": (
             errors.InsufficientStorage.code,
-            reserve._BYTES,
+            disk._BYTES,
         ),
         "No object is larger than # MiB": (storage._MOST,),
         "is renewed # days before": (tls._RENEW.total_seconds(),),
@@ -113,7 +113,7 @@ FIGURES: Mapping[str, Figures] = {
     },
     "how-to/operations.md": {
         "Writes get #": (errors.InsufficientStorage.code,),
-        "keeps # MiB back": (reserve._BYTES,),
+        "keeps # MiB back": (disk._BYTES,),
         "podless backup tries # times": (backup._TRIES,),
         "# in a database and # in etcd": (restore._BUMP["sqlite"], restore._BUMP["etcd"]),
         "get # Gone": (errors.Expired.code,),

@@ -17,8 +17,7 @@ from podless.runtime.option import StartError, option, parse_duration, section
 from podless.runtime.release import Release
 from podless.store import Keys
 from podless.store.etcd.settings import Etcd
-from podless.store.history import LONG, OFF, Keep, parse_keep, parse_log, parse_log_of
-from podless.store.past import Bounds
+from podless.store.history import LONG, OFF, Bounds, Keep, parse_keep, parse_log, parse_log_of
 
 STORES = ("sqlite", "etcd")
 

@@ -134,7 +134,7 @@ async def test_objects_and_lists_can_be_read_at_every_revision_that_is_kept() ->
             changed = await ask_app(app, "PUT", f"{path}/one", config_map("one", n=str(number)))
             states[changed["metadata"]["resourceVersion"]] = str(number)
         store = app.cluster.store  # type: ignore[union-attr]
-        while store._busy:  # type: ignore[union-attr] # noqa: ASYNC110
+        while store._window._busy:  # type: ignore[union-attr] # noqa: ASYNC110
             await asyncio.sleep(0)
         assert store.compacted > int(made["metadata"]["resourceVersion"])  # type: ignore[union-attr]
         for revision, value in states.items():

@@ -19,8 +19,7 @@ from podless.runtime.histogram import Histogram
 from podless.store import KEPT, Change, Operation, Record, Stored, keys
 from podless.store.contract import ChangeLog, Deliver, Lost
 from podless.store.etcd.transaction import commit_chain
-from podless.store.history import Keep
-from podless.store.past import Bounds
+from podless.store.history import Bounds, Keep
 from podless.store.sqlite import SQLiteStore
 
 FOREIGN = "/elsewhere/things/"

@@ -18,8 +18,8 @@ from podless.history.audit import AuditChange, BadEvent, Skipped, read_event
 from podless.runtime.files import describe_fault
 from podless.store import StoreError
 from podless.store.contract import Author, Written
-from podless.store.copying import write_log
 from podless.store.keys import Stored
+from podless.store.sqlite.copying import write_log
 
 _LINE = 32 << 20  # bytes of one line; kube-apiserver takes bodies of 3 MiB
 

@@ -11,8 +11,8 @@ from podless.app import Settings, StartError
 from podless.cli.engine import DATABASE
 from podless.history.moments import find_revision
 from podless.store import Compacted, InUse, StoreError
-from podless.store.copying import copy_state
 from podless.store.sqlite import SQLiteStore
+from podless.store.sqlite.copying import copy_state
 
 # so that the same credentials hold
 _FILES = ("token", "ca.crt", "ca.key", "server.crt", "server.key")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from podless.runtime import clock
 from podless.runtime.option import parse_duration, parse_number, parse_size
+from podless.store import keys
 
 _PARTS = 32  # history is forgotten in about so many steps
 _STEP = 500  # revisions that one step forgets at the most
@@ -52,6 +54,30 @@ def parse_log_of(text: str) -> tuple[str, Keep | None]:
     if not sign or not resource or "/" in resource:
         raise ValueError("expected RESOURCE=AGE,SIZE,NUMBER or RESOURCE=off")
     return resource, None if rest == "off" else parse_log(rest)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How long states are kept beyond the window: all (None: not at all), and the resources with bounds of their own.
+
+    own: by prefix of their keys, such as /example.com/gadgets/; None keeps nothing of that resource. deletes: what
+    earlier bounds kept may be deleted as a whole.
+    """
+
+    all: Keep | None = None
+    own: Mapping[str, Keep | None] = field(default_factory=dict)
+    deletes: bool = False
+
+    @property
+    def keeps(self) -> bool:
+        """Whether anything is kept."""
+        return self.all is not None or any(keep is not None for keep in self.own.values())
+
+    def of(self, prefix: str) -> Keep | None:
+        """Return the bounds of a resource. The server's own keys have no history."""
+        if prefix.startswith(keys.OWN) or prefix in ("", "/"):
+            return None
+        return self.own.get(prefix, self.all)
 
 
 class HistoryClock:

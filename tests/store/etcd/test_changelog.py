@@ -19,8 +19,7 @@ from podless.store.contract import AUTHOR, Author
 from podless.store.etcd import trimmer
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore
-from podless.store.history import Keep
-from podless.store.past import Bounds
+from podless.store.history import Bounds, Keep
 from podless.testing.ask import Lines, ask_app
 
 pytestmark = pytest.mark.slow

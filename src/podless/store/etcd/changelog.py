@@ -15,7 +15,7 @@ from podless.store.etcd.follow import FENCES, read_record
 from podless.store.etcd.layout import KeyLayout
 from podless.store.etcd.logwriter import Known, LogWriter
 from podless.store.etcd.trimmer import LogTrimmer, scan_entries
-from podless.store.past import Bounds
+from podless.store.history import Bounds
 
 _TOGETHER = 100  # reads in one transaction; etcd takes 128
 _BYTES = 4 << 20  # of entries that are read in one go

@@ -10,8 +10,7 @@ from podless.store import keys
 from podless.store.contract import AUTHOR, KEPT, NOBODY, Operation, Record
 from podless.store.etcd.entry import Content, EntryLayout, EntryName, encode_content, size_of
 from podless.store.etcd.transaction import put_key
-from podless.store.history import HistoryClock
-from podless.store.past import Bounds
+from podless.store.history import Bounds, HistoryClock
 
 Known = Callable[[str, int], Record | None]  # the state of a key, if it is the one of a revision
 

@@ -26,8 +26,8 @@ from podless.store.etcd.leases import Leases
 from podless.store.etcd.ordered import OrderedCommits
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.transaction import commit_chain
+from podless.store.history import Bounds
 from podless.store.keys import Stored
-from podless.store.past import Bounds
 
 log = logging.getLogger("podless")
 

@@ -16,8 +16,7 @@ from podless.store.contract import StoreError
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import EtcdClient
 from podless.store.etcd.entry import EntryLayout, Found
-from podless.store.history import Keep
-from podless.store.past import Bounds
+from podless.store.history import Bounds, Keep
 
 log = logging.getLogger("podless")
 

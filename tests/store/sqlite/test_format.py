@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from podless.store import Damaged, Operation, Record, Store, Stored, StoreError, wal
-from podless.store.sqlite import SQLiteStore
+from podless.store import Damaged, Operation, Record, Store, Stored, StoreError
+from podless.store.sqlite import SQLiteStore, wal
 from tests.conftest import tries
 from tests.store.contract import delete, put
 
@@ -74,7 +74,7 @@ async def test_an_older_database_stays_as_it_is_until_the_new_one_is_whole(
         raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as patched:
-        patched.setattr("podless.store.format.row_checksum", fails)
+        patched.setattr("podless.store.sqlite.format.row_checksum", fails)
         with pytest.raises(StoreError, match="disk is full"):
             await opened(tmp_path / "db")
     assert names(tmp_path) == ["db"]

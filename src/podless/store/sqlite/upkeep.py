@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from podless.store.format import checksum_of
-from podless.store.past import Past
+from podless.store.sqlite.format import checksum_of
+from podless.store.sqlite.past import Past
 
 # looks only at what was written between the two revisions, so that its cost is that of those writes
 _REPLACED = """

@@ -23,7 +23,7 @@ async def test_large_updates_leave_a_small_file(tmp_path: Path) -> None:
     for number in range(200):
         revision = await put(store, "/g/r/a", b"%d" % number * 150_000, expect=revision)
     while store.figures()["history"] > 4 << 20 or store.figures()["size"] > 12 << 20:
-        store._tend()
+        store._window._tend()
         await asyncio.sleep(0.001)
     assert (tmp_path / "db-wal").stat().st_size <= 32 << 20
     assert await store.range_at("/g/", await store.current())
@@ -46,7 +46,7 @@ async def test_history_that_is_held_stays() -> None:
     assert len(await store.range_at("/g/", first)) == 1
     let_go()
     while store.compacted < first:
-        store._tend()
+        store._window._tend()
         await asyncio.sleep(0)
     await store.close()
 
@@ -94,10 +94,10 @@ async def test_it_is_not_well_while_the_disk_is_full_and_recovers_by_itself(tmp_
         await put(store, "/g/r/b", b"x" * 1_000_000)
     # a little can still be written, so it is well again; a probe that fails says that it is not
     await store.check()
-    assert not store._refused
+    assert not store._disk.refused
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("podless.store.upkeep.probe_write", _full)
-        store._refused = "database or disk is full"
+        patched.setattr("podless.store.sqlite.upkeep.probe_write", _full)
+        store._disk.refused = "database or disk is full"
         with pytest.raises(Full):
             await store.check()
     await store.check()

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from podless.runtime import clock
-from podless.store import format
-from podless.store.authors import Authors
 from podless.store.contract import Store, Written
-from podless.store.rows import row_checksum
+from podless.store.sqlite import format
+from podless.store.sqlite.authors import Authors
+from podless.store.sqlite.rows import row_checksum
 
 _PAGE = 500  # records that are read together
 _STATE = "UPDATE state SET compacted = ?, checksum = ?"

@@ -14,8 +14,8 @@ import pytest
 
 from podless import Server
 from podless.store import Damaged
-from podless.store.format import FORMAT
 from podless.store.sqlite import SQLiteStore
+from podless.store.sqlite.format import FORMAT
 
 STORED = sorted((Path(__file__).parent / "stored").glob("*.db.xz"))
 

@@ -1,8 +1,7 @@
 """States that have left the window of the SQLite engine's log: packed, and kept for as long as the history log wants.
 
-The log keeps a window of whole states for watches. When a row leaves it, the engine either forgets it or moves it here.
-Of each key every 32nd state is whole (a keyframe); the others are deflated with their keyframe as the dictionary, which
-leaves about 60 bytes of 1 KB. A state can be read from two rows, whatever its age.
+The log keeps a window of whole states for watches. When a row leaves it, the engine either forgets it or moves it here,
+packed as in keyframes.py; pastreader.py reads it.
 
 A resource has a horizon: states at and after it can be read, and all changes later than it are known. Rows before the
 horizon stay where a later state needs them.
@@ -10,17 +9,15 @@ horizon stay where a later state needs them.
 
 from __future__ import annotations
 
-import heapq
 import sqlite3
-import time
-import zlib
-from collections.abc import Generator, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 
 from podless.store import keys
-from podless.store.contract import Damaged, StoreError
-from podless.store.history import Keep
-from podless.store.rows import COLUMNS, Row, verify_row
+from podless.store.contract import StoreError
+from podless.store.history import Bounds, Keep
+from podless.store.sqlite.keyframes import Keyframes
+from podless.store.sqlite.rows import COLUMNS
 
 SCHEMA = """
 CREATE TABLE resources (
@@ -37,7 +34,6 @@ CREATE INDEX past_sequence ON past (resource, sequence);
 """
 _COLUMNS = "name, revision, resource, sequence, created, offset, at, author, audit, checksum, base, value"
 _INSERT = f"INSERT OR IGNORE INTO past ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
-_SELECT = "SELECT names.key, value, offset, revision, created, sequence, at, author, audit, checksum, base, name"
 _LEAVING = f"""
 SELECT {COLUMNS} FROM log WHERE sequence IN (
     SELECT older.sequence FROM log AS newer JOIN log AS older
@@ -45,56 +41,10 @@ SELECT {COLUMNS} FROM log WHERE sequence IN (
     WHERE newer.sequence > :old AND newer.sequence <= :new
 ) OR (value IS NULL AND sequence > :old AND sequence <= :new) ORDER BY key, revision
 """
-_FRAMES = 32  # states of a key from one keyframe to the next
-_LEVEL = 1  # of zlib: of level 6 states were 4% smaller, and took twice as long
 _ROW = 120  # bytes that a row takes beside its value and its name, about
 _STEP = 128  # rows that one step forgets at the most
 _PERIOD = 1000  # milliseconds between two looks at whether anything must be forgotten
-_LOOKED = 1000  # of a resource's newest rows that are looked at for those of a namespace
-_NAMES = 500  # keys whose states are looked for in one go
-_SLICE = 0.005  # seconds after which reading yields
-# a row's revision is not above its sequence number
-_OF_NAME = """
-SELECT sequence, name, revision FROM past WHERE name = ? AND revision < ? AND sequence < ? AND sequence > ?
-ORDER BY revision DESC LIMIT ?
-"""
-_NEWEST = """
-SELECT sequence, name, revision FROM past WHERE resource = ? AND sequence < ? AND sequence > ?
-ORDER BY sequence DESC LIMIT ?
-"""
 _DROP = -1  # in place of a revision: a resource is to be forgotten as a whole
-_CACHED = 4 << 20  # bytes of keyframes that are kept in memory
-_NEWEST_WITHIN = f"""
-SELECT sequence, name, revision FROM ({_NEWEST}) JOIN names ON id = name WHERE key >= ? AND key < ?
-ORDER BY sequence DESC LIMIT ?
-"""
-
-# where a change is: its sequence number, and in the past its name and revision; the name is 0 in the log
-Place = tuple[int, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """How long states are kept beyond the window: all (None: not at all), and the resources with bounds of their own.
-
-    own: by prefix of their keys, such as /example.com/gadgets/; None keeps nothing of that resource. deletes: what
-    earlier bounds kept may be deleted as a whole.
-    """
-
-    all: Keep | None = None
-    own: Mapping[str, Keep | None] = field(default_factory=dict)
-    deletes: bool = False
-
-    @property
-    def keeps(self) -> bool:
-        """Whether anything is kept."""
-        return self.all is not None or any(keep is not None for keep in self.own.values())
-
-    def of(self, prefix: str) -> Keep | None:
-        """Return the bounds of a resource. The server's own keys have no history."""
-        if prefix.startswith(keys.OWN) or prefix in ("", "/"):
-            return None
-        return self.own.get(prefix, self.all)
 
 
 @dataclass(slots=True)
@@ -117,9 +67,7 @@ class Past:
         self._idle = bounds is None
         self._looked = 0  # when nothing was due
         self._known: dict[str, Resource] = {}
-        # the keyframe of a name: its revision, its value, and how many states refer to it
-        self._frames: dict[int, tuple[int, bytes, int]] = {}
-        self._cached = 0
+        self._keyframes = Keyframes()
 
     def open(self, database: sqlite3.Connection, compacted: int) -> None:
         """Read what is there, and drop resources that are kept no longer.
@@ -155,8 +103,7 @@ class Past:
         """Read what is there anew: a transaction was rolled back."""
         statement = "SELECT id, prefix, horizon, rows, size FROM resources"
         self._known = {row[1]: Resource(*row) for row in database.execute(statement)}
-        self._frames.clear()
-        self._cached = 0
+        self._keyframes.clear()
 
     def _add(self, database: sqlite3.Connection, prefix: str, horizon: int) -> Resource:
         number = database.execute(
@@ -189,9 +136,9 @@ class Past:
         return min(compacted, max((one.horizon for one in self._known.values()), default=compacted))
 
     @property
-    def size(self) -> int:
-        """About how many bytes the packed states take."""
-        return sum(one.size for one in self._known.values())
+    def resources(self) -> Collection[Resource]:
+        """The resources that have packed states, or may get some."""
+        return self._known.values()
 
     # writing
 
@@ -214,8 +161,8 @@ class Past:
             if row[0] != key:
                 key = row[0]
                 name = self._name(database, key)
-            base, packed = self._packed(database, name, row)
-            _, _, offset, revision, created, sequence, at, author, audit, checksum = row
+            _, value, offset, revision, created, sequence, at, author, audit, checksum = row
+            base, packed = self._keyframes.pack_value(database, name, revision, value)
             stored = (name, revision, resource.number, sequence, created, offset, at, author, audit, checksum, base)
             done = database.execute(_INSERT, (*stored, packed)).rowcount
             resource.rows += done
@@ -227,47 +174,6 @@ class Past:
         if row is not None:
             return int(row[0])
         return int(database.execute("INSERT INTO names (key) VALUES (?)", (key,)).lastrowid or 0)
-
-    def _packed(self, database: sqlite3.Connection, name: int, row: Row) -> tuple[int, bytes | None]:
-        """Return a row's value as it is stored, and the revision of its keyframe, 0 where it is one."""
-        value, revision = row[1], row[3]
-        if value is None:
-            self._forget_frame(name)  # the key's next state is another object
-            return 0, None
-        frame = self._frame(database, name)
-        if frame is not None and frame[2] < _FRAMES:
-            packed = deflate(value, frame[1])
-            if len(packed) * 2 < len(value):
-                self._frames[name] = (frame[0], frame[1], frame[2] + 1)
-                return frame[0], packed
-        self._forget_frame(name)
-        self._frames[name] = (revision, value, 0)
-        self._cached += len(value)
-        while self._cached > _CACHED and len(self._frames) > 1:
-            self._forget_frame(next(iter(self._frames)))
-        return 0, deflate(value)
-
-    def _forget_frame(self, name: int) -> None:
-        known = self._frames.pop(name, None)
-        if known is not None:
-            self._cached -= len(known[1])
-
-    def _frame(self, database: sqlite3.Connection, name: int) -> tuple[int, bytes, int] | None:
-        """Return the last keyframe of a name: its revision and value, and how many states refer to it."""
-        known = self._frames.get(name)
-        if known is not None:
-            return known
-        newest = "SELECT revision, base, value IS NULL FROM past WHERE name = ? ORDER BY revision DESC LIMIT 1"
-        row = database.execute(newest, (name,)).fetchone()
-        if row is None or row[2]:
-            return None
-        base = row[1] or row[0]
-        statement = "SELECT value FROM past WHERE name = ? AND revision = ?"
-        since = database.execute("SELECT count(*) FROM past WHERE name = ? AND revision > ?", (name, base)).fetchone()
-        value = _inflate(database.execute(statement, (name, base)).fetchone()[0])
-        self._frames[name] = found = (base, value, since[0])
-        self._cached += len(value)
-        return found
 
     def _note(self, database: sqlite3.Connection, resources: Iterable[Resource]) -> None:
         statement = "UPDATE resources SET horizon = ?, rows = ?, size = ? WHERE id = ?"
@@ -377,149 +283,5 @@ class Past:
             database.execute(f"DELETE {where}", (name, first))
             if not database.execute("SELECT 1 FROM past WHERE name = ? LIMIT 1", (name,)).fetchone():
                 database.execute("DELETE FROM names WHERE id = ?", (name,))
-                self._forget_frame(name)
+                self._keyframes.forget(name)
         return gone, int(size) + gone * _ROW
-
-    # reading
-
-    def revision_at(self, database: sqlite3.Connection, at: int) -> int:
-        """Return the newest packed revision that was written at or before a time, 0 for none. at: milliseconds."""
-        return max((find_revision(database, one, at) for one in self._known.values() if one.rows), default=0)
-
-    def state(
-        self, database: sqlite3.Connection, prefix: str, revision: int, after: str = "", most: int = -1
-    ) -> tuple[list[Row], str, int]:
-        """Return packed rows that were the newest of their keys at a revision, for a few milliseconds.
-
-        after, most: only of so many keys behind this one. Returns also the last key that was looked at, "" if there are
-        no more, and how many keys were.
-        """
-        names = "SELECT id, key FROM names WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"
-        first = max(after + "\0", prefix) if after else prefix
-        many = min(most, _NAMES) if most >= 0 else _NAMES
-        looked = database.execute(names, (first, keys.prefix_end(prefix), many)).fetchall()
-        where, found = "past.name = ? AND revision <= ? ORDER BY revision DESC LIMIT 1", list[Row]()
-        end = time.perf_counter() + _SLICE
-        for number, (name, key) in enumerate(looked, 1):
-            found += self._row(database, where, name, revision)
-            if time.perf_counter() > end:
-                return found, key, number
-        return found, looked[-1][1] if len(looked) == many else "", len(looked)
-
-    def places_of_key(self, database: sqlite3.Connection, key: str, before: int, after: int, most: int) -> list[Place]:
-        """Return where the newest rows of one key between two sequence numbers are, newest first."""
-        name = database.execute("SELECT id FROM names WHERE key = ?", (key,)).fetchone()
-        return self._of_name(database, name[0], before, after, most) if name is not None else []
-
-    def _of_name(self, database: sqlite3.Connection, name: int, before: int, after: int, most: int) -> list[Place]:
-        return database.execute(_OF_NAME, (name, before, before, after, most)).fetchall()
-
-    def places(
-        self, database: sqlite3.Connection, prefix: str, before: int, after: int, most: int
-    ) -> list[Place] | None:
-        """Return where the newest rows under a prefix between two sequence numbers are, newest first.
-
-        None for a namespace that few of its resource's newest rows are of: `merge_places` finds them.
-        """
-        resource = keys.prefix_of(prefix)
-        known = [one for one in self._known.values() if resource in ("", "/", one.prefix) and one.rows]
-        if prefix in (resource, "", "/"):
-            found = [row for one in known for row in database.execute(_NEWEST, (one.number, before, after, most))]
-            return sorted(found, reverse=True)[:most]
-        if not known:
-            return []
-        statement = (
-            f"SELECT sequence, name, revision FROM ({_NEWEST}) JOIN names ON id = name WHERE key >= ? AND key < ? "
-        )
-        looked = (known[0].number, before, after, _LOOKED, prefix, keys.prefix_end(prefix), most)
-        found = database.execute(statement + "ORDER BY sequence DESC LIMIT ?", looked).fetchall()
-        return found if len(found) == most else None
-
-    def merge_places(
-        self, database: sqlite3.Connection, prefix: str, before: int, after: int, most: int
-    ) -> Generator[None, None, list[Place]]:
-        """Return what `places` returns, from the newest rows of each key; yields every few milliseconds."""
-        bounds = (prefix, keys.prefix_end(prefix))
-        heads, end = list[tuple[int, int, int]](), time.perf_counter() + _SLICE
-        for (name,) in database.execute("SELECT id FROM names WHERE key >= ? AND key < ?", bounds).fetchall():
-            heads += [(-row[0], name, row[2]) for row in self._of_name(database, name, before, after, 1)]
-            if time.perf_counter() > end:
-                yield
-                end = time.perf_counter() + _SLICE
-        heapq.heapify(heads)
-        found: list[Place] = []
-        while heads and len(found) < most:
-            sequence, name, revision = heads[0]
-            found.append((-sequence, name, revision))
-            for row in self._of_name(database, name, -sequence, after, 1):
-                heapq.heapreplace(heads, (-row[0], name, row[2]))
-                break
-            else:
-                heapq.heappop(heads)
-        return found
-
-    def row_at(self, database: sqlite3.Connection, name: int, revision: int) -> Row:
-        """Return one row. Raises Damaged."""
-        return self._row(database, "past.name = ? AND revision = ?", name, revision)[0]
-
-    def _row(self, database: sqlite3.Connection, where: str, *arguments: object) -> list[Row]:
-        """Return rows with their values whole. Raises Damaged."""
-        statement = f"{_SELECT} FROM past JOIN names ON names.id = past.name WHERE {where}"
-        rows = []
-        frames: dict[tuple[int, int], bytes] = {}
-        for *row, base, name in database.execute(statement, arguments).fetchall():
-            if row[1] is not None:
-                try:
-                    row[1] = self._whole(database, name, row[3], base, row[1], frames)
-                except (zlib.error, TypeError):
-                    raise Damaged(f"the database is damaged: {row[0]!r} at revision {row[3]} in the past") from None
-            rows.append(verify_row(tuple(row)))
-        return rows
-
-    def _whole(
-        self,
-        database: sqlite3.Connection,
-        name: int,
-        revision: int,
-        base: int,
-        value: bytes,
-        frames: dict[tuple[int, int], bytes],
-    ) -> bytes:
-        if not base:
-            return frames.setdefault((name, revision), _inflate(value))
-        frame = frames.get((name, base))
-        if frame is None:
-            statement = "SELECT value FROM past WHERE name = ? AND revision = ?"
-            row = database.execute(statement, (name, base)).fetchone()
-            frame = frames[name, base] = _inflate(row[0] if row is not None else b"")
-        return _inflate(value, frame)
-
-
-def find_revision(database: sqlite3.Connection, resource: Resource, at: int) -> int:
-    """Return a resource's newest packed revision that was written at or before a time, 0 for none. at: milliseconds."""
-    statement = "SELECT sequence, revision, at FROM past WHERE resource = ? AND sequence <= ? "
-    statement += "ORDER BY sequence DESC LIMIT 1"
-    best, low, high = 0, 0, 1 << 62
-    while low < high:  # times never go back along the sequence
-        middle = (low + high + 1) // 2
-        row = database.execute(statement, (resource.number, middle)).fetchone()
-        if row is None:
-            low = middle
-        elif row[2] <= at:
-            best, low = row[1], middle
-        else:
-            high = row[0] - 1
-    return best
-
-
-def deflate(value: bytes, frame: bytes = b"") -> bytes:
-    """Return a value as it is stored. frame: that of its keyframe, where it is none itself."""
-    if not frame:
-        return zlib.compress(value, _LEVEL, -15)
-    work = zlib.compressobj(_LEVEL, zlib.DEFLATED, -15, 8, zlib.Z_DEFAULT_STRATEGY, frame)
-    return work.compress(value) + work.flush()
-
-
-def _inflate(packed: bytes, frame: bytes = b"") -> bytes:
-    work = zlib.decompressobj(-15, frame) if frame else zlib.decompressobj(-15)
-    return work.decompress(packed) + work.flush()

@@ -105,7 +105,7 @@ async def test_changes_are_read_in_parts_while_others_write() -> None:
     await store.compact(revision)
     with pytest.raises(Compacted):
         await reading
-    assert not store._held
+    assert not store._window._held
     await store.close()
 
 

@@ -15,9 +15,9 @@ from typing import Any
 
 from podless.runtime import clock
 from podless.runtime.files import make_private
-from podless.store import authors, past, refusals, wal
 from podless.store.contract import Damaged, StoreError
-from podless.store.rows import COLUMNS, row_checksum, third_checksum
+from podless.store.sqlite import authors, past, refusals, wal
+from podless.store.sqlite.rows import COLUMNS, row_checksum, third_checksum
 
 FORMAT = 4
 _SUMMED = 3  # the oldest format with checksums

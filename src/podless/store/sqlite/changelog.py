@@ -7,12 +7,15 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Sequence
 
-from podless.store import keys, refusals
-from podless.store.authors import read_author
+from podless.store import keys
 from podless.store.contract import Author, Compacted, Record, Written
 from podless.store.keys import Stored
-from podless.store.past import Past, Place
-from podless.store.rows import COLUMNS, Row, verify_row
+from podless.store.sqlite import pastreader, refusals
+from podless.store.sqlite.authors import read_author
+from podless.store.sqlite.past import Past
+from podless.store.sqlite.pastreader import Place
+from podless.store.sqlite.rows import COLUMNS, Row, verify_row
+from podless.store.sqlite.window import Window
 
 _END = 1 << 62
 _BYTES = 4 << 20  # of values that are read in one go
@@ -31,26 +34,21 @@ _LAST = "SELECT max(sequence) FROM log WHERE sequence >= ? AND sequence < ? AND 
 
 
 class SQLiteChangeLog:
-    """Reads the changes of one database, for a few milliseconds at a time. Implements contract.ChangeLog.
-
-    hold: has nothing moved or forgotten until what it returns is called.
-    """
+    """Reads the changes of one database, for a few milliseconds at a time. Implements contract.ChangeLog."""
 
     def __init__(
         self,
         database: Callable[[], sqlite3.Connection],
         past: Past,
-        compacted: Callable[[], int],
-        hold: Callable[[], Callable[[], None]],
+        window: Window,
     ) -> None:
         self._database = database
-        self._hold = hold
         self._past = past
-        self._compacted = compacted
+        self._window = window
 
     def horizon(self, prefix: str) -> int:
         """The oldest revision at which states under a prefix can be read."""
-        return self._past.horizon(prefix, self._compacted())
+        return self._past.horizon(prefix, self._window.compacted)
 
     async def of_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
         """The newest changes of one key, newest first. Raises StoreError."""
@@ -59,7 +57,7 @@ class SQLiteChangeLog:
             database = self._database()
             found: list[Place] = [(row[0], 0, 0) for row in database.execute(_OF_KEY, (key, *bounds, most))]
             if len(found) < most:  # what is packed is older than what is not
-                found += self._past.places_of_key(database, key, *bounds, most - len(found))
+                found += pastreader.find_places_of_key(database, key, *bounds, most - len(found))
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
         return await self._read(found)
@@ -67,7 +65,7 @@ class SQLiteChangeLog:
     async def under(self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
         """The newest changes of keys under some prefixes, newest first. Raises StoreError."""
         bounds = (before or _END, after)
-        let_go = self._hold()  # no row moves meanwhile
+        let_go = self._window.hold()  # no row moves meanwhile
         try:
             found: list[Place] = []
             for prefix in prefixes:
@@ -77,7 +75,7 @@ class SQLiteChangeLog:
                 else:
                     rows = database.execute(_UNDER, (prefix, keys.prefix_end(prefix), *bounds, most))
                 found += [(row[0], 0, 0) for row in rows]
-                packed = self._past.places(database, prefix, *bounds, most)
+                packed = pastreader.find_places(database, self._past.resources, prefix, *bounds, most)
                 found += await self._merge(prefix, *bounds, most) if packed is None else packed
             return await self._read(sorted(found, reverse=True)[:most])
         except sqlite3.Error as error:
@@ -86,7 +84,7 @@ class SQLiteChangeLog:
             let_go()
 
     async def _merge(self, prefix: str, before: int, after: int, most: int) -> list[Place]:
-        merging = self._past.merge_places(self._database(), prefix, before, after, most)
+        merging = pastreader.merge_places(self._database(), prefix, before, after, most)
         while True:
             try:
                 next(merging)
@@ -100,7 +98,7 @@ class SQLiteChangeLog:
         """The newest revision that was written at or before a time in milliseconds since 1970. Raises Compacted."""
         try:
             database = self._database()
-            found = self._in_window(database, at) or self._past.revision_at(database, at)
+            found = self._in_window(database, at) or pastreader.find_revision_at(database, self._past.resources, at)
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
         if not found:
@@ -135,7 +133,7 @@ class SQLiteChangeLog:
     def _in_window(self, database: sqlite3.Connection, at: int) -> int:
         """The newest such revision in the window: times never go back along its sequence numbers."""
         statement = "SELECT sequence, revision, at FROM log WHERE sequence <= ? ORDER BY sequence DESC LIMIT 1"
-        best, low, high = 0, self._compacted(), _END
+        best, low, high = 0, self._window.compacted, _END
         while low < high:
             middle = (low + high + 1) // 2
             row = database.execute(statement, (middle,)).fetchone()
@@ -154,13 +152,13 @@ class SQLiteChangeLog:
         Compacted, StoreError.
         """
         rows, left = list[Row](), most
-        let_go = self._hold()
+        let_go = self._window.hold()
         try:
             while True:
                 horizon = self.horizon(prefix)
                 if revision < horizon:
                     raise Compacted(horizon)
-                some, after, looked = self._past.state(self._database(), prefix, revision, after, left)
+                some, after, looked = pastreader.read_state(self._database(), prefix, revision, after, left)
                 rows += some
                 left -= looked if most >= 0 else 0
                 if not after or not left:
@@ -174,7 +172,7 @@ class SQLiteChangeLog:
     async def _read(self, places: list[Place]) -> list[Written]:
         """Read changes, as long as their values are not too many bytes. Raises StoreError."""
         rows, size, end = list[Row](), 0, time.perf_counter() + _SLICE
-        let_go = self._hold()
+        let_go = self._window.hold()
         try:
             for place in places:
                 row = self._row(self._database(), place)
@@ -194,7 +192,7 @@ class SQLiteChangeLog:
     def _row(self, database: sqlite3.Connection, place: Place) -> Row:
         sequence, name, revision = place
         if name:
-            return self._past.row_at(database, name, revision)
+            return pastreader.read_row_at(database, name, revision)
         return verify_row(database.execute(_ROW, (sequence,)).fetchone())
 
     def _told(self, database: sqlite3.Connection, rows: Iterable[Row]) -> Iterable[Written]:

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from podless.store import Compacted, Operation, Stored, StoreError
 from podless.store.contract import AUTHOR, Author
-from podless.store.history import Keep
-from podless.store.past import Bounds
+from podless.store.history import Bounds, Keep
 from podless.store.sqlite import SQLiteStore
 
 KEYS = ["/example.com/gadgets/a/x", "/example.com/gadgets/a/y", "/example.com/gadgets/b/x", "/core/leases/a/x"]
@@ -34,7 +33,7 @@ class Event(NamedTuple):
 
 async def advance(store: SQLiteStore) -> None:
     """Let background work come to rest."""
-    while store._busy:  # noqa: ASYNC110 - the store's own steps are awaited
+    while store._window._busy:  # noqa: ASYNC110 - the store's own steps are awaited
         await asyncio.sleep(0)
 
 
@@ -93,7 +92,7 @@ async def run(steps: list[tuple[str, int, int]], bounds: Bounds, folder: Path, *
         key, author = KEYS[place], Author(f"user-{user}", verb="update", audit=bytes([user]) * 16 if user else b"")
         if what == "compact":
             await store.compact(max(0, await store.current() - place))
-            store._work()
+            store._window.work()
             await advance(store)
         elif what in ("reopen", "kill"):
             if what == "kill":  # what is on disk now is what a server that is killed leaves
@@ -135,7 +134,7 @@ def test_what_is_kept_is_right_whatever_the_bounds(
         Keep(age=1e9, size=1 << 40, count=most),
         {"/core/leases/": None if own is None else Keep(age=1e9, size=1 << 40, count=own)},
     )
-    with tempfile.TemporaryDirectory() as folder, mock.patch.multiple("podless.store.past", _STEP=2, _PERIOD=0):
+    with tempfile.TemporaryDirectory() as folder, mock.patch.multiple("podless.store.sqlite.past", _STEP=2, _PERIOD=0):
         asyncio.run(run(steps, bounds, Path(folder), complete=False))
 
 
@@ -161,7 +160,7 @@ async def test_a_forgotten_option_deletes_nothing(tmp_path: Path) -> None:
         assert len(await store.changelog.of_key(KEYS[0])) == 2
         await store.close()
     store = await packed(path, Bounds(deletes=True))
-    store._work()
+    store._window.work()
     await advance(store)
     assert len(await store.changelog.of_key(KEYS[0])) == 1
     await store.close()

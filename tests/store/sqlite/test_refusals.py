@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from podless.store import Damaged, InUse, NoRoom, StoreError, refusals
+from podless.store import Damaged, InUse, NoRoom, StoreError
+from podless.store.sqlite import refusals
 
 PATH = Path("db")
 

@@ -12,16 +12,13 @@ import logging
 import sqlite3
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from podless.runtime.gcpause import pause_gc
 from podless.runtime.histogram import Histogram
-from podless.store import format, keys, refusals, upkeep
-from podless.store.authors import Authors
-from podless.store.changelog import SQLiteChangeLog
+from podless.store import keys
 from podless.store.contract import (
     AUTHOR,
     FOLLOWING,
@@ -39,28 +36,19 @@ from podless.store.contract import (
     Record,
     StoreError,
 )
-from podless.store.files import Files
-from podless.store.history import History, HistoryClock, Keep
+from podless.store.history import Bounds, Keep
 from podless.store.keys import Stored
-from podless.store.past import Bounds, Past
-from podless.store.reserve import Reserve
-from podless.store.rows import COLUMNS, Row, read_row, read_rows, row_checksum, verify_row
+from podless.store.sqlite import format, logreader, refusals, upkeep
+from podless.store.sqlite.authors import Authors
+from podless.store.sqlite.changelog import SQLiteChangeLog
+from podless.store.sqlite.disk import Disk
+from podless.store.sqlite.past import Past
+from podless.store.sqlite.rows import Row, read_row, read_rows, row_checksum
+from podless.store.sqlite.window import Window
 
 log = logging.getLogger("podless")
 
 _NEWEST = "SELECT revision, created, length(value) FROM log WHERE key = ? ORDER BY revision DESC LIMIT 1"
-# Which rows are the state is told by the index alone, and then only those are read. Bare columns beside max() come from
-# the row that has the maximum (documented by SQLite); a cross join keeps its order (documented as well).
-_STATE = f"""
-SELECT {", ".join(f"log.{name}" for name in COLUMNS.split(", "))} FROM (
-    SELECT key, sequence, max(revision) FROM log
-    WHERE key >= ? AND key < ? AND revision <= ? GROUP BY key ORDER BY key LIMIT ?
-) AS newest CROSS JOIN log ON log.sequence = newest.sequence
-"""
-_CHANGES = f"""
-SELECT {COLUMNS} FROM log WHERE sequence > ? AND revision > ? AND key >= ? AND key < ? ORDER BY sequence LIMIT ?
-"""
-_BEFORE = f"SELECT {COLUMNS} FROM log WHERE key = ? AND revision < ? ORDER BY revision DESC LIMIT 1"
 # what each write since the compacted revision has replaced
 _HISTORY = """
 SELECT newer.revision, newer.at, (
@@ -71,14 +59,9 @@ SELECT newer.revision, newer.at, (
 _TOGETHER = 32  # changes that are read in one go
 _PART = 1 << 18  # bytes of changes that are read in one turn of the loop, with so many for a row
 _ROW = 4096
-_TEND = 10.0  # seconds between two looks at what a quiet store needs
-_REST = 4.0  # background work rests so many times as long as a step took
+_NOWHERE = "/health"  # a key that nobody writes
 _TIMES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _TURN = 0.001  # seconds; a turn of the event loop that takes longer is a long one
-_LOOK = 0.2  # seconds between two looks at the files while there are writes
-_PACE = 500  # revisions that are forgotten in one step on a full disk
-_SAY = 10.0  # seconds between two lines about writes that fail
-_NOWHERE = "/health"  # a key that nobody writes
 _Commits = Sequence[Sequence[Operation]]  # one behind the other
 _Authored = tuple[_Commits, Author]
 _Waiting = tuple[_Commits, Author, asyncio.Future[list[int]]]
@@ -103,30 +86,21 @@ class SQLiteStore:
         self._path = path
         self._revision = 0
         self._sequence = 0
-        self._compacted = 0
         self._database: sqlite3.Connection | None = None
-        self._files: Files | None = None
-        self._reserve = Reserve(path) if path is not None else None
-        self._history = History(keep or Keep())
-        self._clock = HistoryClock()
+        self._disk = Disk(path, self._open_database)
         self._past = Past(bounds)
+        self._window = Window(keep or Keep(), self._past, self._disk, self._open_database, lambda: self._revision)
         self._authors = Authors()
         self._records = authors
-        self.changelog = SQLiteChangeLog(self._open_database, self._past, lambda: self._compacted, self.hold)
+        self.changelog = SQLiteChangeLog(self._open_database, self._past, self._window)
         self._watches: list[tuple[str, Deliver]] = []
         self._waiting: list[_Waiting] = []
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._busy = False  # background work has a step to go
-        self._held = 0  # readers of one state over time, for whom history is kept
-        self._refused = ""  # why the last write was, "" where it was not
-        self._full = False  # that was for want of room
-        self._said = self._looked = -_SAY
 
     @property
     def compacted(self) -> int:
         """The newest compacted revision."""
-        return self._compacted
+        return self._window.compacted
 
     async def open(self) -> None:
         """Open or create the database. Raises Damaged, InUse, or StoreError where it cannot be written.
@@ -145,14 +119,13 @@ class SQLiteStore:
             raise Damaged(
                 f"{self._path}: the database is damaged ({refusals.describe_error(error)}); restore a backup"
             ) from None
-        if self._path is not None:
-            self._files = Files(self._path)
+        self._disk.open()
+        self._window.start(self._loop)
         try:
-            self._regain()
+            self._regain_reserve()
         except NoRoom as error:
-            self._full = True
-            self._refuse(str(error))
-        self._timer = self._loop.call_later(_TEND, self._tend)
+            self._disk.full = True
+            self._disk.refuse(str(error))
 
     def _read_state(self, database: sqlite3.Connection) -> None:
         compacted, check = self._numbers(*database.execute("SELECT compacted, checksum FROM state").fetchone())
@@ -160,12 +133,12 @@ class SQLiteStore:
             raise Damaged(f"{self._path}: the database is damaged (its state); restore a backup")
         newest = database.execute("SELECT revision, sequence FROM log ORDER BY sequence DESC LIMIT 1").fetchone()
         revision, sequence = self._numbers(*(newest or (0, 0)))
-        self._compacted = compacted
+        self._window.compacted = compacted
         self._revision, self._sequence = max(revision, compacted), max(sequence, compacted)
         for written, at, replaced in database.execute(_HISTORY, (compacted,)):
             _, at = self._numbers(written, at)
-            self._clock.newest = max(self._clock.newest, at)
-            self._history.add(written, replaced or 0, at // 1000)
+            self._window.clock.newest = max(self._window.clock.newest, at)
+            self._window.add(written, replaced or 0, at)
         self._past.open(database, compacted)
 
     def _numbers(self, *values: Any) -> Sequence[int]:
@@ -176,8 +149,7 @@ class SQLiteStore:
 
     async def close(self) -> None:
         """Commit what waits, then close the database."""
-        if self._timer is not None:
-            self._timer.cancel()
+        self._window.stop()
         if self._database is not None:
             self._flush()
             self._database.close()
@@ -193,26 +165,19 @@ class SQLiteStore:
 
     async def check(self) -> None:
         """Raises StoreError where it cannot be read, or writes fail."""
-        self._query(_STATE, (_NOWHERE, keys.prefix_end(_NOWHERE), self._revision, 1))
-        self._look()
-        if self._refused:
-            self._regain()
+        logreader.read_state(self._open_database(), _NOWHERE, self._revision, most=1)
+        self._disk.check_files()
+        if self._disk.refused:
+            self._regain_reserve()
             try:
                 upkeep.probe_write(self._open_database())
             except sqlite3.Error as error:
                 raise refusals.of_write(error) from None
-            self._accepted()
-
-    def _look(self) -> None:
-        """Whether the files are where they were. Raises StoreError."""
-        self._looked = time.monotonic()
-        if self._files is not None and (fault := self._files.fault()):
-            self._refuse(fault)
-            raise StoreError(fault)
+            self._disk.accept()
 
     def watch(self, prefix: str, after: int, deliver: Deliver, lost: Lost | None = None) -> Callable[[], None]:
         """Have every later change under `prefix` delivered, before its writer learns of it. Raises Compacted."""
-        missed = [Change(row[0], row[3], read_row(row)) for row in self._changes(prefix, after, after)]
+        missed = [Change(row[0], row[3], read_row(row)) for row in self._read_changes(prefix, after, after)]
         watch = prefix, deliver
         self._watches.append(watch)
         if missed:
@@ -264,10 +229,9 @@ class SQLiteStore:
                 return
             outcomes, changes = [refusals.of_write(error)], []
             if isinstance(error, sqlite3.Error):
-                self._full = refusals.is_full(error)
-                self._refuse(str(error))
+                self._disk.refuse_error(error)
         else:
-            self._accepted()
+            self._disk.accept()
         self.times["txn"].observe(time.perf_counter() - began)
         if changes:
             self._revision = changes[-1].revision
@@ -281,63 +245,34 @@ class SQLiteStore:
                 future.set_result(outcome)
             else:
                 future.set_exception(outcome)
-        if self._history.due(self._clock.newest // 1000):
-            self._work()
-
-    def _refuse(self, why: str) -> None:
-        """Say that writes fail; not every time."""
-        if not self._refused and time.monotonic() - self._said > _SAY:
-            self._said = time.monotonic()
-            log.error("store: writes are rejected: %s", why)
-        self._refused = why
-
-    def _accepted(self) -> None:
-        if self._refused and (self._reserve is None or not self._reserve.released):
-            self._refused, self._full = "", False
-            log.warning("store: writes are accepted again")
+        self._window.work_if_due()
 
     def _write_with_reserve(self, chains: Sequence[_Authored]) -> tuple[list[list[int] | StoreError], list[Change]]:
-        if self._reserve is not None and self._reserve.released and not _frees(chains):
-            self._regain()
+        if self._disk.is_released and not _frees(chains):
+            self._regain_reserve()
         try:
             return self._write(chains)
         except sqlite3.Error as error:
-            if self._reserve is None or not refusals.is_full(error) or not _frees(chains):
+            if not _frees(chains) or not self._disk.release_reserve(error):
                 raise
-            self._full = True
-            self._refuse(str(error))
-        with suppress(OSError):
-            self._reserve.release()
-        self._checkpoint()
-        self._work()
+        self._window.work()
         return self._write(chains)
 
-    def _regain(self) -> None:
-        """Have the room kept back that deletes may have taken. Raises NoRoom."""
-        if self._reserve is not None and self._reserve.released:
-            try:
-                self._reserve.take()
-            except OSError:
-                self._work()
-                raise NoRoom from None
-            if self._full:
-                self._checkpoint()
-
-    def _checkpoint(self) -> None:
-        """Move what is in the log into the database, as far as there is room: that leaves room in the log."""
-        with suppress(sqlite3.Error, OSError):
-            self._open_database().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-            if self._files is not None:
-                self._files.shrunk()
+    def _regain_reserve(self) -> None:
+        """Keep back the room again that deletes may have taken. Raises NoRoom."""
+        try:
+            self._disk.regain_reserve()
+        except NoRoom:
+            self._window.work()
+            raise
 
     def _write(self, chains: Sequence[_Authored]) -> tuple[list[list[int] | StoreError], list[Change]]:
         """Insert all that fits in one transaction; nothing outside the database changes before it is durable."""
         database = self._open_database()
-        if self._refused or time.monotonic() > self._looked + _LOOK:
-            self._look()
+        self._disk.check_files_in_time()
         outcomes: list[list[int] | StoreError] = []
         changes: list[Change] = []
-        sequence, now, replaced = self._sequence, self._clock.now(), 0
+        sequence, now, replaced = self._sequence, self._window.clock.now(), 0
         database.execute("BEGIN IMMEDIATE")
         try:
             for commits, author in chains:
@@ -346,7 +281,7 @@ class SQLiteStore:
                 try:
                     for operations in commits:
                         revision = sequence + 1
-                        made, gone = self._fitting(database, operations, revision, revisions[-1] if revisions else 0)
+                        made, gone = _plan_commit(database, operations, revision, revisions[-1] if revisions else 0)
                         for key, stored, created in made:
                             sequence += 1
                             value, offset = stored if stored is not None else (None, 0)
@@ -368,28 +303,8 @@ class SQLiteStore:
             raise
         self._sequence = sequence
         if changes:
-            self._history.add(changes[-1].revision, replaced, now // 1000)
+            self._window.add(changes[-1].revision, replaced, now)
         return outcomes, changes
-
-    def _fitting(
-        self, database: sqlite3.Connection, operations: Sequence[Operation], revision: int, last: int
-    ) -> tuple[list[tuple[str, Stored | None, int]], int]:
-        """What a commit writes, with the revisions that created it, and the bytes that it replaces. Raises Conflicted.
-
-        last: the revision of the commit before it.
-        """
-        made = []
-        gone = 0
-        for key, stored, expect, _ in operations:
-            row = database.execute(_NEWEST, (key,)).fetchone()
-            present = row is not None and row[2] is not None
-            actual, created = (row[0], row[1]) if present else (0, revision)
-            if actual != (last if expect == FOLLOWING else expect) or (stored is None and not actual):
-                raise Conflicted(key, read_row(self._before(key, revision)))
-            if stored is not KEPT:
-                gone += row[2] if present else 0
-                made.append((key, stored, created))
-        return made, gone
 
     async def range(self, prefix: str) -> tuple[list[Record], int]:
         """All records under `prefix` now, and the revision of that state."""
@@ -398,39 +313,34 @@ class SQLiteStore:
     async def range_at(self, prefix: str, revision: int) -> list[Record]:
         """All records under `prefix` as they were at `revision`. Raises Compacted."""
         records = self._state(prefix, revision)
-        if revision >= self._compacted:
+        if revision >= self._window.compacted:
             return records
         packed, _ = await self.changelog.state(prefix, revision)
-        return _merged(records, packed)
+        return _merge_packed(records, packed)
 
     def _state(self, prefix: str, revision: int) -> list[Record]:
         with pause_gc():
-            rows = self._query(_STATE, (prefix, keys.prefix_end(prefix), revision, -1))
-            return read_rows(rows)
+            return read_rows(logreader.read_state(self._open_database(), prefix, revision))
 
     async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
         """Records of the state at a revision, in key order, from behind the key `after` on. Raises Compacted."""
-        rows = self._query(_STATE, (after + "\0" if after else prefix, keys.prefix_end(prefix), revision, most))
+        rows = logreader.read_state(self._open_database(), prefix, revision, after, most)
         end = rows[-1][0] if len(rows) == most else ""
-        if revision >= self._compacted:
+        if revision >= self._window.compacted:
             return read_rows(rows), end
         packed, last = await self.changelog.state(prefix, revision, after, most)
         end = min(filter(None, (end, last)), default="")
-        return [one for one in _merged(read_rows(rows), packed) if not end or one.key <= end], end
+        return [one for one in _merge_packed(read_rows(rows), packed) if not end or one.key <= end], end
 
     def hold(self) -> Callable[[], None]:
         """Have no history forgotten until what this returns is called."""
-        self._held += 1
-        return self._let_go
-
-    def _let_go(self) -> None:
-        self._held -= 1
+        return self._window.hold()
 
     async def advance(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
         """Have every later commit get a revision above this one, and forget all history. Raises StoreError."""
         if revision > self._revision:
             self._revision, self._sequence = revision, max(revision, self._sequence)
-        self._forget(self._revision)
+        self._window.move(self._revision)
 
     async def changes(self, prefix: str, after: int) -> list[Change]:
         """All changes under `prefix` later than `after`, each with the state it replaced. Raises Compacted."""
@@ -439,86 +349,33 @@ class SQLiteStore:
             found: list[Change] = []
             end, sequence, read = self._revision, after, 0
             while True:
-                rows = self._changes(prefix, after, sequence, _TOGETHER)
+                rows = self._read_changes(prefix, after, sequence, _TOGETHER)
                 for row in rows:
                     if row[3] > end:  # was written meanwhile
                         return found
-                    before = self._before(row[0], row[3])
+                    before = logreader.read_before(self._open_database(), row[0], row[3])
                     found.append(Change(row[0], row[3], read_row(row), read_row(before)))
                     read += _ROW + len(row[1] or b"") + (len(before[1] or b"") if before is not None else 0)
                     if read > _PART:
                         read = 0
                         await asyncio.sleep(0)
-                        if after < self._compacted:
-                            raise Compacted(self._compacted)
+                        if after < self._window.compacted:
+                            raise Compacted(self._window.compacted)
                 if len(rows) < _TOGETHER:
                     return found
                 sequence = rows[-1][5]
         finally:
             let_go()
 
-    def _changes(self, prefix: str, after: int, sequence: int, most: int = -1) -> list[Row]:
-        """Rows later than a revision and than a sequence; so many at the most, -1 for all. Raises Compacted."""
-        if after < self._compacted:
-            raise Compacted(self._compacted)
-        return self._query(_CHANGES, (sequence, after, prefix, keys.prefix_end(prefix), most))
-
-    def _before(self, key: str, revision: int) -> Row | None:
-        return next(iter(self._query(_BEFORE, (key, revision))), None)
+    def _read_changes(self, prefix: str, after: int, sequence: int, most: int = -1) -> list[Row]:
+        """Return rows later than a revision and than a sequence number. Raises Compacted."""
+        if after < self._window.compacted:
+            raise Compacted(self._window.compacted)
+        return logreader.read_changes(self._open_database(), prefix, after, sequence, most)
 
     async def compact(self, revision: int) -> None:
         """Forget what was replaced or deleted at or before `revision`."""
-        self._forget(min(revision, self._revision))
-
-    def _forget(self, revision: int) -> None:
-        if revision <= self._compacted:
-            return
-        try:
-            upkeep.forget_history(self._open_database(), self._compacted, revision, self._past, full=self._full)
-        except sqlite3.Error as error:
-            raise refusals.of_write(error) from None
-        self._compacted = revision
-        self._history.forget(revision)
-
-    def _tend(self) -> None:
-        """What has to be done also where nobody writes."""
-        assert self._loop is not None
-        self._timer = self._loop.call_later(_TEND, self._tend)
-        with suppress(StoreError):
-            self._look()
-            self._work()
-
-    def _work(self) -> None:
-        """Forget history and give space back, a step now and others later."""
-        if not self._busy and self._loop is not None:
-            self._busy = True
-            self._loop.call_soon(self._step)
-
-    def _step(self) -> None:
-        self._busy = False
-        if self._database is None or self._loop is None or self._held:
-            return
-        began = self._loop.time()
-        now = self._clock.now()
-        # on a full disk history goes first
-        due = min(self._revision, self._compacted + _PACE) if self._full else self._history.due(now // 1000)
-        try:
-            if self._full and upkeep.forget_past(self._database, self._past, now, full=True):
-                pass
-            elif due > self._compacted:
-                self._forget(due)
-            elif upkeep.forget_past(self._database, self._past, now):
-                pass
-            elif not upkeep.give_back(self._database, most=self._full):
-                if self._full and self._files is not None:
-                    self._files.shrunk()
-                return
-            elif self._files is not None:
-                self._files.shrunk()
-        except (StoreError, sqlite3.Error, OSError):
-            return  # history is kept longer than need be; writes say so themselves when the disk is full
-        self._busy = True
-        self._loop.call_later((self._loop.time() - began) * _REST, self._step)
+        self._window.move(min(revision, self._revision))
 
     def figures(self) -> dict[str, int]:
         """What is to be known of the engine: sizes in bytes, the time in seconds since 1970."""
@@ -528,10 +385,10 @@ class SQLiteStore:
             size *= database.execute(f"PRAGMA {what}").fetchone()[0]
         return {
             "revision": self._revision,
-            "compacted": self._compacted,
+            "compacted": self._window.compacted,
             "size": size,
-            "history": self._history.size,
-            "oldest": self._history.oldest,
+            "history": self._window.history.size,
+            "oldest": self._window.history.oldest,
         }
 
     def _open_database(self) -> sqlite3.Connection:
@@ -539,14 +396,29 @@ class SQLiteStore:
             raise StoreError("the store is closed")
         return self._database
 
-    def _query(self, statement: str, arguments: tuple[object, ...]) -> list[Row]:
-        try:
-            return list(map(verify_row, self._open_database().execute(statement, arguments)))
-        except sqlite3.Error as error:
-            raise refusals.of_read(error) from None
+
+def _plan_commit(
+    database: sqlite3.Connection, operations: Sequence[Operation], revision: int, last: int
+) -> tuple[list[tuple[str, Stored | None, int]], int]:
+    """Return what a commit writes, and how many bytes that replaces. Raises Conflicted.
+
+    Each key comes with its value and the revision that created it. last: the revision of the commit before this one.
+    """
+    made = []
+    gone = 0
+    for key, stored, expect, _ in operations:
+        row = database.execute(_NEWEST, (key,)).fetchone()
+        present = row is not None and row[2] is not None
+        actual, created = (row[0], row[1]) if present else (0, revision)
+        if actual != (last if expect == FOLLOWING else expect) or (stored is None and not actual):
+            raise Conflicted(key, read_row(logreader.read_before(database, key, revision)))
+        if stored is not KEPT:
+            gone += row[2] if present else 0
+            made.append((key, stored, created))
+    return made, gone
 
 
-def _merged(records: list[Record], packed: list[Row]) -> list[Record]:
+def _merge_packed(records: list[Record], packed: list[Row]) -> list[Record]:
     """A state of which a part is packed, in key order; what is not packed is newer."""
     known = {one.key for one in records}
     return sorted([*records, *(one for one in read_rows(packed) if one.key not in known)])

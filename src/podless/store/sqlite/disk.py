@@ -1,0 +1,138 @@
+"""Whether the disk takes writes: the files are where they were, and there is room.
+
+On a full disk deletes go on with room that is kept back, and make room for the rest.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from podless.store.contract import NoRoom, StoreError
+from podless.store.sqlite import refusals
+from podless.store.sqlite.files import Files
+
+log = logging.getLogger("podless")
+
+_BYTES = 8 << 20  # the log of a few hundred deletes, or of any number where the database can take them over
+_LOOK = 0.2  # seconds between two looks at the files while there are writes
+_SAY = 10.0  # seconds between two lines about writes that fail
+
+
+class Disk:
+    """The disk of one database; one in memory has neither files nor a reserve.
+
+    refused: why the last write was rejected, "" if it was not. full: it was for want of room.
+    """
+
+    def __init__(self, path: Path | None, database: Callable[[], sqlite3.Connection]) -> None:
+        self._path = path
+        self._database = database
+        self._files: Files | None = None
+        self._reserve = Reserve(path) if path is not None else None
+        self.refused = ""
+        self.full = False
+        self._said = self._looked = -_SAY
+
+    def open(self) -> None:
+        """Note where the files are; they exist now."""
+        if self._path is not None:
+            self._files = Files(self._path)
+
+    def check_files(self) -> None:
+        """Raises StoreError if the files are not where they were."""
+        self._looked = time.monotonic()
+        if self._files is not None and (fault := self._files.fault()):
+            self.refuse(fault)
+            raise StoreError(fault)
+
+    def check_files_in_time(self) -> None:
+        """Check the files if writes fail, or if the last check was a while ago. Raises StoreError."""
+        if self.refused or time.monotonic() > self._looked + _LOOK:
+            self.check_files()
+
+    def refuse(self, why: str) -> None:
+        """Note and log that writes fail; not every time."""
+        if not self.refused and time.monotonic() - self._said > _SAY:
+            self._said = time.monotonic()
+            log.error("store: writes are rejected: %s", why)
+        self.refused = why
+
+    def refuse_error(self, error: sqlite3.Error) -> None:
+        """Note and log that a write failed."""
+        self.full = refusals.is_full(error)
+        self.refuse(str(error))
+
+    def accept(self) -> None:
+        """Note and log that writes succeed again."""
+        if self.refused and not self.is_released:
+            self.refused, self.full = "", False
+            log.warning("store: writes are accepted again")
+
+    @property
+    def is_released(self) -> bool:
+        """Whether the room that is kept back was given up."""
+        return self._reserve is not None and self._reserve.released
+
+    def regain_reserve(self) -> None:
+        """Keep back the room again that deletes may have taken. Raises NoRoom."""
+        if self._reserve is not None and self._reserve.released:
+            try:
+                self._reserve.take()
+            except OSError:
+                raise NoRoom from None
+            if self.full:
+                self._checkpoint()
+
+    def release_reserve(self, error: sqlite3.Error) -> bool:
+        """Give up the room that is kept back, if the disk is full and there is any; whether so."""
+        if self._reserve is None or not refusals.is_full(error):
+            return False
+        self.refuse_error(error)
+        with suppress(OSError):
+            self._reserve.release()
+        self._checkpoint()
+        return True
+
+    def _checkpoint(self) -> None:
+        """Move what is in the log into the database, as far as there is room: that leaves room in the log."""
+        with suppress(sqlite3.Error, OSError):
+            self._database().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            self.note_shrunk()
+
+    def note_shrunk(self) -> None:
+        """Note that the engine itself has made the database smaller. Raises OSError."""
+        if self._files is not None:
+            self._files.shrunk()
+
+
+class Reserve:
+    """A file beside the database that is as large as the room. released: the room is not kept back at present."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.with_name(f"{path.name}-reserve")
+        self.released = True
+
+    def take(self) -> None:
+        """Keep the room back. Raises OSError where there is none."""
+        file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            try:
+                os.posix_fallocate(file, 0, _BYTES)
+            except OSError:
+                os.truncate(file, 0)  # some file systems keep the part that there was room for
+                raise
+        finally:
+            os.close(file)
+        self.released = False
+
+    def release(self) -> None:
+        """Give the room up, for who writes next. Raises OSError."""
+        if not self.released:
+            os.truncate(self._path, 0)
+            self.released = True

@@ -1,0 +1,48 @@
+"""Reads of the SQLite engine's log. Functions raise StoreError."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from podless.store import keys
+from podless.store.sqlite import refusals
+from podless.store.sqlite.rows import COLUMNS, Row, verify_row
+
+# Which rows are the state is told by the index alone, and then only those are read. Bare columns beside max() come from
+# the row that has the maximum (documented by SQLite); a cross join keeps its order (documented as well).
+_STATE = f"""
+SELECT {", ".join(f"log.{name}" for name in COLUMNS.split(", "))} FROM (
+    SELECT key, sequence, max(revision) FROM log
+    WHERE key >= ? AND key < ? AND revision <= ? GROUP BY key ORDER BY key LIMIT ?
+) AS newest CROSS JOIN log ON log.sequence = newest.sequence
+"""
+_CHANGES = f"""
+SELECT {COLUMNS} FROM log WHERE sequence > ? AND revision > ? AND key >= ? AND key < ? ORDER BY sequence LIMIT ?
+"""
+_BEFORE = f"SELECT {COLUMNS} FROM log WHERE key = ? AND revision < ? ORDER BY revision DESC LIMIT 1"
+
+
+def read_state(database: sqlite3.Connection, prefix: str, revision: int, after: str = "", most: int = -1) -> list[Row]:
+    """Return the newest rows of keys at a revision, in key order, deletes included.
+
+    after, most: only of so many keys behind this one; -1 for all.
+    """
+    first = after + "\0" if after else prefix
+    return _read_rows(database, _STATE, (first, keys.prefix_end(prefix), revision, most))
+
+
+def read_changes(database: sqlite3.Connection, prefix: str, after: int, sequence: int, most: int = -1) -> list[Row]:
+    """Return rows later than a revision and than a sequence number; so many at the most, -1 for all."""
+    return _read_rows(database, _CHANGES, (sequence, after, prefix, keys.prefix_end(prefix), most))
+
+
+def read_before(database: sqlite3.Connection, key: str, revision: int) -> Row | None:
+    """Return the newest row of a key before a revision."""
+    return next(iter(_read_rows(database, _BEFORE, (key, revision))), None)
+
+
+def _read_rows(database: sqlite3.Connection, statement: str, arguments: tuple[object, ...]) -> list[Row]:
+    try:
+        return list(map(verify_row, database.execute(statement, arguments)))
+    except sqlite3.Error as error:
+        raise refusals.of_read(error) from None

@@ -1,0 +1,168 @@
+"""Reads of packed states. Functions raise sqlite3.Error, and Damaged for a row that is not what was written."""
+
+from __future__ import annotations
+
+import heapq
+import sqlite3
+import time
+import zlib
+from collections.abc import Collection, Generator
+
+from podless.store import keys
+from podless.store.contract import Damaged
+from podless.store.sqlite.keyframes import inflate
+from podless.store.sqlite.past import Resource
+from podless.store.sqlite.rows import Row, verify_row
+
+# where a change is: its sequence number, and in the past its name and revision; the name is 0 in the log
+Place = tuple[int, int, int]
+
+_SLICE = 0.005  # seconds after which reading yields
+_LOOKED = 1000  # of a resource's newest rows that are looked at for those of a namespace
+_NAMES = 500  # keys whose states are looked for in one go
+_SELECT = "SELECT names.key, value, offset, revision, created, sequence, at, author, audit, checksum, base, name"
+# a row's revision is not above its sequence number
+_OF_NAME = """
+SELECT sequence, name, revision FROM past WHERE name = ? AND revision < ? AND sequence < ? AND sequence > ?
+ORDER BY revision DESC LIMIT ?
+"""
+_NEWEST = """
+SELECT sequence, name, revision FROM past WHERE resource = ? AND sequence < ? AND sequence > ?
+ORDER BY sequence DESC LIMIT ?
+"""
+_NEWEST_WITHIN = f"""
+SELECT sequence, name, revision FROM ({_NEWEST}) JOIN names ON id = name WHERE key >= ? AND key < ?
+ORDER BY sequence DESC LIMIT ?
+"""
+
+
+def find_revision_at(database: sqlite3.Connection, resources: Collection[Resource], at: int) -> int:
+    """Return the newest packed revision that was written at or before a time, 0 for none. at: milliseconds."""
+    return max((_find_revision(database, one, at) for one in resources if one.rows), default=0)
+
+
+def _find_revision(database: sqlite3.Connection, resource: Resource, at: int) -> int:
+    statement = "SELECT sequence, revision, at FROM past WHERE resource = ? AND sequence <= ? "
+    statement += "ORDER BY sequence DESC LIMIT 1"
+    best, low, high = 0, 0, 1 << 62
+    while low < high:  # times never go back along the sequence
+        middle = (low + high + 1) // 2
+        row = database.execute(statement, (resource.number, middle)).fetchone()
+        if row is None:
+            low = middle
+        elif row[2] <= at:
+            best, low = row[1], middle
+        else:
+            high = row[0] - 1
+    return best
+
+
+def read_state(
+    database: sqlite3.Connection, prefix: str, revision: int, after: str = "", most: int = -1
+) -> tuple[list[Row], str, int]:
+    """Return packed rows that were the newest of their keys at a revision, for a few milliseconds.
+
+    after, most: only of so many keys behind this one. Returns also the last key that was looked at, "" if there are
+    no more, and how many keys were.
+    """
+    names = "SELECT id, key FROM names WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"
+    first = max(after + "\0", prefix) if after else prefix
+    many = min(most, _NAMES) if most >= 0 else _NAMES
+    looked = database.execute(names, (first, keys.prefix_end(prefix), many)).fetchall()
+    where, found = "past.name = ? AND revision <= ? ORDER BY revision DESC LIMIT 1", list[Row]()
+    end = time.perf_counter() + _SLICE
+    for number, (name, key) in enumerate(looked, 1):
+        found += _read_rows(database, where, name, revision)
+        if time.perf_counter() > end:
+            return found, key, number
+    return found, looked[-1][1] if len(looked) == many else "", len(looked)
+
+
+def find_places_of_key(database: sqlite3.Connection, key: str, before: int, after: int, most: int) -> list[Place]:
+    """Return where the newest rows of one key between two sequence numbers are, newest first."""
+    name = database.execute("SELECT id FROM names WHERE key = ?", (key,)).fetchone()
+    return _find_places_of_name(database, name[0], before, after, most) if name is not None else []
+
+
+def _find_places_of_name(database: sqlite3.Connection, name: int, before: int, after: int, most: int) -> list[Place]:
+    return database.execute(_OF_NAME, (name, before, before, after, most)).fetchall()
+
+
+def find_places(
+    database: sqlite3.Connection, resources: Collection[Resource], prefix: str, before: int, after: int, most: int
+) -> list[Place] | None:
+    """Return where the newest rows under a prefix between two sequence numbers are, newest first.
+
+    None for a namespace that few of its resource's newest rows are of: `merge_places` finds them.
+    """
+    resource = keys.prefix_of(prefix)
+    known = [one for one in resources if resource in ("", "/", one.prefix) and one.rows]
+    if prefix in (resource, "", "/"):
+        found = [row for one in known for row in database.execute(_NEWEST, (one.number, before, after, most))]
+        return sorted(found, reverse=True)[:most]
+    if not known:
+        return []
+    looked = (known[0].number, before, after, _LOOKED, prefix, keys.prefix_end(prefix), most)
+    found = database.execute(_NEWEST_WITHIN, looked).fetchall()
+    return found if len(found) == most else None
+
+
+def merge_places(
+    database: sqlite3.Connection, prefix: str, before: int, after: int, most: int
+) -> Generator[None, None, list[Place]]:
+    """Return what `find_places` returns, from the newest rows of each key; yields every few milliseconds."""
+    bounds = (prefix, keys.prefix_end(prefix))
+    heads, end = list[tuple[int, int, int]](), time.perf_counter() + _SLICE
+    for (name,) in database.execute("SELECT id FROM names WHERE key >= ? AND key < ?", bounds).fetchall():
+        heads += [(-row[0], name, row[2]) for row in _find_places_of_name(database, name, before, after, 1)]
+        if time.perf_counter() > end:
+            yield
+            end = time.perf_counter() + _SLICE
+    heapq.heapify(heads)
+    found: list[Place] = []
+    while heads and len(found) < most:
+        sequence, name, revision = heads[0]
+        found.append((-sequence, name, revision))
+        for row in _find_places_of_name(database, name, -sequence, after, 1):
+            heapq.heapreplace(heads, (-row[0], name, row[2]))
+            break
+        else:
+            heapq.heappop(heads)
+    return found
+
+
+def read_row_at(database: sqlite3.Connection, name: int, revision: int) -> Row:
+    """Return one row, with its value whole."""
+    return _read_rows(database, "past.name = ? AND revision = ?", name, revision)[0]
+
+
+def _read_rows(database: sqlite3.Connection, where: str, *arguments: object) -> list[Row]:
+    statement = f"{_SELECT} FROM past JOIN names ON names.id = past.name WHERE {where}"
+    rows = []
+    frames: dict[tuple[int, int], bytes] = {}
+    for *row, base, name in database.execute(statement, arguments).fetchall():
+        if row[1] is not None:
+            try:
+                row[1] = _inflate_value(database, name, row[3], base, row[1], frames)
+            except (zlib.error, TypeError):
+                raise Damaged(f"the database is damaged: {row[0]!r} at revision {row[3]} in the past") from None
+        rows.append(verify_row(tuple(row)))
+    return rows
+
+
+def _inflate_value(
+    database: sqlite3.Connection,
+    name: int,
+    revision: int,
+    base: int,
+    value: bytes,
+    frames: dict[tuple[int, int], bytes],
+) -> bytes:
+    if not base:
+        return frames.setdefault((name, revision), inflate(value))
+    frame = frames.get((name, base))
+    if frame is None:
+        statement = "SELECT value FROM past WHERE name = ? AND revision = ?"
+        row = database.execute(statement, (name, base)).fetchone()
+        frame = frames[name, base] = inflate(row[0] if row is not None else b"")
+    return inflate(value, frame)

@@ -1,0 +1,129 @@
+"""The window of the SQLite engine's log: how far back it has whole states, and the work that moves its start."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
+
+from podless.store.contract import StoreError
+from podless.store.history import History, HistoryClock, Keep
+from podless.store.sqlite import refusals, upkeep
+from podless.store.sqlite.disk import Disk
+from podless.store.sqlite.past import Past
+
+_TEND = 10.0  # seconds between two looks at what a quiet store needs
+_REST = 4.0  # background work rests so many times as long as a step took
+_PACE = 500  # revisions that are forgotten in one step on a full disk
+
+
+class Window:
+    """Moves the start of the window beside other work, and gives the space back that this frees.
+
+    compacted: the newest compacted revision. newest: returns the newest revision. database: returns the open database,
+    or raises StoreError.
+    """
+
+    def __init__(
+        self,
+        keep: Keep,
+        past: Past,
+        disk: Disk,
+        database: Callable[[], sqlite3.Connection],
+        newest: Callable[[], int],
+    ) -> None:
+        self.compacted = 0
+        self.history = History(keep)
+        self.clock = HistoryClock()
+        self._past = past
+        self._disk = disk
+        self._database = database
+        self._newest = newest
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._busy = False  # background work has a step to go
+        self._held = 0  # readers of one state over time, for whom history is kept
+
+    def start(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Look after the window from now on."""
+        self._loop = loop
+        self._timer = loop.call_later(_TEND, self._tend)
+
+    def stop(self) -> None:
+        """Look after the window no more."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._loop = None
+
+    def hold(self) -> Callable[[], None]:
+        """Have no history forgotten until what this returns is called."""
+        self._held += 1
+        return self._let_go
+
+    def _let_go(self) -> None:
+        self._held -= 1
+
+    def add(self, revision: int, replaced: int, at: int) -> None:
+        """Note writes up to a revision, and the bytes that they replaced. at: milliseconds since 1970."""
+        self.history.add(revision, replaced, at // 1000)
+
+    def move(self, revision: int) -> None:
+        """Forget what was replaced or deleted at or before a revision. Raises StoreError."""
+        if revision <= self.compacted:
+            return
+        try:
+            upkeep.forget_history(self._database(), self.compacted, revision, self._past, full=self._disk.full)
+        except sqlite3.Error as error:
+            raise refusals.of_write(error) from None
+        self.compacted = revision
+        self.history.forget(revision)
+
+    def work_if_due(self) -> None:
+        """Begin to forget history if there is more than is wanted."""
+        if self.history.due(self.clock.newest // 1000):
+            self.work()
+
+    def work(self) -> None:
+        """Forget history and give space back, a step now and others later."""
+        if not self._busy and self._loop is not None:
+            self._busy = True
+            self._loop.call_soon(self._step)
+
+    def _tend(self) -> None:
+        """Do what must be done also while nobody writes."""
+        assert self._loop is not None
+        self._timer = self._loop.call_later(_TEND, self._tend)
+        with suppress(StoreError):
+            self._disk.check_files()
+            self.work()
+
+    def _step(self) -> None:
+        self._busy = False
+        if self._loop is None or self._held:
+            return
+        began = self._loop.time()
+        try:
+            if not self._take_step(self._database()):
+                return
+        except (StoreError, sqlite3.Error, OSError):
+            return  # history is kept longer than need be; writes say so themselves when the disk is full
+        self._busy = True
+        self._loop.call_later((self._loop.time() - began) * _REST, self._step)
+
+    def _take_step(self, database: sqlite3.Connection) -> bool:
+        """Return whether there may be more to do. Raises StoreError, sqlite3.Error, OSError."""
+        now, full = self.clock.now(), self._disk.full
+        # on a full disk history goes first
+        due = min(self._newest(), self.compacted + _PACE) if full else self.history.due(now // 1000)
+        if full and upkeep.forget_past(database, self._past, now, full=True):
+            return True
+        if due > self.compacted:
+            self.move(due)
+            return True
+        if upkeep.forget_past(database, self._past, now):
+            return True
+        more = upkeep.give_back(database, most=full)
+        if more or full:
+            self._disk.note_shrunk()
+        return more
