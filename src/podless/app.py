@@ -358,9 +358,13 @@ class App:
         faults, log = self.faults, self.settings.verbose
         read_only = self.settings.read_only
         if self.settings.console:
+            from podless.auth.issuer import Issuer
+            from podless.http.codelogin import CodeLogin
             from podless.http.console import Console
 
-            self._console = Console(lambda: cluster.token)
+            provider = self.settings.oidc
+            login = CodeLogin(Issuer(provider) if provider is not None else None)
+            self._console = Console(lambda: cluster.token, login)
         passed = list_filters(
             api,
             self.settings.limits,

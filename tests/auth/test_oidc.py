@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import http.server
-import json
-import ssl
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,59 +14,10 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from podless import Server
 from podless.app import StartError
 from podless.auth.access import OIDC, BadAccess
-from podless.http.tls import Certificates
+from tests.auth.provider import Provider
 from tests.conftest import Client
 
 WHO = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
-
-
-class Provider:
-    """Serves discovery and keys, and signs. fetched: how often the keys were asked for."""
-
-    def __init__(self, folder: Path) -> None:
-        self.keys: dict[str, rsa.RSAPrivateKey] = {}
-        self.fetched = 0
-        self.documents: dict[str, Any] = {}
-        certificates = Certificates(folder)
-        certificates.ensure([])
-        self.authority = certificates.authority
-        provider = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                found = provider.answer(self.path)
-                self.send_response(404 if found is None else 200)
-                self.end_headers()
-                self.wfile.write(json.dumps(found).encode())
-
-            def log_message(self, *args: Any) -> None:
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(folder / "server.crt", folder / "server.key")
-        self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
-        self.issuer = f"https://127.0.0.1:{self.server.server_address[1]}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def answer(self, path: str) -> Any:
-        if path == "/.well-known/openid-configuration":
-            return {"issuer": self.issuer, "jwks_uri": f"{self.issuer}/keys"}
-        if path == "/keys":
-            self.fetched += 1
-            return {"keys": [self.shown(name) for name in self.keys]}
-        return None
-
-    def shown(self, name: str) -> dict[str, Any]:
-        public = self.keys[name].public_key()
-        return {**jwt.algorithms.RSAAlgorithm.to_jwk(public, as_dict=True), "kid": name, "use": "sig", "alg": "RS256"}
-
-    def sign(self, kid: str = "one", **claims: Any) -> str:
-        if kid not in self.keys:
-            self.keys[kid] = rsa.generate_private_key(65537, 2048)
-        whole = {"iss": self.issuer, "aud": "podless", "sub": "u-1", "exp": int(time.time()) + 60} | claims
-        given = {name: value for name, value in whole.items() if value is not None}
-        return jwt.encode(given, self.keys[kid], "RS256", headers={"kid": kid})
 
 
 @pytest.fixture(scope="module")

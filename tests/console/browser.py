@@ -19,13 +19,18 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 PATIENCE = float(os.environ.get("PATIENCE", "30"))  # seconds: machines are shared
+_CERTIFICATES = "profile.managed_auto_select_certificate_for_urls"  # the policy AutoSelectCertificateForUrls
 T = TypeVar("T")
 
 
 class Browser:
-    """One page of a browser."""
+    """One page of a browser.
 
-    def __init__(self, width: int = 1360, height: int = 860, *, scale: float = 1) -> None:
+    home: the user's folder, where the browser looks for client certificates. It shows one to each server on this
+    machine that asks.
+    """
+
+    def __init__(self, width: int = 1360, height: int = 860, *, scale: float = 1, home: Path | None = None) -> None:
         options = Options()
         options.binary_location = str(CHROMIUM)
         for flag in ("headless=new", "no-sandbox", "ignore-certificate-errors", "disable-dev-shm-usage", "disable-gpu"):
@@ -33,7 +38,13 @@ class Browser:
         options.add_argument(f"--window-size={width},{height}")
         options.add_argument(f"--force-device-scale-factor={scale}")
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.driver = webdriver.Chrome(options, Service(str(DRIVER)))
+        environment = {**os.environ}
+        if home is not None:
+            environment["HOME"] = str(home)
+            options.add_experimental_option(
+                "prefs", {_CERTIFICATES: ['{"pattern": "https://127.0.0.1", "filter": {}}']}
+            )
+        self.driver = webdriver.Chrome(options, Service(str(DRIVER), env=environment))
         self.resize(width, height)
 
     def resize(self, width: int, height: int) -> None:

@@ -1,6 +1,7 @@
-/** The login: a token, the client certificate that the browser shows, or a one-time link. */
+/** The login: an OpenID Connect provider, a token, the client certificate of the browser, or a one-time link. */
 import { useEffect, useState } from "preact/hooks";
-import { continueWithCertificate, logIn, logOut, notice } from "../state/session";
+import { findProvider, leaveForProvider, redeemReturn, returned } from "../state/oidc";
+import { continueWithCertificate, logIn, logOut, left, notice } from "../state/session";
 import { replaceRoute, route } from "../state/route";
 import { Logo } from "../ui/Icon";
 import { Button, Loading } from "../ui/parts";
@@ -25,6 +26,7 @@ export function Login() {
   const [given, setGiven] = useState("");
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
+  const [provider, setProvider] = useState("");
   const code = route.value.page === "link" ? (route.value.parts[0] ?? "") : "";
 
   useEffect(() => {
@@ -40,12 +42,24 @@ export function Login() {
       .finally(() => setBusy(false));
   }, [code]);
 
-  const attempt = async (text: string, then: () => void): Promise<void> => {
+  useEffect(() => {
+    findProvider().then(setProvider, () => undefined);
+    const given = returned.value;
+    if (given === null) return;
+    returned.value = null;
+    void attempt(async () => {
+      const { token, hash } = await redeemReturn(given);
+      await check(token);
+      replaceRoute(hash === "" ? "#/" : hash);
+      logIn(token);
+    });
+  }, []);
+
+  const attempt = async (what: () => Promise<void>): Promise<void> => {
     setBusy(true);
     setProblem("");
     try {
-      await check(text);
-      then();
+      await what();
     } catch (error) {
       setProblem((error as Error).message);
     } finally {
@@ -59,7 +73,10 @@ export function Login() {
         class="login-card"
         onSubmit={(event) => {
           event.preventDefault();
-          void attempt(given.trim(), () => logIn(given.trim()));
+          void attempt(async () => {
+            await check(given.trim());
+            logIn(given.trim());
+          });
         }}
       >
         <Logo size={52} />
@@ -70,11 +87,19 @@ export function Login() {
             {why}
           </p>
         )}
+        {provider !== "" && (
+          <>
+            <Button kind="primary" disabled={busy} onClick={() => void attempt(() => leaveForProvider(left.value))}>
+              Log in with {new URL(provider).host}
+            </Button>
+            <p class="or">or</p>
+          </>
+        )}
         <label class="stacked">
           <span>Bearer token</span>
           <input type="password" autoComplete="off" autoFocus value={given} onInput={(event) => setGiven(event.currentTarget.value)} />
         </label>
-        <Button submit kind="primary" disabled={busy || given.trim() === ""}>
+        <Button submit kind={provider === "" ? "primary" : undefined} disabled={busy || given.trim() === ""}>
           Log in
         </Button>
         <p class="or">or</p>
@@ -82,7 +107,10 @@ export function Login() {
           disabled={busy}
           onClick={() => {
             logOut();
-            void attempt("", continueWithCertificate);
+            void attempt(async () => {
+              await check("");
+              continueWithCertificate();
+            });
           }}
         >
           Continue with a client certificate

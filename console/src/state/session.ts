@@ -7,6 +7,8 @@ const CERTIFICATE = "podless.certificate";
 export const token = signal<string>(sessionStorage.getItem(KEY) ?? "");
 export const byCertificate = signal<boolean>(sessionStorage.getItem(CERTIFICATE) === "yes");
 export const notice = signal<string>("");
+/** Whether the user logged out in this page: a provider then has to ask who logs in. */
+export const left = signal<boolean>(false);
 
 export function logIn(given: string): void {
   sessionStorage.setItem(KEY, given);
@@ -26,4 +28,10 @@ export function logOut(why = ""): void {
   token.value = "";
   byCertificate.value = false;
   notice.value = why;
+}
+
+/** Log out on the user's own wish. */
+export function leave(): void {
+  left.value = true;
+  logOut();
 }

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { loadKinds, loadNamespaces } from "../api/discovery";
 import { get, reachable } from "../api/http";
 import { nextTheme, sidebarOpen, theme } from "../state/preferences";
-import { logOut } from "../state/session";
+import { leave } from "../state/session";
 import { Icon, Logo } from "./Icon";
 import { Palette } from "./Palette";
 import { Button } from "./parts";
@@ -82,7 +82,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           </span>
         )}
         <Button icon={look === "light" ? "sun" : look === "dark" ? "moon" : "system"} kind="plain" label={`Colours: ${look}`} onClick={nextTheme} />
-        <Button icon="logout" kind="plain" label="Log out" onClick={() => logOut()} />
+        <Button icon="logout" kind="plain" label="Log out" onClick={leave} />
       </header>
       <Sidebar />
       {sidebarOpen.value && <div class="shade" onClick={() => (sidebarOpen.value = false)} />}

@@ -9,34 +9,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import ssl
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
-from podless.auth.access import OIDC, BadAccess
+from podless.auth.access import OIDC
 from podless.auth.certificates import CREDENTIAL
+from podless.auth.issuer import Issuer, ProviderUnreachable
 from podless.auth.user import AUTHENTICATED, User
 from podless.auth.verdict import TokenVerdict
-from podless.codec import serializer
 from podless.runtime import clock
 
 if TYPE_CHECKING:
-    import aiohttp
     import jwt
 
 log = logging.getLogger("podless")
 
 _NOBODY = TokenVerdict(None)
 _AGAIN = 10.0  # seconds between two fetches
-_TIME = 10.0  # seconds that a fetch may take
-_LARGEST = 1 << 20  # bytes of a document
-_PATH = "/.well-known/openid-configuration"
-
-
-class ProviderUnreachable(Exception):
-    """The provider's keys cannot be had; the text says why."""
 
 
 class Provider:
@@ -48,10 +38,7 @@ class Provider:
     def __init__(self, settings: OIDC, audience: str) -> None:
         self._settings = settings
         self._audience = audience
-        try:
-            self._context = ssl.create_default_context(cafile=settings.ca_file)
-        except (ssl.SSLError, OSError) as error:
-            raise BadAccess(f"{settings.ca_file}: not a certificate file ({error})") from None
+        self._issuer = Issuer(settings)
         self._keys: list[jwt.PyJWK] = []
         self._fetched = -_AGAIN
         self._lock = asyncio.Lock()
@@ -116,19 +103,12 @@ class Provider:
         return [key for key in self._keys if identity is None or key.key_id == identity]
 
     async def _fetch(self) -> list[jwt.PyJWK]:
-        import aiohttp
         import jwt
 
+        keys = await self._issuer.read_keys()
         try:
-            connector = aiohttp.TCPConnector(ssl=self._context)
-            timeout = aiohttp.ClientTimeout(total=_TIME)
-            async with aiohttp.ClientSession(connector=connector, timeout=timeout) as session:
-                document = await _read(session, self._settings.issuer.rstrip("/") + _PATH)
-                if document.get("issuer") != self._settings.issuer:
-                    raise ProviderUnreachable(f"it says that it is {document.get('issuer')!r}")
-                keys = await _read(session, str(document.get("jwks_uri")))
             return [key for key in jwt.PyJWKSet.from_dict(keys).keys if key.public_key_use in (None, "sig")]
-        except (aiohttp.ClientError, TimeoutError, OSError, jwt.PyJWTError, ValueError) as error:
+        except (jwt.PyJWTError, ValueError) as error:
             raise ProviderUnreachable(str(error) or type(error).__name__) from None
 
     def _user(self, claims: dict[str, Any]) -> User | None:
@@ -149,21 +129,3 @@ class Provider:
         named = [f"{settings.groups_prefix}{group}" for group in groups if group]
         more = () if AUTHENTICATED in named else (AUTHENTICATED,)
         return User(f"{settings.prefix}{name}", "", (*named, *more), told)
-
-
-async def _read(session: aiohttp.ClientSession, url: str) -> dict[str, Any]:
-    """A JSON object from the provider. Raises ProviderUnreachable, ValueError, aiohttp.ClientError."""
-    if urlsplit(url).scheme != "https":
-        raise ProviderUnreachable(f"{url} is not an https URL")
-    async with session.get(url, allow_redirects=False) as answer:
-        if answer.status != 200:
-            raise ProviderUnreachable(f"{url} answers {answer.status}")
-        body = bytearray()
-        async for piece in answer.content.iter_chunked(1 << 16):
-            body += piece
-            if len(body) > _LARGEST:
-                raise ProviderUnreachable(f"{url} answers more than {_LARGEST} bytes")
-    document = serializer.decode_json(bytes(body))
-    if not isinstance(document, dict):
-        raise ProviderUnreachable(f"{url} answers no JSON object")
-    return document

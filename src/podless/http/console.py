@@ -14,6 +14,8 @@ import orjson
 
 from podless.console.assets import Asset, list_assets, pack_bytes
 from podless.console.links import Links
+from podless.http import codelogin
+from podless.http.codelogin import CodeLogin
 from podless.http.message import JSON, TEXT, Answer, Handler, Pending, Request, Response
 
 PLACE = "/console"
@@ -33,17 +35,21 @@ _SAFE = [
 _FOREVER = ("Cache-Control", "public, max-age=31536000, immutable")
 _ANEW = ("Cache-Control", "no-cache")
 _NEVER = ("Cache-Control", "no-store")
-_LONGEST = 1 << 10  # bytes of a request for a link's token
+_LONGEST = 1 << 13  # bytes of a code and what belongs to it
 _NOWHERE = "page not found\n"
 _FOREIGN = "requests of other sites are rejected\n"
 
 
 class Console:
-    """The console of one server. token: returns the administrator's, which a one-time link gives."""
+    """The console of one server. token: returns the administrator's, which a one-time link gives.
 
-    def __init__(self, token: Callable[[], str]) -> None:
+    login: exchanges the codes of an OpenID Connect provider.
+    """
+
+    def __init__(self, token: Callable[[], str], login: CodeLogin) -> None:
         self.links = Links()
         self._token = token
+        self._login = login
         self._assets = list_assets()
         self._packed: dict[Path, bytes] = {}
 
@@ -63,12 +69,16 @@ class Console:
     def _answer(self, request: Request) -> Answer | Pending:
         if is_foreign(request.headers):
             return _refuse(403, "")
-        if request.path == LINK:
+        if request.path in (LINK, codelogin.TOKEN):
             return self._exchange(request) if request.method == "POST" else _refuse(405, "", ("Allow", "POST"))
         if request.method not in ("GET", "HEAD"):
             return _refuse(405, "", ("Allow", "GET, HEAD"))
         if request.path == PLACE:
             return _refuse(308, "", ("Location", f"{PLACE}/"))
+        if request.path == codelogin.PROVIDER:
+            return _tell(*self._login.describe())
+        if request.path == codelogin.BEGIN:
+            return self._begin()
         found = self._assets.get(request.path[len(PLACE) + 1 :])
         return self._send(request, found) if found is not None else _refuse(404, _NOWHERE)
 
@@ -83,8 +93,11 @@ class Console:
             packed = self._packed[asset.file] = await asyncio.to_thread(pack_bytes, asset.body)  # up to 50 ms
         return Response(200, [packed], asset.media, [*headers, ("Content-Encoding", "gzip")])
 
+    async def _begin(self) -> Answer:
+        return _tell(*await self._login.begin())
+
     async def _exchange(self, request: Request) -> Answer:
-        """The administrator's token for a one-time code. Raises BadRequest for a body that ends early."""
+        """The token for a code: of a one-time link, or of a provider. Raises BadRequest for a body that ends early."""
         if "origin" not in request.headers:
             return _refuse(403, "")
         if not 0 <= request.length <= _LONGEST:
@@ -93,11 +106,12 @@ class Console:
             told = orjson.loads(await request.read())
         except orjson.JSONDecodeError:
             return _refuse(400, "the body is no JSON\n")
+        if request.path == codelogin.TOKEN:
+            return _tell(*await self._login.redeem(request, told))
         code = told.get("code") if isinstance(told, dict) else None
         if not isinstance(code, str) or not self.links.take(code):
             return _refuse(403, "the link is unknown, used or expired\n")
-        body = orjson.dumps({"token": self._token()})
-        return Response(200, [body], JSON, [*_SAFE, _NEVER])
+        return _tell(200, {"token": self._token()})
 
 
 def is_foreign(headers: Mapping[str, str]) -> bool:
@@ -111,3 +125,7 @@ def is_foreign(headers: Mapping[str, str]) -> bool:
 
 def _refuse(code: int, text: str, *headers: tuple[str, str]) -> Response:
     return Response(code, [text.encode()] if text else (), TEXT, [*_SAFE, _NEVER, *headers])
+
+
+def _tell(code: int, told: Mapping[str, str]) -> Response:
+    return Response(code, [orjson.dumps(told)], JSON, [*_SAFE, _NEVER])

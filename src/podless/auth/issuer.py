@@ -1,0 +1,110 @@
+"""HTTPS requests to an OpenID Connect provider: its discovery document, its keys, and codes that it turns into tokens.
+
+Source: OpenID Connect Discovery 1.0; RFC 6749, section 4.1.3; RFC 7636.
+"""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from podless.auth.access import OIDC, BadAccess
+from podless.codec import serializer
+
+if TYPE_CHECKING:
+    import aiohttp
+
+_TIME = 10.0  # seconds that a request may take
+_LARGEST = 1 << 20  # bytes of a document
+_LONGEST = 200  # characters of an error text that are shown
+_PATH = "/.well-known/openid-configuration"
+
+
+class ProviderUnreachable(Exception):
+    """A request to the provider failed; the text says why."""
+
+
+class CodeRejected(Exception):
+    """The provider rejects an authorization code; the text is the provider's."""
+
+
+class Issuer:
+    """Sends requests to one provider. Raises BadAccess for an unusable file of CAs."""
+
+    def __init__(self, settings: OIDC) -> None:
+        self.settings = settings
+        try:
+            self._context = ssl.create_default_context(cafile=settings.ca_file)
+        except (ssl.SSLError, OSError) as error:
+            raise BadAccess(f"{settings.ca_file}: not a certificate file ({error})") from None
+
+    async def discover(self) -> dict[str, Any]:
+        """Return the discovery document. Raises ProviderUnreachable."""
+        issuer = self.settings.issuer
+        _, document = await self._ask(issuer.rstrip("/") + _PATH)
+        if document.get("issuer") != issuer:
+            raise ProviderUnreachable(f"it says that it is {document.get('issuer')!r}")
+        return document
+
+    async def read_keys(self) -> dict[str, Any]:
+        """Return the key set. Raises ProviderUnreachable."""
+        document = await self.discover()
+        return (await self._ask(str(document.get("jwks_uri"))))[1]
+
+    async def redeem_code(self, endpoint: str, code: str, verifier: str, redirect: str) -> str:
+        """Return the ID token for an authorization code. Raises CodeRejected, ProviderUnreachable."""
+        form = {
+            "grant_type": "authorization_code",
+            "client_id": self.settings.client_id,
+            "code": code,
+            "code_verifier": verifier,
+            "redirect_uri": redirect,
+        }
+        status, answer = await self._ask(endpoint, form)
+        if status != 200:
+            told = [answer.get(name) for name in ("error", "error_description")]
+            raise CodeRejected(": ".join(text for text in told if isinstance(text, str))[:_LONGEST])
+        token = answer.get("id_token")
+        if not isinstance(token, str) or not token.isascii():
+            raise ProviderUnreachable(f"{endpoint} answers no ID token")
+        return token
+
+    async def _ask(self, url: str, form: Mapping[str, str] | None = None) -> tuple[int, dict[str, Any]]:
+        """Get a JSON object, or post a form for one. Raises ProviderUnreachable.
+
+        Only the answer to a form may have another status than 200: 400 or 401 with a JSON object.
+        """
+        import aiohttp
+
+        if urlsplit(url).scheme != "https":
+            raise ProviderUnreachable(f"{url} is not an https URL")
+        method, good = ("GET", (200,)) if form is None else ("POST", (200, 400, 401))
+        connector = aiohttp.TCPConnector(ssl=self._context)
+        timeout = aiohttp.ClientTimeout(total=_TIME)
+        try:
+            async with (
+                aiohttp.ClientSession(connector=connector, timeout=timeout) as session,
+                session.request(
+                    method, url, data=form, headers={"Accept": "application/json"}, allow_redirects=False
+                ) as answer,
+            ):
+                if answer.status not in good:
+                    raise ProviderUnreachable(f"{url} answers {answer.status}")
+                return answer.status, await _read_object(answer, url)
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
+            raise ProviderUnreachable(str(error) or type(error).__name__) from None
+
+
+async def _read_object(answer: aiohttp.ClientResponse, url: str) -> dict[str, Any]:
+    """Read a JSON object. Raises ProviderUnreachable, ValueError, aiohttp.ClientError."""
+    body = bytearray()
+    async for piece in answer.content.iter_chunked(1 << 16):
+        body += piece
+        if len(body) > _LARGEST:
+            raise ProviderUnreachable(f"{url} answers more than {_LARGEST} bytes")
+    document = serializer.decode_json(bytes(body))
+    if not isinstance(document, dict):
+        raise ProviderUnreachable(f"{url} answers no JSON object")
+    return document
