@@ -153,8 +153,12 @@ async def test_a_forgotten_state_is_gone_and_a_future_one_is_not_there() -> None
         for number in range(40):
             await ask_app(app, "PUT", f"{path}/one", config_map("one", n=str(number)))
         at = {"resourceVersionMatch": "Exact"}
-        with pytest.raises(RemoteGone):
+        with pytest.raises(
+            RemoteGone, match=r"oldest one in the history is revision \d+ \(20.*Z\). --history keeps more"
+        ):
             await ask_app(app, "GET", f"{path}/one", resourceVersion=first["metadata"]["resourceVersion"], **at)
+        with pytest.raises(RemoteGone, match=r"revision \d+ \(20"):
+            await ask_app(app, "GET", f"{path}/one", at="2020-01-01T00:00:00Z")
         with pytest.raises(Refused) as refused:
             await ask_app(app, "GET", f"{path}/one", resourceVersion="999999999", **at)
         assert refused.value.code == 504

@@ -28,7 +28,7 @@ async def test_each_step_is_measured_and_the_result_is_the_same(caplog: pytest.L
         assert await asyncio.get_running_loop().create_task(watchdog.steps(work(), about)) == 5
     assert watchdog.counts == {("request", "list"): 4}
     assert watchdog.worst <= watchdog.seconds["request", "list"]
-    assert caplog.messages[0].startswith('request list "GET /x" of alice held the loop for ')
+    assert caplog.messages[0].startswith('loop: request list "GET /x" of alice held the loop for ')
 
 
 async def test_short_steps_are_not_told() -> None:

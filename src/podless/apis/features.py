@@ -23,7 +23,7 @@ from podless.runtime.release import Release, covers
 OLDEST, RECORDED, LATEST = 30, 36, 37
 NAMES: Final = tuple(f"1.{minor}" for minor in range(OLDEST, LATEST + 1))
 DEFAULT: Final = f"1.{RECORDED}"
-UNRECORDED: Final = f"answers of {NAMES[-1]} are not recorded yet"  # for help
+UNRECORDED: Final = f"{NAMES[-1]} is a preview: not compared with a real server yet"  # for help
 SPANS: Final = "1.31,1.33, 1.31-1.33 or 1.31-"  # the forms that choose_all takes, for help
 
 

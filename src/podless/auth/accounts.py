@@ -184,7 +184,7 @@ class Accounts:
         try:
             claims = self._verified(token, audiences)
         except BadKey as error:
-            log.error("%s", error)
+            log.error("serviceaccounts: a token was not verified: %s", error)
             claims = None
         if claims is None:
             return _NOBODY

@@ -24,8 +24,8 @@ def add(commands: Any) -> None:
         "apply",
         help="carry out a plan",
         description="Carry out a plan that `podless plan --out FILE` has written, on the same API and as it was "
-        "planned: each object is written only if it is still in the state that the plan has read. Interrupted and run "
-        "again, it goes on. Exit status: 0 if all is done, 1 if something was refused.",
+        "planned: each object is written only if it is still in the state that the plan has read. If it is "
+        "interrupted, run it again: it continues. Exit status: 0 if all is done, 1 if something was refused.",
     )
     parser.add_argument("file", metavar="FILE", type=Path, help="the plan")
     access.add_options(parser)
@@ -55,6 +55,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _apply(options: argparse.Namespace) -> Carried:
+    options.file.stat()  # so that a missing plan is reported before a missing kubeconfig
     reached = access.read_access(options)
     async with RemoteCluster(reached, f"podless-apply/{__version__}") as cluster:
         return await carry_out(options.file, cluster, reached.url, print)

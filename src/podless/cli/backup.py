@@ -41,7 +41,10 @@ def add(commands: Any) -> None:
     parser.add_argument("file", metavar="FILE", type=Path, help="file to write the backup to")
     engine.add_options(parser)
     parser.add_argument(
-        "--at", metavar="REVISION|TIME", default="", help="the state at a revision or a time, as the history log has it"
+        "--at",
+        metavar="REVISION|TIME",
+        default="",
+        help="back up an earlier state from the history: a resourceVersion, a duration before now (1h) or RFC 3339",
     )
     parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="kubeconfig for a server elsewhere")
     parser.set_defaults(run=run)
@@ -53,8 +56,11 @@ def run(options: argparse.Namespace) -> int:
     try:
         asyncio.run(_run(options, new))
         new.replace(options.file)
-    except Compacted:
-        print(f"podless: the history no longer has the state at {options.at}", file=sys.stderr)
+    except Compacted as error:
+        print(
+            f"podless: the history has no state at {options.at}: the oldest one is revision {error.revision}",
+            file=sys.stderr,
+        )
         return 1
     except (configs.BadKubeconfig, RemoteError, StartError, StoreError, ValueError) as error:
         print(f"podless: {error}", file=sys.stderr)

@@ -14,10 +14,11 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "crd",
-        help="make a CustomResourceDefinition of Python classes",
+        help="make a CustomResourceDefinition from Python classes",
         description=(
-            "Make a CustomResourceDefinition of dataclasses or pydantic models with the decorator podless.models.kind, "
-            "one class for each version, and print it as YAML. The current folder can be imported from."
+            "Make a CustomResourceDefinition from dataclasses or pydantic models with the decorator "
+            "podless.models.kind, one class for each version, and print it as YAML. Modules in the current folder are "
+            "found."
         ),
     )
     parser.add_argument("classes", metavar="MODULE:CLASS", nargs="+", help="such as widgets.v1:Widget")

@@ -20,7 +20,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data", metavar="DIR", type=Path, default=Path("podless-data"), help="data folder of the server"
     )
-    parser.add_argument("--store", choices=STORES, default=STORES[0], help="etcd: the cluster of the options below")
+    parser.add_argument(
+        "--store", choices=STORES, default=STORES[0], help="where the data is: the database in --data, or etcd"
+    )
     declared.add_section(parser.add_argument_group("etcd", "as for podless serve"), Etcd, "etcd.")
 
 

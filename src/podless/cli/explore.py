@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from podless.cli import options
+from podless.runtime.files import describe_fault
 from podless.runtime.option import StartError
 
 if TYPE_CHECKING:
@@ -72,7 +73,10 @@ def run(given: argparse.Namespace) -> int:
         if given.replay is not None:
             given.replay = read_replay(Path(given.replay).read_bytes())
         report = asyncio.run(_explore(given, _read_setup(given)))
-    except (StartError, BadScenario, BadSchedule, Refused, LookupError, OSError, ValueError) as error:
+    except OSError as error:
+        print(f"podless explore: {describe_fault(error)}", file=sys.stderr)
+        return 2
+    except (StartError, BadScenario, BadSchedule, Refused, LookupError, ValueError) as error:
         print(f"podless explore: {error}", file=sys.stderr)
         return 2
     finally:

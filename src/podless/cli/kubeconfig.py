@@ -13,6 +13,7 @@ from urllib.parse import quote
 import orjson
 
 from podless.auth.kubeconfig import by_certificate, by_token, make_kubeconfig
+from podless.cli.options import DefaultsFormatter
 from podless.http.tls import BadCertificate, Certificates
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
@@ -33,7 +34,7 @@ def add(commands: Any) -> None:
         help="print a kubeconfig, for the administrator or for a new user",
         description="Print a kubeconfig. With --user it contains a new client certificate, signed with the server's "
         "own key. The server accepts it at once; RBAC decides what the user and groups may do.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        formatter_class=DefaultsFormatter,
     )
     parser.add_argument(
         "--data", metavar="DIR", type=Path, default=Path("podless-data"), help="data folder of the server"

@@ -15,11 +15,11 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
         "model",
-        help="make Python classes of CustomResourceDefinitions",
+        help="make Python classes from CustomResourceDefinitions",
         description=(
-            "Make Python modules of CustomResourceDefinitions: classes with types, defaults and documentation, whose "
-            "objects tell what a server would say of them (check). With --output each group and version gets a module, "
-            "GROUP/VERSION.py; without it the only one is printed."
+            "Make Python modules from CustomResourceDefinitions: classes with types, defaults and documentation. "
+            "Their method check returns the errors that a server would return. With --output, write a module for each "
+            "group and version, GROUP/VERSION.py. Without it, print the module if there is one only."
         ),
     )
     parser.add_argument("--style", choices=STYLES, default=STYLES[0], help="kind of classes (default: pydantic)")

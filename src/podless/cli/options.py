@@ -11,6 +11,16 @@ from podless.app import Settings
 from podless.runtime.option import Option, Section, StartError, declared_options
 
 
+class DefaultsFormatter(argparse.ArgumentDefaultsHelpFormatter):
+    """Adds the default to the help of each option that has one and does not mention it."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        told = (action.help or "").removesuffix(" (default: %(default)s)")  # which Python adds to flags before 3.13
+        if "default" in told.lower() or action.default in (None, "", False, [], argparse.SUPPRESS):
+            return told
+        return f"{told} (default: on)" if action.default is True else f"{told} (default: %(default)s)"
+
+
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add all options to a parser."""
     _add(parser, parser, Settings, "")

@@ -35,8 +35,10 @@ def settle_past(settings: Settings, at: str, folder: Path) -> Settings:
         raise StartError(
             f"{source}: another server uses this folder; run podless backup --at {at}, and restore that elsewhere"
         ) from None
-    except Compacted:
-        raise StartError(f"{source}: the history no longer has the state at {at}") from None
+    except Compacted as error:
+        raise StartError(
+            f"{source}: the history has no state at {at}: the oldest one is revision {error.revision}"
+        ) from None
     except ValueError as error:
         raise StartError(f"--at: {error}, or a revision") from None
     except StoreError as error:

@@ -46,7 +46,7 @@ def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser("plan", help="show what applying manifests would do", description=_DESCRIPTION)
     parser.add_argument("paths", metavar="PATH", nargs="+", help="file, folder or pattern; - for standard input")
-    start = parser.add_argument_group("where it starts", "a running API if nothing is given, as for kubectl")
+    start = parser.add_argument_group("starting state", "a running API if nothing is given, as for kubectl")
     start.add_argument(
         "--from",
         dest="dump",
@@ -82,7 +82,7 @@ def add(commands: Any) -> None:
         default=[],
         help="where webhooks behind a Service are (repeatable)",
     )
-    how = parser.add_argument_group("how it is applied")
+    how = parser.add_argument_group("how to apply")
     how.add_argument(
         "--mode", choices=MODES, default=MODES[0], help="how kubectl would write the objects (default: %(default)s)"
     )
@@ -120,7 +120,7 @@ def add(commands: Any) -> None:
         help="group of the user (repeatable)",
     )
     how.add_argument("--as-uid", dest="uid", metavar="UID", default="", help="UID of the user")
-    show = parser.add_argument_group("what it prints")
+    show = parser.add_argument_group("output")
     show.add_argument("--output", "-o", choices=FORMS, default=FORMS[0], help="output format (default: %(default)s)")
     show.add_argument("--details", action="store_true", help="also show each field that the server adds")
     show.add_argument("--watch", action="store_true", help="plan again whenever the files change")
@@ -224,8 +224,10 @@ async def _choose_source(options: argparse.Namespace, scratch: Path) -> Source:
 
         try:
             await save_state(database, options.at, scratch)
-        except Compacted:
-            raise CannotPlan(f"{options.dump}: the history no longer has the state at {options.at}") from None
+        except Compacted as error:
+            raise CannotPlan(
+                f"{options.dump}: the history has no state at {options.at}: the oldest one is revision {error.revision}"
+            ) from None
         except (StoreError, ValueError) as error:
             raise CannotPlan(str(error)) from None
         return Dump(str(scratch), f"{options.dump} at {options.at}" if options.at else options.dump)

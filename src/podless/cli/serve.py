@@ -28,7 +28,7 @@ def add(commands: Any) -> None:
         "serve",
         help="run the API server",
         description="Serve the Kubernetes API: CustomResourceDefinitions, their objects and namespaces.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        formatter_class=options.DefaultsFormatter,
     )
     options.add_options(parser)
     parser.add_argument(
@@ -94,7 +94,7 @@ def _reopen(app: App) -> None:
     try:
         app.reopen()
     except OSError as error:
-        logging.getLogger("podless").error("%s: %s", error.filename, error.strerror)
+        logging.getLogger("podless").error("audit: cannot open the log again: %s: %s", error.filename, error.strerror)
 
 
 def freeze_start() -> None:

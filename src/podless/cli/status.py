@@ -36,8 +36,12 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Show it. Returns 1, with one line on standard error, where there is no answer."""
+    given = options.kubeconfig or options.data / "kubeconfig"
+    if options.kubeconfig is None and not given.exists():
+        print(f"podless: {options.data}: no server was started on this folder", file=sys.stderr)
+        return 1
     try:
-        told = asyncio.run(_ask(configs.read_kubeconfig(options.kubeconfig or options.data / "kubeconfig")))
+        told = asyncio.run(_ask(configs.read_kubeconfig(given)))
     except (configs.BadKubeconfig, RemoteError) as error:
         print(f"podless: {error}", file=sys.stderr)
         return 1

@@ -135,9 +135,9 @@ class Leader:
                 async with asyncio.timeout(_ENDS):  # wait_for of Python 3.11 may take an end for an answer
                     await self._turn()
             except (StoreError, APIError, TimeoutError) as error:
-                log.warning("controllers: cannot renew the lease: %s", error or "no answer in time")
+                log.warning("controllers: the lease was not renewed, trying again: %s", error or "no answer in time")
             except Exception:
-                log.exception("controllers: cannot renew the lease")
+                log.exception("controllers: the lease was not renewed, trying again")
             failed = self._work is not None and self._work.done() and self._work.exception() is not None
             if self.leading and (failed or loop.time() > self._renewed + _ENDS):
                 log.warning("controllers: stopped: %s", "they cannot start" if failed else "the lease was not renewed")

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from podless.runtime import clock
 from podless.runtime.option import parse_duration
-from podless.store import Store, StoreError
+from podless.store import Compacted, Store, StoreError
 
 
 def parse_moment(text: str, now: float) -> int:
@@ -40,3 +40,10 @@ async def find_revision(store: Store, text: str) -> int:
     if store.changelog is None:
         raise StoreError("this store keeps no log of changes, so that only a revision can be named")
     return await store.changelog.revision_at(at)
+
+
+async def explain_forgotten(store: Store, error: Compacted) -> str:
+    """Return why a state cannot be read: the oldest one that the store has, and how to keep more."""
+    at = await store.changelog.time_of(error.revision) if store.changelog is not None else 0
+    since = f"revision {error.revision}" + (f" ({clock.format_time(at // 1000)})" if at else "")
+    return f"The requested state is too old: the oldest one in the history is {since}. --history keeps more."

@@ -15,6 +15,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import cast
 
 from podless.codec import serializer
@@ -23,6 +24,7 @@ from podless.hooks.worker import CANCEL, CONVERTED_MOST, FAILED, GIVEN, PARTS, T
 from podless.runtime.jsonobject import Object
 
 log = logging.getLogger("podless")
+_HERE = str(Path(__file__).parent)
 
 WORKERS_MOST = 4  # that run at once
 _THREADS_MOST = 8  # of this process, abandoned ones included
@@ -341,13 +343,13 @@ class Pool:
             peer.cancel(call.number)
             asyncio.get_running_loop().call_later(_CANCEL, self._insist, peer, call.number)
         else:
-            log.error("hooks: a worker is ended, for a hook did not answer within %g s", call.seconds)
+            log.error("hooks: ended a worker: a hook did not answer within its timeout of %g s", call.seconds)
             peer.end()
 
     def _insist(self, peer: _Peer, number: int) -> None:
         """A coroutine that was cancelled has not ended."""
         if number in peer.calls:
-            log.error("hooks: a worker is ended, for a coroutine did not end when it was cancelled")
+            log.error("hooks: ended a worker: a coroutine went on after it was cancelled")
             peer.end()
 
     @property
@@ -380,8 +382,10 @@ def _explain_load(shown: str, told: Object) -> str:
     """Why hooks could not be loaded."""
     if not told:
         return f"{shown}: the worker ended while it loaded the hooks"
-    place = f"{told['file']}:{told['line']}" if told.get("file") else shown
-    return f"{place}: {told['type']}: {told['why']}"
+    file = told.get("file") or ""
+    if not file or file.startswith(("<frozen ", _HERE)):  # raised before a line of the hooks ran
+        return f"{shown}: {told['why']}"
+    return f"{file}:{told['line']}: {told['type']}: {told['why']}"
 
 
 def _explain(told: Object) -> HookFailed:

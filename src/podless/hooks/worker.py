@@ -292,6 +292,7 @@ def load_hooks(sources: Sequence[str]) -> list[Hook]:
     for source in sources:
         path = Path(source)
         if path.suffix == ".py":
+            path.open("rb").close()  # raises for a missing file, without frames of importlib
             sys.path.insert(0, str(path.parent.absolute()))
             spec = importlib.util.spec_from_file_location(path.stem, path)
             if spec is None or spec.loader is None:

@@ -45,7 +45,7 @@ async def _whole(health: Health, request: Request, place: str) -> Response:
         lines.append(f"warn: some health checks cannot be excluded: no matches for {names}\n")
     told = "".join(lines)
     if failed:
-        log.warning("%s check failed: %s", place, "; ".join(failed))
+        log.warning("health: %s failed: %s", place, "; ".join(failed))
         return _text(500, f"{told}{place} check failed\n")
     return _text(200, f"{told}{place} check passed\n" if "verbose" in request.query else "ok")
 

@@ -14,7 +14,7 @@ from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.history.change import GROUP
 from podless.history.definition import make_history_kind
-from podless.history.moments import parse_moment
+from podless.history.moments import explain_forgotten, parse_moment
 from podless.history.reader import HistoryPage, HistoryReader, Scope
 from podless.http.message import Sink, Stream
 from podless.http.negotiate import AnswerForm
@@ -34,7 +34,6 @@ else:
     table = lazy.Late("podless.publish.table")
 
 _MOST = 5000  # changes of one answer, where the client sets no limit
-_TOO_OLD = "The requested state is too old: the server has forgotten it."
 _TOO_MANY = f"There are more than {_MOST} changes since; list them in pages instead."
 _NO_LOG = "this store keeps no log of changes"
 
@@ -131,8 +130,8 @@ class History:
             raise MethodNotAllowed(_NO_LOG)
         try:
             revision = await log.revision_at(at)
-        except Compacted:
-            raise Expired(_TOO_OLD) from None
+        except Compacted as error:
+            raise Expired(await explain_forgotten(self._api.store, error)) from None
         rest = {name: values for name, values in call.query.items() if name != "at"}
         call.query = {**rest, "resourceVersion": [str(revision)], "resourceVersionMatch": ["Exact"]}
 
@@ -147,8 +146,8 @@ class History:
             raise options.too_large(revision, self._api.cache.revision)
         try:
             records = await self._api.store.range_at(call.key, revision)
-        except Compacted:
-            raise Expired(_TOO_OLD) from None
+        except Compacted as error:
+            raise Expired(await explain_forgotten(self._api.store, error)) from None
         for record in records:
             if record.key == call.key:
                 return Single(self._api.collection(call.kind).entry(record))

@@ -34,4 +34,4 @@ def _log_request(request: Request, answer: Answer, began: float) -> None:
     took = (time.perf_counter() - began) * 1000
     # the query may hold what a client believes to be secret; a path cannot have line ends, but is quoted all the same
     what = f"{request.method} {request.path}{'?...' if request.query_text else ''}"
-    log.info("%s %d %.1fms %s", ascii(what)[1:-1], status, took, ascii(request.user.name)[1:-1])
+    log.info("http: %s %d %.1fms %s", ascii(what)[1:-1], status, took, ascii(request.user.name)[1:-1])

@@ -122,7 +122,7 @@ def render_error(error: Exception, accept: str = "") -> Response:
         known = Timeout(str(error)) if isinstance(error, Overdue) else Unavailable(str(error))
         return status_response(known.status(), known.code, accept, [("Retry-After", "1")])
     if isinstance(error, StoreError):
-        log.error("%s", error)
+        log.error("store: a request failed: %s", error)
         failure = APIError(f"Internal error occurred: {error}", {"causes": [{"message": str(error)}]})
         return status_response(failure.status(), 500, accept)
     log.error("http: a request failed: %s", trace_error(error))

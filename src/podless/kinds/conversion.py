@@ -226,7 +226,7 @@ class Converter:
         try:
             answer = await self.hooks.call(CONVERT, hook["name"], (body, b"", b""), hook["timeoutSeconds"])
         except HookFailed as error:
-            log.error("hooks: %s: %s (%s)", hook["name"], error, error.place or "no place is known")
+            log.error("hooks: %s: %s (%s)", hook["name"], error, error.place or "place unknown")
             raise ConversionFailed(f"{head} failed: {error}") from None
         if answer is None:
             raise ConversionFailed(f"{head} failed: the hook is gone")

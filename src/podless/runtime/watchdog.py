@@ -47,7 +47,7 @@ class Watchdog:
         """Something held the loop for long."""
         self._count(seconds, work)
         who = f" of {work.who}" if work.who else ""
-        log.warning("%s %s %s%s held the loop for %d ms", work.sort, work.verb, work.what, who, seconds * 1000)
+        log.warning("loop: %s %s %s%s held the loop for %d ms", work.sort, work.verb, work.what, who, seconds * 1000)
 
     def tell_callback(self, seconds: float, processor: float, work: Work, told: int) -> None:
         """Something that was seen from outside held the loop. told: as it was when that began.
@@ -59,7 +59,7 @@ class Watchdog:
             self.busiest = processor, work
         if told == self.told and seconds > self.long:
             self._count(seconds, work)
-            text = "%s %s %s held the loop for %d ms (processor: %d ms)"
+            text = "loop: %s %s %s held the loop for %d ms (processor: %d ms)"
             log.warning(text, work.sort, work.verb, work.what, seconds * 1000, processor * 1000)
 
     def _count(self, seconds: float, work: Work) -> None:

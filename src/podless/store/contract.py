@@ -168,6 +168,9 @@ class ChangeLog(Protocol):
     async def revision_at(self, at: int) -> int:
         """Return the newest revision written at or before a time, in milliseconds since 1970. Raises Compacted."""
 
+    async def time_of(self, revision: int) -> int:
+        """Return when the first change at or after a revision was written: milliseconds since 1970, 0 if unknown."""
+
     async def sequence_of(self, revision: int) -> int:
         """Return a sequence number that no change at or before a revision exceeds, and that all later ones do."""
 

@@ -98,8 +98,10 @@ class OfflineHistory:
         try:
             revision = await find_revision(self._store, moment) if moment else await self._store.current()
             records = await self._store.range_at(key, revision)
-        except Compacted:
-            raise Mistaken(f"the state at {moment} is not in the history") from None
+        except Compacted as error:
+            raise Mistaken(
+                f"the history has no state at {moment}: the oldest one is revision {error.revision}"
+            ) from None
         found = [one for one in records if one.key == key]
         return decode_state(found[0].stored, found[0].revision) if found else None
 

@@ -25,6 +25,7 @@ from podless.runtime.jsonobject import Object
 from podless.store import InUse, StoreError
 from podless.version import __version__
 
+_DATA = Path("podless-data")
 _PAGE = 200  # changes of one answer
 _LOG = f"/apis/{GROUP}/{VERSION}"
 
@@ -32,7 +33,7 @@ _LOG = f"/apis/{GROUP}/{VERSION}"
 def add_access(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which server."""
     parser.add_argument(
-        "--data", metavar="DIR", type=Path, default=Path("podless-data"), help="data folder of the server"
+        "--data", metavar="DIR", type=Path, default=_DATA, help="data folder of the server (default: podless-data)"
     )
     parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="kubeconfig for a server elsewhere")
 
@@ -73,7 +74,11 @@ def run_with_server(options: argparse.Namespace, work: Callable[[HistoryServer],
 async def _connected(options: argparse.Namespace, work: Callable[[HistoryServer], Awaitable[int]]) -> int:
     given = options.kubeconfig or options.data / "kubeconfig"
     if options.kubeconfig is None and not given.exists():
+        if options.data != _DATA:  # named by the user: another server would be a surprise
+            raise Mistaken(f"{options.data}: no server was started on this folder")
         given = configs.kubeconfig_paths()[0]
+        if not given.exists():
+            raise Mistaken(f"neither {options.data} nor {given} exists: name the server with --data or --kubeconfig")
     async with RemoteCluster(configs.read_kubeconfig(given), f"podless-history/{__version__}") as cluster:
         return await work(HistoryServer(cluster))
 

@@ -87,7 +87,7 @@ class FaultObjects(Controller):
             try:
                 fault = InjectedFault.of(metadata["name"], obj["spec"], seed=int(metadata["uid"][:_SEED], 16))
             except BadFault as error:  # an older release took it
-                log.warning("fault %s: %s", metadata["name"], error)
+                log.warning("faults: %s is ignored: %s", metadata["name"], error)
                 self._forget(entry.key)
                 return
             known = self._known[entry.key] = _Known(fault, metadata["uid"], metadata["generation"])

@@ -127,6 +127,11 @@ class EtcdChangeLog:
                 newest = max(newest, one.revision)
         return newest
 
+    async def time_of(self, revision: int) -> int:
+        """Return when the log's oldest state was the newest one, 0 for other revisions."""
+        horizons = self.trimmer.horizons
+        return horizons.since if revision == horizons.all else 0
+
     async def sequence_of(self, revision: int) -> int:
         """The sequence number of the last change at or before a revision."""
         return revision << _PLACES | _MOST

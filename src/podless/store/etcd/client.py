@@ -104,7 +104,7 @@ class EtcdClient:
         try:
             self._context()
         except StoreError as error:
-            log.error("etcd: %s", error)
+            log.error("etcd: kept the former client certificate: %s", error)
         else:
             self._change(self._member)
 
@@ -244,7 +244,7 @@ class EtcdClient:
     def _elsewhere(self, member: int, why: str) -> None:
         """Ask another member from now on, where nobody has thought of that yet."""
         if not self._failed:
-            log.error("etcd: %s", why)
+            log.error("etcd: %s: %s; trying again", self._settings.servers[member % len(self._settings.servers)], why)
         self._failed = why
         if member == self._member and len(self._settings.servers) > 1:
             self._change(member + 1)

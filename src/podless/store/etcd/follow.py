@@ -159,5 +159,5 @@ class EtcdFollower:
         try:
             self._deliver(told, revision)
         except Exception:
-            log.exception("store: a watch failed at revision %d", revision)
+            log.exception("etcd: a watch handler failed at revision %d", revision)
         return False

@@ -29,6 +29,7 @@ ORDER BY sequence DESC LIMIT ?
 """
 _ROW = f"SELECT {COLUMNS} FROM log WHERE sequence = ?"
 _FOLLOWING = ("SELECT min(key) FROM log WHERE key >= ?", "SELECT min(key) FROM names WHERE key >= ?")
+_TIME = "SELECT at FROM log WHERE sequence >= ? ORDER BY sequence LIMIT 1"
 _COMMIT = 1000  # sequence numbers behind a revision among which its commit's are
 _LAST = "SELECT max(sequence) FROM log WHERE sequence >= ? AND sequence < ? AND revision = ?"
 
@@ -104,6 +105,16 @@ class SQLiteChangeLog:
         if not found:
             raise Compacted(self.horizon(keys.ALL))
         return found
+
+    async def time_of(self, revision: int) -> int:
+        """Return when the first change at or after a revision was written."""
+        try:
+            database = self._database()
+            is_packed = revision < self._compacted()
+            packed = pastreader.find_time_of(database, self._past.resources, revision) if is_packed else 0
+            return packed or int((database.execute(_TIME, (revision,)).fetchone() or (0,))[0])
+        except sqlite3.Error as error:
+            raise refusals.of_read(error) from None
 
     def resources(self) -> list[str]:
         """The prefixes of the resources that have changes, such as /core/configmaps/. Raises StoreError."""

@@ -41,6 +41,13 @@ def find_revision_at(database: sqlite3.Connection, resources: Collection[Resourc
     return max((_find_revision(database, one, at) for one in resources if one.rows), default=0)
 
 
+def find_time_of(database: sqlite3.Connection, resources: Collection[Resource], revision: int) -> int:
+    """Return when the first packed change at or after a revision was written, 0 if there is none. In milliseconds."""
+    statement = "SELECT at FROM past WHERE resource = ? AND sequence >= ? ORDER BY sequence LIMIT 1"
+    rows = (database.execute(statement, (one.number, revision)).fetchone() for one in resources)
+    return min((int(row[0]) for row in rows if row is not None), default=0)
+
+
 def _find_revision(database: sqlite3.Connection, resource: Resource, at: int) -> int:
     statement = "SELECT sequence, revision, at FROM past WHERE resource = ? AND sequence <= ? "
     statement += "ORDER BY sequence DESC LIMIT 1"

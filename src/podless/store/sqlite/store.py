@@ -434,4 +434,4 @@ def _deliver_changes(deliver: Deliver, changes: Sequence[Change], revision: int)
     try:
         deliver(changes, revision)
     except Exception:
-        log.exception("store: a watch failed at revision %d", revision)
+        log.exception("store: a watch handler failed at revision %d", revision)
