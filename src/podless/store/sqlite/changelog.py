@@ -110,7 +110,7 @@ class SQLiteChangeLog:
         """Return when the first change at or after a revision was written."""
         try:
             database = self._database()
-            is_packed = revision < self._compacted()
+            is_packed = revision < self._window.compacted
             packed = pastreader.find_time_of(database, self._past.resources, revision) if is_packed else 0
             return packed or int((database.execute(_TIME, (revision,)).fetchone() or (0,))[0])
         except sqlite3.Error as error:
