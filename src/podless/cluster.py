@@ -216,7 +216,7 @@ class Cluster:
         return hooks
 
     def leads(self) -> str:
-        """The server that runs the controllers: this one, another by its name, or "" if none does."""
+        """Return the server that runs the controllers: this one, another by its name, or "" if none does."""
         return "this server" if self.leader is None or self.leader.leading else self.leader.named()
 
     async def settle(self, rest: float = 0.1) -> None:

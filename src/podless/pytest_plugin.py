@@ -181,7 +181,7 @@ def podless_kubeconfig(request: pytest.FixtureRequest, monkeypatch: pytest.Monke
 
 
 def _find_server(request: pytest.FixtureRequest) -> Server:
-    """The test's own server if it has one, else the session's."""
+    """Return the test's own server if it has one, else the session's."""
     server: Server = request.getfixturevalue("podless_fresh" if "podless_fresh" in request.fixturenames else "podless")
     return server
 

@@ -20,7 +20,7 @@ class Unconfigured(Exception):
 
 
 def find_kind(state: State, wanted: Mapping[str, str]) -> tuple[Kind, Version]:
-    """The kind and version that a paramKind names. Raises Unconfigured."""
+    """Return the kind and version that a paramKind names. Raises Unconfigured."""
     group, _, version = wanted["apiVersion"].rpartition("/")
     for kind in state.registry.of_version(group, version):
         if kind.kind == wanted["kind"]:

@@ -35,7 +35,10 @@ class Foreign(Exception):
 
 
 def apply_json_patch(obj: Object, raw: bytes) -> Object:
-    """The object after a JSON patch; itself where a test in it does not hold. Raises Unfit; jsonpatch.Rejected too."""
+    """Return the object after a JSON patch; itself where a test in it does not hold.
+
+    Raises Unfit; jsonpatch.Rejected too.
+    """
     try:
         found = jsonpatch.apply_json_patch(obj, raw, checked=False)
     except (jsonpatch.Rejected, Timeout):
@@ -50,7 +53,7 @@ def apply_json_patch(obj: Object, raw: bytes) -> Object:
 
 
 def apply_configuration(kind: Kind, version: Version, subresource: str, obj: Object, applied: Object) -> Object:
-    """The object with another merged into it as server-side apply does, but without owners. Raises Unfit."""
+    """Return the object with another merged into it as server-side apply does, but without owners. Raises Unfit."""
     if kind.custom and obj["kind"] != kind.kind:  # of another kind, or a scale
         gone = f"no corresponding type for {obj['apiVersion']}, Kind={obj['kind']}"
         raise Unfit(f"failed to convert patch object to typed object: {gone}")
@@ -79,7 +82,7 @@ def _shape(kind: Kind, version: Version, subresource: str) -> Shape:
 
 
 def _atomic(value: Any, shape: Shape, path: str) -> list[str]:
-    """The parts of a value that would replace more than they say."""
+    """Return the parts of a value that would replace more than they say."""
     found: list[str] = []
     charge(1)
     if isinstance(value, dict) and shape.map is not None:

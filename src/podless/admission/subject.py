@@ -49,7 +49,7 @@ class Subject:
         return found
 
     async def shown(self, obj: Object | None, version: Version) -> Object | None:
-        """The object, or the old one, in a version; not to be changed. Raises ConversionFailed."""
+        """Return the object, or the old one, in a version; not to be changed. Raises ConversionFailed."""
         attr = self.attr
         if obj is None or attr.written(version) or not attr.converted:
             return obj

@@ -153,7 +153,7 @@ class _Run:
             )
 
     async def evaluate(self, found: Invocation[ValidatingPolicy]) -> list[Failure]:
-        """The validations that do not hold, and those that cannot be evaluated where that counts."""
+        """Return the validations that do not hold, and those that cannot be evaluated where that counts."""
         from podless.cel import policies
 
         policy = found.policy

@@ -110,14 +110,14 @@ class _Webhooks(Plugin):
         return self._webhooks.of(operation, kind, subresource) if self._webhooks.items else ()
 
     def _local(self, hooks: LoadedHooks) -> Sequence[Object]:
-        """The hooks that stand beside these webhooks."""
+        """Return the hooks that stand beside these webhooks."""
         raise NotImplementedError
 
     def _subject(self, attr: AdmissionAttributes) -> Subject:
         return Subject(attr, self._state, self._authorizer)
 
     async def _called_for(self, webhook: Webhook, subject: Subject) -> Version | None:
-        """The version in which a webhook wants to see the object; None where it does not. Raises APIError."""
+        """Return the version in which a webhook wants to see the object; None where it does not. Raises APIError."""
         version = await webhook.matching.find(subject)
         if version is None or webhook.conditions is None:
             return version

@@ -15,7 +15,7 @@ from podless.structs.wire import ProtobufError
 
 
 def key_layout(root: str) -> KeyLayout:
-    """The layout below a prefix such as /registry."""
+    """Return the layout below a prefix such as /registry."""
     kinds = {kind.prefix: kind for kind in catalog.ALL if kind.home is None}
 
     def decode(key: str, value: bytes) -> Stored | None:
@@ -43,7 +43,7 @@ def _read(kind: Kind, value: bytes) -> dict[str, Any]:
 
 
 def _stored(kind: Kind, obj: dict[str, Any]) -> dict[str, Any]:
-    """The object in the version that is stored here; one that is not served has the fields of that."""
+    """Return the object in the version that is stored here; one that is not served has the fields of that."""
     if obj["apiVersion"].rpartition("/")[2] in kind.by_version:
         return kind.strategy.store(kind, obj)
     return {**obj, "apiVersion": kind.api_version(kind.storage_version)}

@@ -51,7 +51,7 @@ class Checked(NamedTuple):
 
 
 def define_kind(definition: Object) -> Made:
-    """The kind that a CustomResourceDefinition of v1 makes.
+    """Return the kind that a CustomResourceDefinition of v1 makes.
 
     Raises structs.DecodeError where it does not have the form of one.
     """

@@ -31,7 +31,7 @@ class BadRuntimeConfig(StartError, ValueError):
 
 
 def parse_runtime_config(text: str) -> dict[str, bool]:
-    """The APIs named in group/version[/resource]=true|false,… Raises BadRuntimeConfig."""
+    """Return the APIs named in group/version[/resource]=true|false,… Raises BadRuntimeConfig."""
     found = {}
     for part in text.split(","):
         name, given, value = part.strip().partition("=")
@@ -53,7 +53,7 @@ def validate_runtime_config(chosen: Mapping[str, bool]) -> None:
 
 
 def parse_disabled(text: str) -> tuple[str, ...]:
-    """The APIs named in group/version[/resource],… Raises BadRuntimeConfig."""
+    """Return the APIs named in group/version[/resource],… Raises BadRuntimeConfig."""
     found = tuple(filter(None, (part.strip() for part in text.split(","))))
     check_disabled(found)
     return found
@@ -69,7 +69,7 @@ def check_disabled(names: Iterable[str]) -> None:
 
 
 def _names(kind: Kind, version: str) -> tuple[str, str]:
-    """The group-version and the resource as they are named where they are left out; the core group is v1."""
+    """Return the group-version and the resource as they are named where they are left out; the core group is v1."""
     api = f"{kind.group}/{version}" if kind.group else version
     return api, f"{api}/{kind.plural}"
 

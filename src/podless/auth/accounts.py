@@ -73,7 +73,7 @@ class BoundObject(NamedTuple):
 
 
 def _lifetime(entry: Entry) -> tuple[str, float | None]:
-    """The object's uid and the Unix time at which it is to go, None for never; found once."""
+    """Return the object's uid and the Unix time at which it is to go, None for never; found once."""
     known: tuple[str, float | None] | None = entry.forms.get("lifetime")
     if known is None:
         metadata = entry.decode()["metadata"]
@@ -163,7 +163,7 @@ class Accounts:
         return self._sign(claims)
 
     def kept(self, namespace: str, account: BoundObject, secret: str) -> str:
-        """The token for an account that a Secret is to have. Raises BadKey."""
+        """Return the token for an account that a Secret is to have. Raises BadKey."""
         inner = {
             "namespace": namespace,
             "secret.name": secret,
@@ -266,14 +266,14 @@ class Accounts:
         return TokenVerdict(of_account(namespace, account.name, account.uid), fitting, holds)
 
     def keys(self) -> dict[str, Any]:
-        """The public key as a JSON Web Key Set. Raises BadKey."""
+        """Return the public key as a JSON Web Key Set. Raises BadKey."""
         key = self._signer()
         numbers = key.public_key().public_numbers()
         place = {name: _base64(value.to_bytes(32, "big")) for name, value in (("x", numbers.x), ("y", numbers.y))}
         return {"keys": [{"use": "sig", "kty": "EC", "kid": _key_id(key), "crv": "P-256", "alg": ALGORITHM, **place}]}
 
     def _signer(self) -> EllipticCurvePrivateKey:
-        """The key; made of its number when it is first needed."""
+        """Return the key; made of its number when it is first needed."""
         if self._key is None:
             from cryptography.hazmat.primitives.asymmetric import ec
 

@@ -95,7 +95,7 @@ def _asked(other: User) -> list[Attributes]:
 
 
 def _go(user: User) -> str:
-    """The user as Go prints it."""
+    """Return the user as Go prints it."""
     groups = f"[]string{_braced(user.groups)}" if user.groups else "[]string(nil)"
     extra = "map[string][]string(nil)"
     if user.extra:

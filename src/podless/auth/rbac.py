@@ -54,7 +54,7 @@ class RoleBinding(NamedTuple):
     accounts: dict[int, str]
 
     def describe_binding(self, mine: dict[Subject, None]) -> str:
-        """The binding as the reason of a decision names it, with its first subject that is a user's."""
+        """Return the binding as the reason of a decision names it, with its first subject that is a user's."""
         subject = min(mine.keys() & self.subjects.keys(), key=self.subjects.__getitem__)
         name = f"{self.name}/{self.namespace}" if self.namespace else self.name
         kind = "RoleBinding" if self.namespace else "ClusterRoleBinding"
@@ -211,7 +211,7 @@ class RBAC:
         return found, errors
 
     def missing(self, user: User, namespace: str, wanted: Iterable[PolicyRule]) -> tuple[list[PolicyRule], list[str]]:
-        """The parts of some rules that the user does not hold in a namespace, and what went wrong."""
+        """Return the parts of some rules that the user does not hold in a namespace, and what went wrong."""
         held: dict[str, RoleRules] = {}
         errors: list[str] = []
         for binding in self._bound(_subjects(user), namespace):
@@ -249,7 +249,7 @@ class RBAC:
 
 
 def _subjects(user: User) -> dict[Subject, None]:
-    """The user and all of the user's groups."""
+    """Return the user and all of the user's groups."""
     mine: dict[Subject, None] = {("User", user.name): None}
     for groups in each_part(user.groups):
         mine.update((("Group", group), None) for group in groups)

@@ -85,7 +85,7 @@ def _role(name: str, rules: tuple[PolicyRule, ...], **labels: str) -> Object:
 
 
 def cluster_roles() -> list[Object]:
-    """The default cluster roles."""
+    """Return the default cluster roles."""
     found = [_role(name, rules) for name, rules in _RULES.items()]
     for name, rules in _AGGREGATED.items():
         found.append(_role(f"system:aggregate-to-{name}", rules, **{name: "true"}))
@@ -96,7 +96,7 @@ def cluster_roles() -> list[Object]:
 
 
 def cluster_role_bindings() -> list[Object]:
-    """The default bindings: each has the name of its role."""
+    """Return the default bindings: each has the name of its role."""
     return [
         {
             "kind": "ClusterRoleBinding",

@@ -87,15 +87,15 @@ class RoleRules:
         return bool(found and found & self.name(asked.name))
 
     def verb(self, verb: str) -> int:
-        """The rules for a verb."""
+        """Return the rules for a verb."""
         return self._any(self._verbs, verb, ALL)
 
     def group(self, group: str) -> int:
-        """The rules for an API group."""
+        """Return the rules for an API group."""
         return self._any(self._groups, group, ALL)
 
     def resource(self, resource: str) -> int:
-        """The rules for a resource, which may be a subresource of any."""
+        """Return the rules for a resource, which may be a subresource of any."""
         _, slash, sub = resource.partition("/")
         return self._any(self._resources, resource, ALL, *((f"*/{sub}",) if slash else ()))
 
@@ -109,7 +109,7 @@ class RoleRules:
         return self._unnamed
 
     def url(self, url: str) -> int:
-        """The rules for a path."""
+        """Return the rules for a path."""
         found = self._any(self._paths, url)
         for length, prefixes in self._prefixes.items():
             if length <= len(url) and (known := prefixes.get(url[:length])) is not None:
@@ -223,7 +223,7 @@ class _Cover:
         self._steps = 1 + offset // _STEP  # that a set takes
 
     def of(self, find: Callable[[RoleRules, str], int], item: str) -> int:
-        """The rules that cover an item. find: those of one role."""
+        """Return the rules that cover an item. find: those of one role."""
         key = find, item
         found = self._known.get(key)
         if found is None:
@@ -238,7 +238,7 @@ class _Cover:
         return found
 
     def alike(self, name: str, items: Sequence[str]) -> list[Sequence[str]]:
-        """The items of a field, those together that the same rules name."""
+        """Return the items of a field, those together that the same rules name."""
         if len(items) < 2:
             return [items] if items else []
         found: dict[tuple[object, ...], list[str]] = {}
@@ -250,7 +250,7 @@ class _Cover:
         return [*found.values()]
 
     def find_missing(self, verbs: Sequence[Sequence[str]], by_rest: int) -> set[str]:
-        """The verbs that no rule covers of those which cover the rest."""
+        """Return the verbs that no rule covers of those which cover the rest."""
         charge(len(verbs) * self._steps)
         return {verb for some in verbs if not by_rest & self.of(RoleRules.verb, some[0]) for verb in some}
 

@@ -50,7 +50,7 @@ class Cache:
             self._store.changelog.use_states(self._state)
 
     def _state(self, key: str, revision: int) -> Record | None:
-        """The state of a key, if the one of a revision is shown here."""
+        """Return the state of a key, if the one of a revision is shown here."""
         collection = self._collections.get(keys.prefix_of(key))
         entry = collection.get(key) if collection is not None else None
         if entry is None or entry.revision != revision:
@@ -78,7 +78,7 @@ class Cache:
         self._renewal = None
 
     def collection(self, where: Keys) -> WatchCache:
-        """The collection of a resource; it may not be loaded yet."""
+        """Return the collection of a resource; it may not be loaded yet."""
         found = self._collections.get(where.prefix)
         if found is None:
             found = self._collections[where.prefix] = WatchCache(self, self._store, where)
@@ -97,7 +97,7 @@ class Cache:
         return collection
 
     def known(self, prefix: str) -> WatchCache | None:
-        """The collection of a prefix where it has been asked for before."""
+        """Return the collection of a prefix where it has been asked for before."""
         return self._collections.get(prefix)
 
     def drop(self, prefix: str) -> None:

@@ -96,7 +96,7 @@ class Entry:
         )
 
     def read_labels(self) -> dict[str, str]:
-        """The object's labels, which are not kept."""
+        """Return the object's labels, which are not kept."""
         if self._labels is None:
             self._charge()
         if self._labels is None:  # other work may have found them at the charge: many watches look for them at once

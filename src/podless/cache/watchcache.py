@@ -131,7 +131,7 @@ class WatchCache:
             self.publish(events)
 
     async def _read(self) -> tuple[dict[str, Entry], int]:
-        """The current state, read in parts, so that neither time nor memory is taken by all of it at once."""
+        """Return the current state, read in parts, so that neither time nor memory is taken by all of it at once."""
         let_go = self._store.hold()
         try:
             while True:
@@ -239,7 +239,7 @@ class WatchCache:
         return len(self._keys)
 
     def get(self, key: str) -> Entry | None:
-        """The object's present state."""
+        """Return the object's present state."""
         return self._entries.get(key)
 
     def under(self, prefix: str, start: str = "", most: int = 0) -> tuple[list[Entry], int]:
@@ -264,7 +264,7 @@ class WatchCache:
         return [self._entries[key] for key in keys if key >= start and key.startswith(prefix)]
 
     async def under_at(self, prefix: str, revision: int) -> list[Entry]:
-        """The entries under `prefix` as they were at `revision`, in key order. Raises Compacted."""
+        """Return the entries under `prefix` as they were at `revision`, in key order. Raises Compacted."""
         if revision >= self.changed:
             return self.under(prefix)[0]
         if revision < self.floor:
@@ -285,7 +285,7 @@ class WatchCache:
         return [state[key] for key in sorted(state)]
 
     async def since(self, revision: int, first: int) -> list[Event]:
-        """The changes later than `revision`, oldest first.
+        """Return the changes later than `revision`, oldest first.
 
         first: the revision before which this resource did not exist. Raises Compacted.
         """

@@ -29,26 +29,26 @@ Pairs = dict[tuple[type, type], Callable[[Any, Any], Any]]
 
 
 def whole(value: int) -> int:
-    """The integer, if it is one of 64 bits."""
+    """Return the integer, if it is one of 64 bits."""
     if INT_MIN <= value <= INT_MAX:
         return value
     raise EvaluationError("integer overflow")
 
 
 def unsigned(value: int) -> Uint:
-    """The unsigned integer, if it is one of 64 bits."""
+    """Return the unsigned integer, if it is one of 64 bits."""
     if 0 <= value <= UINT_MAX:
         return Uint(value)
     raise EvaluationError("unsigned integer overflow")
 
 
 def span(ns: int) -> Duration:
-    """The duration, if it fits 64 bits."""
+    """Return the duration, if it fits 64 bits."""
     return Duration(whole(ns))
 
 
 def moment(ns: int, offset: int = 0) -> Timestamp:
-    """The timestamp, if it is of the years 1 to 9999."""
+    """Return the timestamp, if it is of the years 1 to 9999."""
     if TIME_MIN <= ns <= TIME_MAX:
         return Timestamp(ns, offset)
     raise EvaluationError("timestamp overflow")
@@ -74,7 +74,7 @@ def _sets(one: list[Any], other: list[Any]) -> SetList:
 
 
 def _maps(one: MapList, other: list[Any]) -> MapList:
-    """The items of the one, replaced by those of the other with the same keys, then the other's own."""
+    """Return the items of the one, replaced by those of the other with the same keys, then the other's own."""
     bounded_list(len(one) + len(other))
     places = {keys_of(item, one.keys): place for place, item in enumerate(charge_each(one))}
     out = list(one)

@@ -29,7 +29,7 @@ class FieldTypes(Protocol):
     """What fields the struct types have."""
 
     def field(self, struct: str, name: str) -> Type | None:
-        """The type of a field, or None."""
+        """Return the type of a field, or None."""
 
     def constructs(self, struct: str) -> bool:
         """Whether expressions may make values of a struct type."""
@@ -139,7 +139,7 @@ class _Checker(Pass[Type]):
         yield name.removeprefix(".")
 
     def named(self, node: Ident, name: str) -> Type | None:
-        """The type of a variable or of a type's name."""
+        """Return the type of a variable or of a type's name."""
         for plain in self.candidates(name):
             known = self.scope.get(plain)
             if known is not None:
@@ -165,7 +165,7 @@ class _Checker(Pass[Type]):
         return BOOL if node.test else self.bindings.resolve(result)
 
     def selected(self, offset: int, operand: Expr, field: str, optional: bool) -> Type:
-        """The type of a field."""
+        """Return the type of a field."""
         target, was = types.unwrap_optional(self.bindings.resolve(self.visit(operand)))
         kind = target.kind
         if kind == "map":
@@ -255,7 +255,7 @@ class _Checker(Pass[Type]):
         return ERROR if wrong else BOOL
 
     def join(self, before: Type | None, now: Type) -> Type:
-        """The type of two items of one list or map."""
+        """Return the type of two items of one list or map."""
         if before is None:
             return now
         if self.bindings.assignable(before, now):
@@ -266,7 +266,7 @@ class _Checker(Pass[Type]):
         return self.fail(node.offset, f"expected type '{wanted}' but found '{found}'")
 
     def given(self, value: Expr, optional: bool) -> Type:
-        """The type of an item, unwrapped where a question mark says so."""
+        """Return the type of an item, unwrapped where a question mark says so."""
         found = self.visit(value)
         if not optional:
             return found
@@ -337,7 +337,7 @@ class _Checker(Pass[Type]):
         return self.bindings.resolve(result)
 
     def iterated(self, node: Comprehension, over: Type) -> tuple[Type, Type]:
-        """The types of the variables."""
+        """Return the types of the variables."""
         if over.kind == "list":
             return (INT, over.params[0]) if node.var2 else (over.params[0], DYN)
         if over.kind == "map":

@@ -93,7 +93,7 @@ class Control(Maker):
         return Value(result, node.type)
 
     def loop(self, node: Comprehension, over: Value) -> str:
-        """The head of the loop, its variables brought into scope."""
+        """Return the head of the loop, its variables brought into scope."""
         name = self.writer.temp()
         decl = over.decl
         listed = node.over.type.kind == "list"

@@ -138,7 +138,7 @@ class _Estimator(Pass[Range]):
         return total.plus(spent)
 
     def indexed(self, node: CallExpr, overload: str, size: Range | None) -> Range | None:
-        """The place and size of an item that an index gives."""
+        """Return the place and size of an item that an index gives."""
         step = {"index_list": "@items", "index_map": "@values"}.get(overload)
         if step is None:
             return size
@@ -251,11 +251,11 @@ class _Estimator(Pass[Range]):
             self.sizes[node] = size
 
     def known(self, node: Expr) -> Range:
-        """The size of a node's value, anything if nothing is known."""
+        """Return the size of a node's value, anything if nothing is known."""
         return self.size(node) or UNKNOWN
 
     def size(self, node: Expr) -> Range | None:
-        """The size of a node's value, or None."""
+        """Return the size of a node's value, or None."""
         found = self.sizes.get(node)
         if found is not None:
             return found
@@ -272,7 +272,7 @@ class _Estimator(Pass[Range]):
         return None if local is None else local.size
 
     def entry(self, node: Expr) -> Entry | None:
-        """The sizes of keys and values of a list or map."""
+        """Return the sizes of keys and values of a list or map."""
         found = self.entries.get(node)
         if found is None and isinstance(node, Ident):
             local = self.local(node.name)
@@ -294,7 +294,7 @@ _KEY = _Key()
 
 
 def _own_size(node: Expr) -> Range | None:
-    """The size that the expression itself shows."""
+    """Return the size that the expression itself shows."""
     if isinstance(node, LiteralExpr):
         size = len(node.value) if isinstance(node.value, str | bytes) else 1
         return Range(size, size)
@@ -321,11 +321,11 @@ class _CallSite:
         self.args = node.args if node.target is None else [node.target, *node.args]
 
     def size(self, place: int) -> Range:
-        """The size of an argument."""
+        """Return the size of an argument."""
         return self.estimator.known(self.args[place])
 
     def item_size(self, place: int) -> Range | None:
-        """The size of the items of a list, by its place alone."""
+        """Return the size of the items of a list, by its place alone."""
         node = self.args[place]
         if not node.type.params:
             return None
@@ -336,11 +336,11 @@ class _CallSite:
         return Range(0, below.most) if isinstance(below, Decl) else UNKNOWN
 
     def type(self, place: int) -> Type:
-        """The type of an argument."""
+        """Return the type of an argument."""
         return self.args[place].type
 
     def constant(self, place: int) -> Any:
-        """The value of a literal."""
+        """Return the value of a literal."""
         node = self.args[place]
         return node.value if isinstance(node, LiteralExpr) else None
 

@@ -45,7 +45,7 @@ class Declared:
         self.root = self.declare(schema, resource, name)
 
     def declare(self, schema: Schema, resource: bool, name: str) -> Decl | None:
-        """The declaration of a schema; None where expressions may not see the value."""
+        """Return the declaration of a schema; None where expressions may not see the value."""
         if schema.get("x-kubernetes-int-or-string"):
             longest = schema.get("maxLength")
             most = MAX_REQUEST - 2 if longest is None else max(longest, 0) * 4
@@ -106,7 +106,7 @@ class Declared:
         return Decl(self, kind, type_, schema, least, most)
 
     def field(self, struct: str, name: str) -> Type | None:
-        """The type of a field of a struct type."""
+        """Return the type of a field of a struct type."""
         decl = find_value(self.structs, struct)
         found = decl.field(name) if decl is not None else None
         return None if found is None else found.type
@@ -214,7 +214,7 @@ class Decl:
 
 
 def with_metadata(schema: Schema) -> Schema:
-    """The schema of a resource, which always has kind, apiVersion and the names in its metadata."""
+    """Return the schema of a resource, which always has kind, apiVersion and the names in its metadata."""
     properties = schema.get("properties") or {}
     metadata = properties.get("metadata") or {}
     inner = metadata.get("properties") or {}

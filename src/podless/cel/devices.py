@@ -79,7 +79,7 @@ class _Fields:
     """The struct types: that of devices."""
 
     def field(self, struct: str, name: str) -> Type | None:
-        """The type of a field, or None."""
+        """Return the type of a field, or None."""
         found = _DEVICE.field(name) if struct == _DEVICE.type.name else None
         return None if found is None else found.type
 

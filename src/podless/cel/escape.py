@@ -30,7 +30,7 @@ def escape_name(name: str) -> str | None:
 
 
 def unescape_field(field: str) -> str:
-    """The name of the property that a field stands for."""
+    """Return the name of the property that a field stands for."""
     if "__" not in field:
         return field
     if field.startswith("__") and field.endswith("__") and field[2:-2] in RESERVED:

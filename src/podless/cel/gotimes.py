@@ -15,7 +15,7 @@ _YEARS, _CYCLE = 400, 146097  # after so many years, and days, the calendar repe
 
 
 def parse_timestamp(text: str) -> Timestamp | None:
-    """The time that an RFC 3339 text gives, or None."""
+    """Return the time that an RFC 3339 text gives, or None."""
     try:
         return Timestamp(*gotime.parse_instant(text))
     except ValueError:
@@ -50,7 +50,7 @@ def show_duration(span: Duration) -> str:
 
 
 def _offset(name: str) -> int:
-    """The seconds of an offset such as -08:00, whose parts are any integers. Raises EvaluationError."""
+    """Return the seconds of an offset such as -08:00, whose parts are any integers. Raises EvaluationError."""
     hours, _, minutes = name.partition(":")
     count = _atoi(hours) * 60 + (-_atoi(minutes) if name[0] == "-" else _atoi(minutes))
     nanos = (count * 60 * SECOND + (1 << 63)) % (1 << 64) - (1 << 63)  # which is what Go counts in
@@ -70,7 +70,7 @@ def _atoi(text: str) -> int:
 
 
 def _named(name: str, time: Timestamp) -> int:
-    """The offset in seconds of a zone, by its name, at some time. Raises EvaluationError."""
+    """Return the offset in seconds of a zone, by its name, at some time. Raises EvaluationError."""
     if name in ("", "UTC", "Local"):
         return 0
     if ".." in name or name[0] in "/\\":

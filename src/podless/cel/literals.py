@@ -74,7 +74,7 @@ def _body(text: str) -> tuple[str, bool]:
 
 
 def _code(match: re.Match[str]) -> int | None:
-    """The number that an escape gives."""
+    """Return the number that an escape gives."""
     if match[1]:
         return int(match[2], 16)
     digits = match[3] or match[4]

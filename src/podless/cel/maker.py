@@ -47,7 +47,7 @@ class Maker(Pass[Value]):
         return Value(name, value.kind, value.decl)
 
     def value(self, node: Expr) -> str:
-        """The code of a node as a value of the language."""
+        """Return the code of a node as a value of the language."""
         return self.plain(self.emit(node))
 
     def plain(self, value: Value) -> str:

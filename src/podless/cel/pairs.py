@@ -28,7 +28,7 @@ class CorrelatedNode(Protocol):
         """The node of items."""
 
     def field(self, name: str) -> CorrelatedNode | None:
-        """The node of a field."""
+        """Return the node of a field."""
 
 
 class SchemaNode:
@@ -51,7 +51,7 @@ class SchemaNode:
         return SchemaNode(items) if isinstance(items, dict) else None
 
     def field(self, name: str) -> CorrelatedNode | None:
-        """The schema of a field."""
+        """Return the schema of a field."""
         part = (self.schema.get("properties") or {}).get(name)
         if part is None:
             part = self.schema.get("additionalProperties")
@@ -59,7 +59,7 @@ class SchemaNode:
 
 
 def map_keys(schema: dict[str, Any]) -> Sequence[str]:
-    """The keys by which a schema's list is a map; none where it is another list."""
+    """Return the keys by which a schema's list is a map; none where it is another list."""
     return (schema.get("x-kubernetes-list-map-keys") or ()) if schema.get("x-kubernetes-list-type") == "map" else ()
 
 
@@ -75,7 +75,7 @@ class Pair:
         self._keyed: Keyed | None = None
 
     def key(self, name: str) -> Pair | None:
-        """The pair of a field, or None when it cannot be correlated."""
+        """Return the pair of a field, or None when it cannot be correlated."""
         if name not in self._below:
             self._below[name] = self._key(name)
         return self._below[name]
@@ -89,7 +89,7 @@ class Pair:
         return None if child is None else Pair(self.new[name], self.old[name], child)
 
     def index(self, place: int) -> Pair | None:
-        """The pair of a list item; only lists of type map have such."""
+        """Return the pair of a list item; only lists of type map have such."""
         if place not in self._below:
             self._below[place] = self._index(place)
         return self._below[place]
@@ -138,7 +138,7 @@ class Keyed:
                     self._items.setdefault(key, item)
 
     def get(self, item: Any) -> Any:
-        """The old item with the same keys, or None."""
+        """Return the old item with the same keys, or None."""
         key = _identity(item, self._names) if self._items else None
         return None if key is None else self._items.get(key)
 

@@ -47,7 +47,7 @@ class _TooDeep(Exception):
 
 
 def parse_expression(source: str, known: dict[tuple[str, int, bool], Macro]) -> Expr:
-    """The tree of an expression. known: the macros. Raises CompileError."""
+    """Return the tree of an expression. known: the macros. Raises CompileError."""
     issues: list[Issue] = []
     if len(source) > MAX_SIZE:
         text = f"expression code point size exceeds limit: size: {len(source)}, limit {MAX_SIZE}"
@@ -234,7 +234,7 @@ class _Parser(TokenStream):
         return Select(dot.offset, left, _plain(name))
 
     def optional(self, dot: Token, left: Expr) -> Expr:
-        """The name behind .?"""
+        """Return the name behind .?"""
         first = self.token
         try:
             self.sync(_NAME)
@@ -330,7 +330,7 @@ class _Parser(TokenStream):
         return Ident(name.offset, dot + name.text)
 
     def message_name(self) -> list[str] | None:
-        """The rest of a dotted name that a brace follows, taken; None if there is no such."""
+        """Return the rest of a dotted name that a brace follows, taken; None if there is no such."""
         count = 0
         parts = []
         while self.ahead(count).kind == "." and self.ahead(count + 1).kind == "IDENTIFIER":

@@ -121,7 +121,7 @@ def _make(text: str, price: float) -> Pattern:
 
 
 def compile_pattern(text: str) -> Any:
-    """The compiled pattern of an expression's author. Raises PatternError."""
+    """Return the compiled pattern of an expression's author. Raises PatternError."""
     return _sound(text).compiled
 
 
@@ -138,7 +138,7 @@ def _sound(text: str) -> Pattern:
 
 
 def _given(text: str, searched: str) -> Pattern:
-    """The pattern that came with an object, for a search in a text.
+    """Return the pattern that came with an object, for a search in a text.
 
     Raises PatternError, and CostExceeded where the request's allowance is spent.
     """
@@ -162,13 +162,16 @@ def matches(text: str, pattern: str) -> bool:
 
 
 def find_match(text: str, pattern: str) -> str:
-    """The first part of a text that a pattern matches, or "". Raises EvaluationError and CostExceeded."""
+    """Return the first part of a text that a pattern matches, or "". Raises EvaluationError and CostExceeded."""
     match = _legal(text, pattern).search(text)
     return "" if match is None else match.group()
 
 
 def find_all(text: str, pattern: str, most: int = -1) -> list[str]:
-    """The parts of a text that a pattern matches, at most so many; all for a negative one. Raises as `find_match`."""
+    """Return the parts of a text that a pattern matches, at most so many; all for a negative one.
+
+    Raises as `find_match`.
+    """
     found = Strings()
     for match in _legal(text, pattern).finditer(text):
         if 0 <= most <= len(found):

@@ -46,7 +46,7 @@ class TokenStream:
         self.failed_in: set[str] = set()  # the rules that were given up since the last good token
 
     def ahead(self, count: int = 1) -> Token:
-        """The token so many places on."""
+        """Return the token so many places on."""
         return self.tokens[min(self.at + count, len(self.tokens) - 1)]
 
     def advance(self) -> Token:
@@ -107,7 +107,7 @@ class TokenStream:
     # errors
 
     def text(self) -> str:
-        """The token as messages show it."""
+        """Return the token as messages show it."""
         return f"'{escape_text(self.token.text)}'"
 
     def report(self, message: str, token: Token | None = None) -> None:
@@ -154,6 +154,6 @@ class TokenStream:
         return LiteralExpr(offset, "<<error>>", STRING)
 
     def unviable(self, start: Token, at: Token) -> SyntaxFault:
-        """The fault of tokens that begin nothing; at: the one that shows it."""
+        """Return the fault of tokens that begin nothing; at: the one that shows it."""
         end = at.offset + len(at.text) if at.kind != "EOF" else start.offset + len(start.text)
         return SyntaxFault(at, f"no viable alternative at input '{escape_text(self.source[start.offset : end])}'")

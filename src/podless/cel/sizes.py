@@ -37,7 +37,7 @@ class Range(NamedTuple):
         return Range(min(self.low * other.low, MOST), min(self.high * other.high, MOST))
 
     def scaled(self, factor: float) -> Range:
-        """The product with a factor, rounded up."""
+        """Return the product with a factor, rounded up."""
         return Range(scale(self.low, factor), scale(self.high, factor))
 
     def union(self, other: Range) -> Range:
@@ -60,16 +60,16 @@ class Site(Protocol):
     """A call whose cost is asked for. Places count the target of a member function first."""
 
     def size(self, place: int) -> Range:
-        """The size of an argument."""
+        """Return the size of an argument."""
 
     def item_size(self, place: int) -> Range | None:
         """The size of the items of a list argument that are texts or bytes; None for no list."""
 
     def type(self, place: int) -> Type:
-        """The type of an argument."""
+        """Return the type of an argument."""
 
     def constant(self, place: int) -> Any:
-        """The value of a literal argument, else None."""
+        """Return the value of a literal argument, else None."""
 
     @property
     def count(self) -> int:

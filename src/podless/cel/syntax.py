@@ -28,7 +28,7 @@ class Expr:
         self.overloads: tuple[str, ...] = ()
 
     def children(self) -> list[Expr]:
-        """The nodes directly below, in the order of the text."""
+        """Return the nodes directly below, in the order of the text."""
         return []
 
 

@@ -135,7 +135,7 @@ class _Text(Pass[str]):
 
 
 def optional_name(node: CallExpr) -> Comprehension | None:
-    """The bound name in a conditional that optMap or optFlatMap stands for; None for any other."""
+    """Return the bound name in a conditional that optMap or optFlatMap stands for; None for any other."""
     if node.function != "_?_:_":
         return None
     condition, yes, no = node.args

@@ -63,7 +63,7 @@ def optional(item: Type) -> Type:
 
 
 def type_of(item: Type) -> Type:
-    """The type of a type."""
+    """Return the type of a type."""
     return Type("type", "type", (item,))
 
 
@@ -237,7 +237,7 @@ class Bindings:
 
 
 def most_general(one: Type, other: Type) -> Type:
-    """The more general of two types that fit each other."""
+    """Return the more general of two types that fit each other."""
     return one if _less_specific(one, other) else other
 
 

@@ -180,7 +180,7 @@ NAMES: dict[type, str] = {
 
 
 def name_of(value: Any) -> str:
-    """The name of a value's type."""
+    """Return the name of a value's type."""
     return NAMES[value.__class__]
 
 
@@ -199,7 +199,7 @@ _SIZED = frozenset((str, bytes, dict, *LISTS))
 
 
 def conversion_error(value: Any, target: str) -> EvaluationError:
-    """The error of a value that cannot be converted."""
+    """Return the error of a value that cannot be converted."""
     return EvaluationError(f"type conversion error from '{name_of(value)}' to '{target}'")
 
 

@@ -61,7 +61,7 @@ class Catalog:
         return kind in self._dated
 
     def versions(self, group: str, kind: str) -> list[str]:
-        """The versions of a kind, the most preferred first."""
+        """Return the versions of a kind, the most preferred first."""
         found = [version for known, version, name in self._kinds if (known, name) == (group, kind)]
         return sorted(found, key=gvk.version_priority)
 

@@ -145,7 +145,7 @@ class _Definition:
             yield self.error("selectableFields", f"{gone} is gone: who selects by it gets 400", "keep it")
 
     def schemas(self, old: Object, new: Object, before: Object, after: Object) -> Iterator[SchemaChange]:
-        """The schemas of a version."""
+        """Yield the schemas of a version."""
         one, other = ((version.get("schema") or {}).get("openAPIV3Schema") or {} for version in (before, after))
         yield from self.node(
             one, other, "", bool(old.get("preserveUnknownFields")), bool(new.get("preserveUnknownFields"))
@@ -299,7 +299,7 @@ def _lacking(spec: Object) -> Iterator[tuple[str, str, str]]:
 
 
 def _missing(one: Schema, other: Schema, path: str) -> Iterator[str]:
-    """The outermost fields of the other schema that the one drops."""
+    """Yield the outermost fields of the other schema that the one drops."""
     if one == other or _free(one):
         return
     fields = one.get("properties") or {}

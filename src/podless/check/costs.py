@@ -59,7 +59,7 @@ class RuleCost:
 
 
 def estimate_costs(definition: dict[str, Any]) -> Iterator[RuleCost]:
-    """The rules of a CustomResourceDefinition of v1, in the order of its versions and fields."""
+    """Yield the rules of a CustomResourceDefinition of v1, in the order of its versions and fields."""
     name = definition["metadata"].get("name") or ""
     for version in definition["spec"]["versions"]:
         schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
@@ -76,7 +76,7 @@ def estimate_costs(definition: dict[str, Any]) -> Iterator[RuleCost]:
 
 
 def _nodes(schema: Schema, steps: Steps) -> Iterator[tuple[Steps, Schema]]:
-    """The nodes of a structural schema, each with the way to it."""
+    """Yield the nodes of a structural schema, each with the way to it."""
     yield steps, schema
     for suffix, part in child_nodes(schema):
         yield from _nodes(part, (*steps, suffix.removeprefix(".")))
@@ -96,7 +96,7 @@ def _cost(schema: Schema, steps: Steps, place: int) -> tuple[int, int, str]:
 
 
 def _candidates(schema: Schema, steps: Steps) -> list[tuple[Steps, str]]:
-    """The nodes without a bound, above a rule and below it: they make it dear."""
+    """Return the nodes without a bound, above a rule and below it: they make it dear."""
     found = []
     for at, node in _nodes(schema, ()):
         near = at[: len(steps)] == steps or steps[: len(at)] == at
@@ -124,7 +124,7 @@ def _together(schema: Schema, steps: Steps, place: int) -> tuple[SuggestedBound,
 
 
 def _largest(fits: Callable[[int], bool]) -> int:
-    """The largest bound that fits; 0 where none does."""
+    """Return the largest bound that fits; 0 where none does."""
     low, high = 0, _LARGEST
     while low < high:
         middle = (low + high + 1) // 2

@@ -41,7 +41,7 @@ class EditorSchema(NamedTuple):
 
 
 def editor_schemas(definition: dict[str, Any]) -> Iterator[EditorSchema]:
-    """The JSON schemas of a CustomResourceDefinition of v1, one for each served version."""
+    """Yield the JSON schemas of a CustomResourceDefinition of v1, one for each served version."""
     spec = definition["spec"]
     kind = spec["names"]["kind"]
     for version in spec["versions"]:

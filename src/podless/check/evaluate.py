@@ -84,7 +84,7 @@ class _Scope:
     values: Mapping[str, Any]
 
     def run(self, node: Expr) -> Any:
-        """The value of a part. Raises CelError."""
+        """Return the value of a part. Raises CelError."""
         made = Program("", node, library.kubernetes_libraries(), self.names, self.decls)
         return made.run(*self.values.values(), limit=LIMIT)[0]
 
@@ -156,7 +156,7 @@ def _path(node: Expr) -> bool:
 
 
 def _links(node: Expr, chain: CallExpr) -> Iterator[Expr]:
-    """The parts of an operation; of a chain of && or || all of its links."""
+    """Yield the parts of an operation; of a chain of && or || all of its links."""
     if isinstance(node, CallExpr) and (node is chain or (node.function == chain.function and chain.function in _LOGIC)):
         for part in node.children():
             yield from _links(part, chain)

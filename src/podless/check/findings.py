@@ -89,7 +89,7 @@ class Report:
             self.skipped[name] = self.skipped.get(name, 0) + count
 
     def summary(self) -> str:
-        """The summary in one line."""
+        """Return the summary in one line."""
         looked = [count_of(self.objects, "object"), count_of(self.definitions, "definition")]
         said = f"{' and '.join(looked)} in {count_of(self.files, 'file')}: "
         said += ", ".join([count_of(self.errors, "error"), count_of(self.warnings, "warning")])

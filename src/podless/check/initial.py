@@ -38,7 +38,7 @@ _FORMATS = {
 
 
 def make_suite(path: str) -> str:
-    """The suite, as YAML. path: of the definition's file. Raises CannotCheck."""
+    """Return the suite, as YAML. path: of the definition's file. Raises CannotCheck."""
     found = [*read_definitions(find_sources([path]))]
     if len(found) != 1:
         raise CannotCheck(f"{path}: {len(found)} CustomResourceDefinitions found, expected one")
@@ -133,7 +133,7 @@ class _Version:
 
 
 def smallest_value(schema: Schema, level: int = 0) -> Any:
-    """The smallest value of a schema; None where it is free."""
+    """Return the smallest value of a schema; None where it is free."""
     if "default" in schema:
         return copy.deepcopy(schema["default"])
     if schema.get("enum"):

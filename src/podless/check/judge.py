@@ -297,7 +297,7 @@ def _can_convert(kind: Kind) -> bool:
 
 
 def read_document(document: Document, repeated: list[str]) -> tuple[Any, Floats]:
-    """The value in a document, and its whole numbers that are written as floats. Raises JSONError."""
+    """Return the value in a document, and its whole numbers that are written as floats. Raises JSONError."""
     floats: Floats = []
     if document.yaml:
         return serializer.decode_yaml(document.raw, repeated), floats
@@ -305,7 +305,7 @@ def read_document(document: Document, repeated: list[str]) -> tuple[Any, Floats]
 
 
 def split_parts(value: Any, floats: Floats) -> Iterator[DocumentPart]:
-    """The objects in a document: itself, or the items of a list."""
+    """Yield the objects in a document: itself, or the items of a list."""
     if isinstance(value, dict) and str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list):
         for place, item in enumerate(value["items"]):
             at = ("items", place)
@@ -317,7 +317,7 @@ def split_parts(value: Any, floats: Floats) -> Iterator[DocumentPart]:
 
 
 def index_objects(document: Document) -> Iterator[tuple[Identity, bytes]]:
-    """The objects in a document as JSON; one that cannot be read has none."""
+    """Yield the objects in a document as JSON; one that cannot be read has none."""
     try:
         value, floats = read_document(document, [])
     except JSONError:

@@ -50,7 +50,7 @@ class DescribedKind:
 
 
 def read_kinds(files: Sequence[str]) -> list[DescribedKind]:
-    """The kinds in OpenAPI documents of v2 or v3. Raises CannotCheck."""
+    """Return the kinds in OpenAPI documents of v2 or v3. Raises CannotCheck."""
     found: list[DescribedKind] = []
     for file in files:
         try:

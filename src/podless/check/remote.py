@@ -22,7 +22,7 @@ def fetch_definitions(config: Path | None, context: str) -> list[Object]:
 
 
 def fetch_objects(config: Path | None, context: str, definitions: Sequence[Object]) -> list[SourceFile]:
-    """The objects of definitions in a running API, each kind as a file. Raises CannotCheck."""
+    """Return the objects of definitions in a running API, each kind as a file. Raises CannotCheck."""
     paths = []
     for definition in definitions:
         spec = definition["spec"]

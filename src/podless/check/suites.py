@@ -191,7 +191,7 @@ class _Suite:
                 yield from (part.value for part in split_parts(value, floats) if isinstance(part.value, dict))
 
     def _object(self, test: Object, name: str, file: str) -> Object | None:
-        """The object of a test, written down or in a file."""
+        """Return the object of a test, written down or in a file."""
         if file in test:
             return next(self._objects(test[file]), None)
         found: Object | None = test.get(name)
@@ -319,7 +319,7 @@ class _API:
         self._places: dict[tuple[str, str], _Place] = {}
 
     async def place(self, obj: Object, namespace: str, subresource: str | None = None) -> str:
-        """The path of an object. Raises _Failed where its kind is not served."""
+        """Return the path of an object. Raises _Failed where its kind is not served."""
         from podless.remote.cluster import Refused
 
         api_version, kind = str(obj.get("apiVersion") or ""), str(obj.get("kind") or "")

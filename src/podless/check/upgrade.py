@@ -61,7 +61,7 @@ def compare_releases(
 
 
 def _changes(findings: Sequence[Finding], after: str, known: Catalog) -> Iterator[UpgradeChange]:
-    """The findings that only one of the releases has; another text for the same thing is no change."""
+    """Yield the findings that only one of the releases has; another text for the same thing is no change."""
     alone = [
         finding for finding in findings if not {",", "-"}.intersection(finding.releases) and finding.rule != "Unchecked"
     ]
@@ -80,7 +80,7 @@ def _key(finding: Finding) -> tuple[object, ...]:
 
 
 def _describe(finding: Finding, after: str, known: Catalog) -> tuple[str, str]:
-    """The severity of a change, and its text."""
+    """Return the severity of a change, and its text."""
     new, said = finding.releases == after, ": ".join(filter(None, (finding.path, finding.message)))
     if finding.rule == "UnknownKind":
         if not new:

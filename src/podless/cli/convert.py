@@ -115,7 +115,7 @@ def _make_converter(options: argparse.Namespace, texts: Sequence[tuple[str, str]
 
 
 def _definitions(text: str) -> Iterator[dict[str, Any]]:
-    """The definitions of v1 in a stream."""
+    """Yield the definitions of v1 in a stream."""
     for document in _documents(text):
         with suppress(serializer.YAMLError):
             obj = serializer.decode_yaml(document.encode())
@@ -153,7 +153,7 @@ class _Output:
 
 
 def _documents(text: str) -> Iterator[str]:
-    """The parts of a stream that say something."""
+    """Yield the parts of a stream that say something."""
     for part in _SEPARATOR.split(text):
         if any(line.strip() and not line.lstrip().startswith("#") for line in part.splitlines()):
             yield part

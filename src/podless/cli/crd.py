@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _find_class(given: str) -> type:
-    """The class of MODULE:CLASS. Raises LookupError, ImportError."""
+    """Return the class of MODULE:CLASS. Raises LookupError, ImportError."""
     module, colon, name = given.partition(":")
     if not colon or not module or not name:
         raise LookupError(f"{given}: a class is MODULE:CLASS")

@@ -27,7 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def store_of_options(options: argparse.Namespace) -> Store:
-    """The store that options say, not opened yet; it compacts nothing by itself. Raises StartError."""
+    """Return the store that options say, not opened yet; it compacts nothing by itself. Raises StartError."""
     etcd: Etcd = declared.read_section(options, Etcd, "etcd.")
     if (options.store == "etcd") != bool(etcd.servers):
         raise StartError("--store etcd and --etcd-servers require each other")

@@ -137,7 +137,7 @@ def _asked_version() -> str:
 
 
 def option_help(name: str) -> str:
-    """The help of a program: the flags that it takes, a line for each."""
+    """Return the help of a program: the flags that it takes, a line for each."""
     taken = set(_KEPT) if name == ETCD else {*_IDLE, *_RENAMED, _FOLDER, *_known()} - {"data", "memory"}
     return f"{name}: podless stands in for it, and takes these flags\n" + "".join(
         f"  --{flag}\n" for flag in sorted({*taken, "help", "version"})
@@ -145,7 +145,7 @@ def option_help(name: str) -> str:
 
 
 def _known() -> dict[str, argparse.Action]:
-    """The flags of `podless serve`."""
+    """Return the flags of `podless serve`."""
     from podless.cli import options
 
     parser = argparse.ArgumentParser(add_help=False)

@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _read(name: str) -> Object:
-    """The first document of a file. Raises CannotCheck."""
+    """Return the first document of a file. Raises CannotCheck."""
     from podless.check.judge import read_document
     from podless.check.sources import find_sources
     from podless.codec.documents import split_documents
@@ -98,7 +98,7 @@ def _read(name: str) -> Object:
 
 
 def _schema(options: argparse.Namespace, obj: Object) -> Object | None:
-    """The schema of the object. Raises CannotCheck."""
+    """Return the schema of the object. Raises CannotCheck."""
     if options.schema is None:
         return None
     given = _read(options.schema)
@@ -124,7 +124,7 @@ def _part(value: Any, at: str) -> Any:
 
 
 def _below(schema: Object | None, at: str) -> Object | None:
-    """The schema of a part."""
+    """Return the schema of a part."""
     from podless.meta import field
 
     for step in field.parse_path(at) if schema is not None else ():

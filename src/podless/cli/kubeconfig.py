@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def build_kubeconfig(options: argparse.Namespace) -> bytes:
-    """The kubeconfig. Raises Unusable, BadCertificate, BadKubeconfig, RemoteError, OSError."""
+    """Return the kubeconfig. Raises Unusable, BadCertificate, BadKubeconfig, RemoteError, OSError."""
     known = options.data / "kubeconfig"
     try:
         admin: dict[str, Any] = orjson.loads(known.read_bytes())

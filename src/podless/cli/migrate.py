@@ -194,7 +194,7 @@ class Migration:
 
 
 def _versions(definition: Object) -> tuple[str, list[str]]:
-    """The storage version, and the other versions that objects may be stored in."""
+    """Return the storage version, and the other versions that objects may be stored in."""
     storage = next(version["name"] for version in definition["spec"]["versions"] if version["storage"])
     stored = definition.get("status", {}).get("storedVersions") or []
     return storage, [name for name in stored if name != storage]

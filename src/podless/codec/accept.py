@@ -50,7 +50,7 @@ def _inserted(found: list[MediaRange]) -> list[MediaRange]:
 
 
 def _rank(clause: MediaRange) -> tuple[float, bool, bool]:
-    """The order of many clauses: by quality, and then the more exact ones first."""
+    """Return the order of many clauses: by quality, and then the more exact ones first."""
     quality = clause.quality if clause.quality == clause.quality else 0.0
     return -quality, clause.kind == "*", clause.subtype == "*"
 

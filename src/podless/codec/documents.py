@@ -32,7 +32,7 @@ class Document:
 
 
 def split_documents(file: str, raw: bytes) -> Iterator[Document]:
-    """The documents of a file's text that have something in them."""
+    """Return the documents of a file's text that have something in them."""
     raw = raw.removeprefix(b"\xef\xbb\xbf")
     return _json(file, raw) if _JSON.match(raw) else _yaml(file, raw)
 

@@ -33,7 +33,7 @@ class _Range(Exception):
 
 
 def normalise_time(text: str, digits: int = 0) -> str | None:
-    """The time in UTC with `digits` (0 or 6) digits of the second; None for Go's zero time.
+    """Return the time in UTC with `digits` (0 or 6) digits of the second; None for Go's zero time.
 
     digits 6 wants six digits in the text too; with 0 a fraction is cut off. Raises ValueError with Go's message.
     """
@@ -230,7 +230,7 @@ def _count(digits: str) -> int | None:
 
 
 def _fraction(digits: str, scale: int) -> int:
-    """The digits behind the point, as many as fit 64 bits, by floats as Go has it."""
+    """Return the digits behind the point, as many as fit 64 bits, by floats as Go has it."""
     value, size = 0, 1.0
     for digit in digits[:19]:
         if value > (_LARGEST - 1) // 10 or value * 10 + int(digit) > _LARGEST:

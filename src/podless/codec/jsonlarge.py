@@ -65,7 +65,7 @@ def find_json_fault(raw: bytes) -> JSONError:
 
 
 def _brackets(part: bytes) -> bytes:
-    """The brackets outside of strings, those in one that does not end left out, too."""
+    """Return the brackets outside of strings, those in one that does not end left out, too."""
     return _STRING.sub(b"", part).translate(None, _NO_BRACKETS)
 
 
@@ -78,7 +78,7 @@ def _read(raw: bytes, holders: str, at: int) -> JSONError:
 
 
 def _too_deep(brackets: bytes) -> str:
-    """The bracket that opens one level too many, or ""."""
+    """Return the bracket that opens one level too many, or ""."""
     if brackets.count(b"[") + brackets.count(b"{") <= jsontext.MAX_DEPTH:
         return ""
     charge(len(brackets))
@@ -88,7 +88,7 @@ def _too_deep(brackets: bytes) -> str:
 
 
 def _boundary(raw: bytes, end: int) -> int | None:
-    """The place of the last bracket, comma or colon before some place, strings left out."""
+    """Return the place of the last bracket, comma or colon before some place, strings left out."""
     last = deque(_STRING.finditer(raw, 0, end), maxlen=2)
     stop = end
     for string in reversed(last):
@@ -120,7 +120,7 @@ def _open(brackets: bytes) -> str:
 
 
 def find_repeats(raw: bytes) -> list[str]:
-    """The paths of repeated keys in the order of the text, as `jsontext.parse_json` finds them in sound JSON."""
+    """Return the paths of repeated keys in the order of the text, as `jsontext.parse_json` finds them in sound JSON."""
     kept: dict[int, tuple[Any, list[tuple[str, Any]]]] = {}
 
     def pairs(given: list[tuple[str, Any]]) -> Any:

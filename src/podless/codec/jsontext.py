@@ -67,7 +67,7 @@ def settle_number(value: float) -> int | float:
 
 
 def parse_number(text: str) -> int | float:
-    """The value of a number token, by Go's rules. Raises OutOfRange where a float64 is too small to hold it."""
+    """Return the value of a number token, by Go's rules. Raises OutOfRange where a float64 is too small to hold it."""
     if not text.strip("-0123456789") and len(text) <= 20:
         whole = int(text)
         if _MIN <= whole <= _MAX:
@@ -148,7 +148,7 @@ class _Parser:
         return self.go(_OPEN, self.key(pos) if sign == "," and holders[-1] == "{" else pos)
 
     def value(self, pos: int) -> tuple[Any, int]:
-        """The value at pos, or _OPEN when one begins that holds others."""
+        """Return the value at pos, or _OPEN when one begins that holds others."""
         char = self.text[pos]
         if char == '"':
             return self.string(pos)

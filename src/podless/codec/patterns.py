@@ -43,7 +43,7 @@ class PatternTooLarge(PatternFault):
 
 
 def compile_pattern(pattern: str, options: Any) -> Any:
-    """The pattern, compiled; not where that keeps the interpreter for long. Raises PatternFault."""
+    """Return the pattern, compiled; not where that keeps the interpreter for long. Raises PatternFault."""
     if patternprice.price_pattern(pattern) > patternprice.MOST:
         raise PatternTooLarge(pattern)
     return parse_pattern(pattern, options)

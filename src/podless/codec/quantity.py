@@ -38,12 +38,12 @@ def parse_quantity(text: str) -> Fraction:
 
 
 def parse_nanos(text: str) -> int:
-    """The amount in billionths, to compare and to add up: much faster than fractions. Raises QuantityError."""
+    """Return the amount in billionths, to compare and to add up: much faster than fractions. Raises QuantityError."""
     return _read(text)[0]
 
 
 def parse_units(text: str) -> int:
-    """The amount in whole units: parts of one are rounded up, away from zero, and int64 bounds it.
+    """Return the amount in whole units: parts of one are rounded up, away from zero, and int64 bounds it.
 
     Raises QuantityError.
     """
@@ -95,7 +95,7 @@ def format_quantity(amount: int, suffix: str) -> str:
 
 
 def _read(text: str) -> tuple[int, str]:
-    """The amount in billionths, and the suffix that it was given with."""
+    """Return the amount in billionths, and the suffix that it was given with."""
     return _amount(*_split(text))
 
 
@@ -125,7 +125,7 @@ def _scaled(digits: int, power: int) -> int:
 
 
 def _power(suffix: str) -> int:
-    """The power of ten that a suffix stands for."""
+    """Return the power of ten that a suffix stands for."""
     if suffix in DECIMAL:
         return DECIMAL[suffix]
     if not _EXPONENT.match(suffix) or abs(int(suffix[1:])) > _MOST_POWER:
@@ -140,7 +140,10 @@ def _fits(whole: str, part: str, suffix: str) -> bool:
 
 
 def _number(zeros: str, whole: str, part: str, *, slow: bool) -> int:
-    """The digits before a suffix as a number. Without any it is zero, but where a real server reads it as a decimal."""
+    """Return the digits before a suffix as a number.
+
+    Without any it is zero, but where a real server reads it as a decimal.
+    """
     if slow and not (zeros or whole or part):
         raise QuantityError(_NUMERIC)
     return int(whole + part or 0)

@@ -33,7 +33,7 @@ class _Number(float):
 
 
 def as_written(raw: bytes) -> Any:
-    """The value in a JSON text, for messages about it: numbers that are no int64 print as they were sent.
+    """Return the value in a JSON text, for messages about it: numbers that are no int64 print as they were sent.
 
     Raises ValueError or RecursionError where the text is none to Python.
     """

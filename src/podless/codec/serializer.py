@@ -104,7 +104,7 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats 
 
 
 def _refused(raw: bytes, duplicates: list[str] | None, floats: Floats | None) -> Any:
-    """The value in a text that the fast decoder refuses, if it is one to Go."""
+    """Return the value in a text that the fast decoder refuses, if it is one to Go."""
     if len(raw) <= _SMALL:
         return _read(raw, duplicates)
     fixed = jsonlarge.repair_text(raw)
@@ -144,7 +144,7 @@ def _floats(raw: bytes, shapes: bytes) -> bool:
 
 
 def _encoded(value: Any) -> bytes | None:
-    """The value as JSON, or None where it is nested deeper than can be taken.
+    """Return the value as JSON, or None where it is nested deeper than can be taken.
 
     A repeated key shows in this: its text has fewer colons than the body.
     """
@@ -169,12 +169,12 @@ def too_deep(value: Any) -> bool:
 
 
 def decode_own(raw: bytes) -> Any:
-    """The value in JSON that this server has made, which may have objects as deep as they may be in it."""
+    """Return the value in JSON that this server has made, which may have objects as deep as they may be in it."""
     return orjson.loads(raw)
 
 
 def _settle(value: Any, floats: Floats | None = None) -> Any:
-    """The value with its numbers as Go re-encodes them; floats: takes those that become integers."""
+    """Return the value with its numbers as Go re-encodes them; floats: takes those that become integers."""
     top = [value]
     rest: list[tuple[Any, Any]] = [(top, None)]  # with each holder its path, as a chain of keys from the last on
     while rest:
@@ -225,10 +225,10 @@ def _copied(value: Any) -> Any:
 
 
 def decode_yaml(raw: bytes, duplicates: list[str] | None = None) -> Any:
-    """The value in the first document of a YAML text, as sigs.k8s.io/yaml makes JSON of it.
+    """Return the value in the first document of a YAML text, as sigs.k8s.io/yaml makes JSON of it.
 
-    duplicates: takes a finding for each key given more than once (the last one counts), such as
-    `line 7: key "num" already set in map`. Raises YAMLError.
+    duplicates: takes a finding for each key given more than once (the last one counts), such as `line 7: key "num"
+    already set in map`. Raises YAMLError.
     """
     from podless.codec import yamltext
 

@@ -12,7 +12,7 @@ _OTHERWISE = (b"\\u", b'"<<"')
 
 
 def decode_object(raw: bytes) -> Any:
-    """The object in a text that is JSON; None where it has to be read as YAML, or the two may differ."""
+    """Return the object in a text that is JSON; None where it has to be read as YAML, or the two may differ."""
     if not raw.startswith(b"{") or raw.translate(None, _PLAIN) or any(part in raw for part in _OTHERWISE):
         return None
     repeated: list[str] = []

@@ -35,7 +35,7 @@ class YAMLNode:
 
 
 def compose_nodes(raw: bytes) -> Iterator[YAMLNode]:
-    """The root of each document in a text. Raises YAMLError."""
+    """Yield the root of each document in a text. Raises YAMLError."""
     parser: Any = CParser(raw)
     try:
         parser.get_event()  # the stream's start

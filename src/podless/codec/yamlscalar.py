@@ -54,7 +54,7 @@ def read_scalar(text: str, tag: str, plain: bool) -> Any:
 
 
 def resolve_scalar(text: str, tag: str = "") -> tuple[str, Any]:
-    """The kind and value of a plain scalar; what looks like a date has its own kind and stays text."""
+    """Return the kind and value of a plain scalar; what looks like a date has its own kind and stays text."""
     if text and text[0] not in _HINTS:
         return "str", text
     word = WORDS.get(text)

@@ -24,7 +24,7 @@ _PACKED = 2  # marshal's version before references, which would be found where t
 
 
 def parse_yaml(raw: bytes, repeated: list[str] | None = None) -> Any:
-    """The first document's value, as JSON has it; a line for every repeated key is appended to `repeated`.
+    """Return the first document's value, as JSON has it; a line for every repeated key is appended to `repeated`.
 
     Raises YAMLError.
     """
@@ -124,7 +124,7 @@ class YAMLDecoder:
         self.open.pop()
 
     def aliased(self, node: YAMLNode) -> Any:
-        """The value of an alias."""
+        """Return the value of an alias."""
         with self.followed(node) as target:
             known = self.values.get(target)
             if known is None or not self.again(known):
@@ -134,7 +134,7 @@ class YAMLDecoder:
         return marshal.loads(known.made)
 
     def merged(self, source: YAMLNode, target: YAMLNode) -> Iterable[_Entry]:
-        """The entries of a mapping that is merged into another one, those that it merges itself among them."""
+        """Return the entries of a mapping that is merged into another one, those that it merges itself among them."""
         if source is target:
             return list(self.entries(target))
         with self.followed(source):
@@ -172,7 +172,7 @@ class YAMLDecoder:
             self.repeated.append(finding)
 
     def entries(self, node: YAMLNode) -> Iterator[_Entry]:
-        """The entries of a mapping, with those that it takes over."""
+        """Yield the entries of a mapping, with those that it takes over."""
         charge(len(node.children))
         children = iter(node.children)
         for key, item in zip(children, children, strict=True):
@@ -230,7 +230,7 @@ class YAMLDecoder:
         return read_scalar(target.value, target.tag, target.plain)
 
     def taken(self, node: YAMLNode) -> Iterator[_Entry]:
-        """The entries of other mappings that a merge key takes over; of several, the earlier ones win."""
+        """Yield the entries of other mappings that a merge key takes over; of several, the earlier ones win."""
         for source in reversed(node.children) if node.kind == "sequence" else [node]:
             target = source.alias if source.kind == "alias" and source.alias is not None else source
             if target.kind != "mapping":

@@ -124,7 +124,7 @@ class _Known:
 
 
 def _parts(value: Any) -> Iterator[str]:
-    """The text of a value without its last line break."""
+    """Yield the text of a value without its last line break."""
     if not (isinstance(value, dict | list) and value):
         yield _scalar(value, 0, 2)
         return

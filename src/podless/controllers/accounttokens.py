@@ -95,7 +95,7 @@ class AccountTokens(Controller):
             await delete_all(self.api, SECRETS, [entry])
 
     def _filled(self, account: BoundObject, obj: Object) -> Object:
-        """The Secret with all that it should have."""
+        """Return the Secret with all that it should have."""
         metadata, data = obj["metadata"], obj.get("data") or {}
         wanted = dict(data)
         if self._authority:
@@ -115,7 +115,7 @@ class AccountTokens(Controller):
 
 
 def _account(entry: Entry) -> str | None:
-    """The key of the account that a Secret is for; None for other Secrets."""
+    """Return the key of the account that a Secret is for; None for other Secrets."""
     if _MARK not in entry.body:
         return None
     obj = entry.decode()

@@ -37,12 +37,12 @@ class Content(NamedTuple):
 
 
 def make_account(kind: Kind) -> Content:
-    """The service account that clients in a namespace take where they name none."""
+    """Return the service account that clients in a namespace take where they name none."""
     return Content(kind, "default", {}, {})
 
 
 def make_certificates(kind: Kind, authority: str) -> Content:
-    """The config map that clients in a namespace check the server by."""
+    """Return the config map that clients in a namespace check the server by."""
     return Content(kind, "kube-root-ca.crt", {"data": {"ca.crt": authority}}, {_ABOUT: _CERTIFICATES})
 
 

@@ -244,7 +244,7 @@ class Garbage(Controller):
         return self.api.registry.get(*keys.resource_of(key)) if key.count("/") > _OTHERS else None
 
     def _kind(self, group: str, name: str) -> Kind | None:
-        """The kind that a reference names."""
+        """Return the kind that a reference names."""
         registry = self.api.registry
         if self._generation != registry.generation:
             self._kinds = {(kind.group, kind.kind): kind for kind in registry}

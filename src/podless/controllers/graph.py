@@ -51,7 +51,7 @@ class Graph:
         return owners
 
     def owners(self, key: str) -> tuple[OwnerReference, ...]:
-        """The owners of an object."""
+        """Return the owners of an object."""
         return self._owners.get(key, ())
 
     def dependents(self, group: str, kind: str, name: str) -> list[tuple[str, OwnerReference]]:

@@ -56,7 +56,7 @@ class Naming:
             self._group(event.key)[event.key] = None
 
     def unnamed(self, key: str) -> list[str]:
-        """The definitions of the key's group that lack a name, which may be free now."""
+        """Return the definitions of the key's group that lack a name, which may be free now."""
         entries = filter(None, map(self._collection.get, self._group(key)))
         return [entry.key for entry in entries if not has_condition(entry.decode(), "NamesAccepted")]
 
@@ -124,7 +124,7 @@ class Naming:
         return obj
 
     def _group(self, key: str) -> dict[str, Object | None]:
-        """The definitions of the group that a key's definition is of."""
+        """Return the definitions of the group that a key's definition is of."""
         return self._groups.setdefault(_group_of(key), {})
 
 
@@ -151,7 +151,7 @@ class _Claim:
 
 
 def _group_of(key: str) -> str:
-    """The group that a definition's name ends with."""
+    """Return the group that a definition's name ends with."""
     return keys.name_of(key).partition(".")[2]
 
 

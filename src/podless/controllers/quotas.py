@@ -88,7 +88,7 @@ class Quotas(Controller):
             await report_status(self.api, self._kind, entry.key, count, _MANAGER)
 
     def _counted_kinds(self, hard: Object) -> dict[str, Kind]:
-        """The kinds that count under names of a quota."""
+        """Return the kinds that count under names of a quota."""
         found = {}
         for name in sorted(hard):
             charge(_STEPS)

@@ -116,7 +116,7 @@ def _selectors(entry: Entry) -> list[LabelSelector] | None:
 
 
 def _rules(entry: Entry) -> list[bytes]:
-    """The rules of a role as JSON; found once."""
+    """Return the rules of a role as JSON; found once."""
     rules: list[bytes] | None = entry.forms.get("rules")
     if rules is None:
         rules = entry.forms["rules"] = [

@@ -106,7 +106,7 @@ def _addresses(entry: Entry) -> set[str]:
 
 
 def _holder(obj: Object) -> str | None:
-    """The key of the service that an IPAddress is of."""
+    """Return the key of the service that an IPAddress is of."""
     parent = obj["spec"].get("parentRef") or {}
     if parent.get("group") or parent.get("resource") != SERVICES.plural:
         return None

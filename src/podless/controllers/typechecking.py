@@ -91,7 +91,7 @@ def _expressions(spec: Object) -> Iterator[tuple[str, str]]:
 
 
 def match_kinds(registry: Registry, rules: Iterable[Mapping[str, Any]]) -> dict[Named, tuple[Kind, Version]]:
-    """The kinds that rules name, as far as they name them without wildcards."""
+    """Return the kinds that rules name, as far as they name them without wildcards."""
     found: dict[Named, tuple[Kind, Version]] = {}
     for rule in rules:
         groups, versions = rule.get("apiGroups") or (), rule.get("apiVersions") or ()
@@ -110,7 +110,7 @@ def match_kinds(registry: Registry, rules: Iterable[Mapping[str, Any]]) -> dict[
 
 
 def _served(registry: Registry, group: str, version: str, resource: str) -> Iterator[tuple[Kind, Version]]:
-    """The kinds of a resource; without a group it is looked for in all of them."""
+    """Yield the kinds of a resource; without a group it is looked for in all of them."""
     name = resource.lower()
     for kind in registry:
         known = kind.by_version.get(version)

@@ -24,7 +24,7 @@ def collect_leaves(value: dict[str, Any], shape: Shape) -> Fields:
 
 
 def _said(value: Any, shape: Shape) -> Fields | None:
-    """The node of a value; None where it holds nothing that counts."""
+    """Return the node of a value; None where it holds nothing that counts."""
     form = shape.form(value)
     if form == "map" and shape.map is not None:
         return LEAF if shape.map.atomic else _said_map(value or {}, shape.map)
@@ -103,7 +103,7 @@ def collect_created(value: dict[str, Any], shape: MapShape, apart: Fields) -> Fi
 
 
 def collect_whole(value: Any, shape: Shape) -> Fields:
-    """The node of a value that was not there before: every field of it, down to the leaves.
+    """Return the node of a value that was not there before: every field of it, down to the leaves.
 
     Raises SchemaMisfit for a value that is not of the shape.
     """

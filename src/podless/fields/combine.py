@@ -15,7 +15,7 @@ _LEAVES = SCALARS["untyped"] - {NONE}  # values of these types win, whatever the
 
 
 def merge_values(live: dict[str, Any], applied: dict[str, Any], shape: Shape) -> dict[str, Any]:
-    """The live object with the applied one merged into it; both must be of the shape, and neither is changed.
+    """Return the live object with the applied one merged into it; both must be of the shape, and neither is changed.
 
     A list is in the order of the applied one where that says something of it.
     """
@@ -79,7 +79,7 @@ class _Merging:
         self.out: list[Any] = []
 
     def run(self) -> list[Any]:
-        """The merged list."""
+        """Return the merged list."""
         at, to = 0, 0
         while at < len(self.left) or to < len(self.right):
             if at < len(self.left) and to < len(self.right):

@@ -44,7 +44,7 @@ def compare_values(old: dict[str, Any], new: dict[str, Any], shape: Shape) -> Co
 
 
 def _both(old: Any, new: Any, shape: Shape) -> _Nodes:
-    """The nodes of a value that both states have."""
+    """Return the nodes of a value that both states have."""
     if old is new:
         return _SAME
     kind = type(old)

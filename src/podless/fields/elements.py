@@ -21,12 +21,12 @@ class UnknownElement(ValueError):
 
 
 def of_keys(keys: dict[str, Any]) -> str:
-    """The item of a list whose fields have these values."""
+    """Return the item of a list whose fields have these values."""
     return f"k:{encode_compact(keys)}"
 
 
 def of_value(value: Any) -> str:
-    """The item of a set."""
+    """Return the item of a set."""
     return f"v:{encode_compact(value)}"
 
 
@@ -40,7 +40,7 @@ def encode_compact(value: Any) -> str:
 
 
 def parse_element(text: str) -> str:
-    """The element in its one form: keys sorted, numbers as Go prints them. Raises ValueError."""
+    """Return the element in its one form: keys sorted, numbers as Go prints them. Raises ValueError."""
     kind = _KINDS.get(text[:2])
     if kind == _FIELD:
         return text

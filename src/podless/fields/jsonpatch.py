@@ -58,7 +58,7 @@ def apply_json_patch(document: Any, raw: bytes, *, checked: bool = True, shown: 
 
 
 def decode_json_patch(raw: bytes, *, checked: bool = True) -> list[dict[str, Any]]:
-    """The operations in a patch. Raises BadRequest and TooLarge."""
+    """Return the operations in a patch. Raises BadRequest and TooLarge."""
     what = "error decoding patch: " if checked else ""
     try:
         patch = serializer.decode_json(raw)
@@ -85,7 +85,7 @@ _FLOAT = re.compile(rb"[0-9][.eE]")
 
 
 def find_floats(raw: bytes) -> serializer.Floats:
-    """The whole numbers that a sound patch gives as floats, where they are in the patched document."""
+    """Return the whole numbers that a sound patch gives as floats, where they are in the patched document."""
     if not _FLOAT.search(raw):
         return []
     found: serializer.Floats = []
@@ -126,7 +126,7 @@ def _field_fault(patch: list[dict[str, Any] | None]) -> str | None:
 
 
 def _unsettled(raw: bytes, operations: list[dict[str, Any]]) -> list[Any] | None:
-    """The operations with numbers as written, because a test compares texts: 1.0 is not 1."""
+    """Return the operations with numbers as written, because a test compares texts: 1.0 is not 1."""
     if not any(operation.get("op") == "test" for operation in each(operations)):
         return None
     try:
@@ -242,7 +242,7 @@ class _Patch:
                 container.update(items)
 
     def show(self) -> Any:
-        """The document, to be encoded: with the values as they are written."""
+        """Return the document, to be encoded: with the values as they are written."""
         for container in each(self.own).values():
             each(container)
             for key, item in container.items() if isinstance(container, dict) else enumerate(container):
@@ -332,7 +332,10 @@ _STEPS: dict[str, Callable[[_Patch, dict[str, Any], int], None]] = {
 
 
 def _index(holder: list[Any], key: str, room: int = 0) -> int:
-    """The place in a list that a pointer's part names; `room` more than there are may be named. Raises _Fault."""
+    """Return the place in a list that a pointer's part names; `room` more than there are may be named.
+
+    Raises _Fault.
+    """
     if not _INDEX.fullmatch(key):
         what = f"value was not a proper array index: '{key}': " if room else ""
         raise _Fault(f"{what}strconv.Atoi: parsing {gotext.quote(key)}: invalid syntax")

@@ -95,7 +95,7 @@ def _who(owner: FieldOwner) -> str:
 
 
 def _identifier(owner: FieldOwner) -> bytes:
-    """The text that a real server knows an owner by, and sorts by."""
+    """Return the text that a real server knows an owner by, and sorts by."""
     named = {"manager": owner.manager, "operation": owner.operation, "apiVersion": owner.version}
     if owner.subresource:
         named["subresource"] = owner.subresource
@@ -245,7 +245,7 @@ def _updated(
     *,
     settled: bool = False,
 ) -> Owners:
-    """The owners after an update; times is changed in place. Raises SchemaMisfit or NoVersion."""
+    """Return the owners after an update; times is changed in place. Raises SchemaMisfit or NoVersion."""
     if not owners and place.custom and old is place.blank:
         shape = place.shape(place.version).map
         if shape is not None and not shape.atomic:

@@ -86,7 +86,7 @@ class Endpoint:
         return found
 
     def view(self, obj: Object, version: str, what: str = "") -> Object:
-        """The object in another version; what: how messages call it. Raises NoVersion or SchemaMisfit."""
+        """Return the object in another version; what: how messages call it. Raises NoVersion or SchemaMisfit."""
         if obj.get("apiVersion") == version:
             return obj
         try:
@@ -124,7 +124,7 @@ def update_owned(
     settled: bool = False,
     compared: Comparison | None = None,
 ) -> Owners:
-    """The owners after `owner` changed the object from the old to the new state. Raises SchemaMisfit.
+    """Return the owners after `owner` changed the object from the old to the new state. Raises SchemaMisfit.
 
     settled: the owners' fields are of the present schema. compared: the two states, where they have been compared.
     """
@@ -174,7 +174,7 @@ def apply_owned(
 
 
 def _reconciled(place: Endpoint, obj: Object, owners: Owners, settled: bool = False) -> Owners:
-    """The owners with their fields under the present schema; those of versions that are gone are left out."""
+    """Return the owners with their fields under the present schema; those of versions that are gone are left out."""
     found: Owners = {}
     served: dict[str, bool] = {}
     for owner, owned in each(owners).items():

@@ -17,7 +17,7 @@ BROKEN = "Invalid JSON Patch"
 
 
 def check_merge_patch(patch: Any, *, checked: bool = True) -> Any:
-    """The patch, which must be an object. Where its fields are not checked it may be a list, which is pruned.
+    """Return the patch, which must be an object. Where its fields are not checked it may be a list, which is pruned.
 
     Raises BadRequest.
     """

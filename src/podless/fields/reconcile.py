@@ -52,7 +52,7 @@ def _list(node: Fields, form: ListShape) -> Fields:
 
 
 def name_members(fields: Fields, shape: Shape | None) -> Fields:
-    """The set with the declared fields in it that lead to its members.
+    """Return the set with the declared fields in it that lead to its members.
 
     Removing needs them: with the last of its fields an object goes too. Source: fieldpath's sets of named fields.
     """

@@ -26,7 +26,7 @@ LEAF: Fields = {}  # the node of a member that has no members below; shared, so 
 
 
 def make_set(*paths: Path) -> Fields:
-    """The set of some paths."""
+    """Return the set of some paths."""
     found: Fields = {}
     for path in paths:
         node: Fields = LEAF
@@ -42,7 +42,7 @@ def is_member(node: Fields) -> bool:
 
 
 def is_marked(node: Fields | None) -> Fields:
-    """The node (None for none) of a field that is in the set too."""
+    """Return the node (None for none) of a field that is in the set too."""
     if not node:
         return LEAF
     return node if SELF in node else {SELF: LEAF, **node}
@@ -180,7 +180,7 @@ def difference_below(one: Fields, other: Fields) -> Fields:
 
 
 def parse_set(raw: Any) -> Fields:
-    """The set that a client's FieldsV1 says, in its one form; None is the empty set. Raises ValueError."""
+    """Return the set that a client's FieldsV1 says, in its one form; None is the empty set. Raises ValueError."""
     if raw is None:
         return {}
     below, _ = _parsed(raw)
@@ -212,7 +212,7 @@ def _parsed(raw: Any) -> tuple[Fields, bool]:
 
 
 def order_set(fields: Fields) -> Fields:
-    """The set with its elements in the order in which a real server writes them."""
+    """Return the set with its elements in the order in which a real server writes them."""
     if len(fields) < 2:
         return {name: order_set(node) for name, node in fields.items()} if fields else fields
     if len(fields) > FEW:

@@ -27,7 +27,7 @@ _FIELDS = "$fields"
 
 
 def make_merge_table(struct: Struct) -> Table:
-    """The lists of a kind's objects that are merged."""
+    """Return the lists of a kind's objects that are merged."""
     found: Table = {}
     _collect(struct, "", (), found)
     return found
@@ -75,7 +75,7 @@ _GO_TYPES = {
 
 
 def check_strategic_patch(patch: Any) -> dict[str, Any]:
-    """The patch, which must be an object or null. Raises BadRequest."""
+    """Return the patch, which must be an object or null. Raises BadRequest."""
     if patch is not None and not isinstance(patch, dict):
         raise BadRequest(
             f"json: cannot unmarshal {JSON_NAMES[type(patch)]} into Go value of type map[string]interface {{}}"
@@ -94,7 +94,7 @@ def apply_strategic_patch(document: dict[str, Any], patch: Any, merged: Table) -
 
 
 def _key(table: Table, path: str) -> str | None:
-    """The merge key of the list at a path; None where the list is replaced."""
+    """Return the merge key of the list at a path; None where the list is replaced."""
     found = table.get(path)
     return table.get(f"*.{path.rpartition('.')[2]}") if found is None else found
 
@@ -329,7 +329,7 @@ def _identity(item: Any, key: str) -> Any:
 
 
 def _element_type(old: list[Any], new: list[Any]) -> type:
-    """The one type of the items of a list and of its patch.
+    """Return the one type of the items of a list and of its patch.
 
     Raises Unprocessable for lists of lists and Internal for a mixture.
     """
@@ -358,7 +358,7 @@ def _take(merged: dict[str, Any], key: str, item: Any) -> None:
 
 
 def _without_nulls(value: Any) -> Any:
-    """The value, which lost the nulls in its objects."""
+    """Return the value, which lost the nulls in its objects."""
     if isinstance(value, dict | list):
         charge(len(value))
     if isinstance(value, dict):

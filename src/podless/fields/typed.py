@@ -156,7 +156,7 @@ class MapShape:
         return element
 
     def below(self) -> Iterator[Shape | None]:
-        """The shapes of all fields."""
+        """Yield the shapes of all fields."""
         for name in self._declared:
             yield self.child(name)[1]
         yield self.element
@@ -230,7 +230,9 @@ _META = object()  # stands for the schema of ObjectMeta
 
 
 def of_schema(openapi: dict[str, Any] | None, preserve: bool = False) -> Shape:
-    """The shape of a custom kind's objects from one version's openAPIV3Schema. Nothing is read before it is needed.
+    """Return the shape of a custom kind's objects from one version's openAPIV3Schema.
+
+    Nothing is read before it is needed.
 
     preserve: fields that the schema does not know are kept at every level.
     """
@@ -279,7 +281,7 @@ def _map(raw: dict[str, Any], preserve: bool) -> MapShape:
 
 @bounded_cache(1024)
 def of_struct(struct: Struct) -> Shape:
-    """The shape of a built-in kind's objects."""
+    """Return the shape of a built-in kind's objects."""
     return _struct(struct, struct.atomic)
 
 
@@ -324,7 +326,7 @@ def _type(kind: GoType) -> Shape:
 
 
 def make_element(form: ListShape, item: Any) -> str:
-    """The path element of an item of an associative list. Raises SchemaMisfit for an item that can have none."""
+    """Return the path element of an item of an associative list. Raises SchemaMisfit for an item that can have none."""
     if not form.keys:
         if type(item) is str:
             return f'v:"{item}"' if _PLAIN(item) else _of_text(item)

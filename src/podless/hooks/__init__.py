@@ -321,7 +321,7 @@ def _read_options(
 
 
 def _rule(name: str, resource: str) -> Object:
-    """The groups and resources of "plural.group/subresource". Raises ValueError."""
+    """Return the groups and resources of "plural.group/subresource". Raises ValueError."""
     whole, _, below = resource.partition("/")
     plural, _, group = whole.partition(".")
     if not plural:

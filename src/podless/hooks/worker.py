@@ -174,7 +174,7 @@ class _Call:
             self.arguments[self.third] = _typed(question.other, takes[self.third])
 
     def refuse(self, denied: Denied) -> bytes:
-        """The answer that denies the request."""
+        """Return the answer that denies the request."""
         return self._encode({"allowed": False, "status": denied.status})
 
     def _encode(self, answer: Object) -> bytes:
@@ -209,7 +209,7 @@ class _Admission(_Call):
         self._before = question.obj_bytes
 
     def answer(self, result: Any) -> bytes:
-        """The answer that lets the request pass."""
+        """Return the answer that lets the request pass."""
         changed = None
         if self._hook.kind == declared.VALIDATE:
             if result is not None:
@@ -221,7 +221,7 @@ class _Admission(_Call):
         return self._encode({"allowed": True} | ({"object": changed} if changed is not None else {}))
 
     def _changed(self, result: Any) -> Object | None:
-        """The object after the hook, None where it is as it was. Raises WrongResult."""
+        """Return the object after the hook, None where it is as it was. Raises WrongResult."""
         made = _plain(result)
         if not isinstance(made, dict):
             raise WrongResult(f"it returned {type(result).__name__}, not an object")
@@ -325,7 +325,7 @@ def find_place(error: BaseException, beside: Sequence[str] = ()) -> Object:
 
 
 def _files(sources: Sequence[str]) -> list[str]:
-    """The files that the hooks were loaded from: their own, and modules of the same folders."""
+    """Return the files that the hooks were loaded from: their own, and modules of the same folders."""
     folders = {str(Path(source).parent.absolute()) for source in sources if source.endswith(".py")}
     found = {str(Path(source).absolute()) for source in sources if source.endswith(".py")}
     for name, module in list(sys.modules.items()):
@@ -377,7 +377,7 @@ class Worker:
             return self.fail(number, error)
 
     def fail(self, number: int, error: BaseException) -> bytes:
-        """The frame of a hook that failed."""
+        """Return the frame of a hook that failed."""
         told = find_place(error, self._sources) | {"type": type(error).__name__}
         if isinstance(error, WrongResult):
             told["why"] = str(error)

@@ -87,7 +87,10 @@ class Answering:
     # the other half
 
     async def body(self, request: Request) -> bytes:
-        """The whole body of a request, read now if it is not there. Raises TooLarge, TooManyRequests, BadRequest."""
+        """Return the whole body of a request, read now if it is not there.
+
+        Raises TooLarge, TooManyRequests, BadRequest.
+        """
         raise NotImplementedError
 
     def _listen(self) -> None:
@@ -196,7 +199,7 @@ class Answering:
         self._done(request)
 
     def _end(self, request: Request) -> bytes:
-        """The lines of an answer's head that say that it is the last, where it is."""
+        """Return the lines of an answer's head that say that it is the last, where it is."""
         if request.keep_alive and request is self._in.request:
             left = request.length - self._in.size if 0 <= request.length <= self._limits.body else -1
             request.keep_alive = 0 <= left <= _DRAIN and not self._expects(request)

@@ -65,7 +65,7 @@ class APIHandler:
         self._rows = Rows()
 
     def handle(self, request: Request) -> Answer | Pending:
-        """The answer, or a coroutine that gives it. Both raise APIError."""
+        """Return the answer, or a coroutine that gives it. Both raise APIError."""
         accept = request.headers.get("accept", "")
         info = request.info
         if self._api.registry.remote:
@@ -93,7 +93,7 @@ class APIHandler:
         return self._write(request, call, verb, form)
 
     async def _read_history(self, request: Request, call: Call, verb: str) -> Answer:
-        """The log of changes."""
+        """Return the log of changes."""
         form = self._form(call, verb, request.headers.get("accept", ""))
         if verb == "watch":
             chosen = await options.read_list_options(self._api, call)
@@ -208,7 +208,7 @@ class APIHandler:
         return await self._show(request, call, outcome, form)
 
     async def _show(self, request: Request, call: Call, outcome: Outcome, form: AnswerForm) -> Answer:
-        """The answer, made in slices."""
+        """Return the answer, made in slices."""
         run, entry = self._api.off_loop.slices.run, getattr(outcome, "entry", None)
         if entry is None:
             answer = await run(render_response, call, outcome, form, self._rows)

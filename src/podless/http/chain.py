@@ -79,7 +79,7 @@ def list_filters(
 
 
 def chain_filters(passed: list[Filter], handler: Handler) -> Handler:
-    """The handler with filters before it."""
+    """Return the handler with filters before it."""
     for each in reversed(passed):
         handler = each(handler)
     return handler

@@ -192,7 +192,7 @@ def deferred_context(make: Callable[[], Context]) -> Context:
 
 
 def _chain(data: bytes, version: int) -> list[bytes]:
-    """The certificates in a message of that name (RFC 8446 section 4.4.2, RFC 5246 section 7.4.2)."""
+    """Return the certificates in a message of that name (RFC 8446 section 4.4.2, RFC 5246 section 7.4.2)."""
     at = 4  # behind the message's type and length
     extended = version >= _TLS13
     if extended:

@@ -26,14 +26,14 @@ def accepts_gzip(request: Request) -> bool:
 def shrink_answer(
     request: Request, answer: Response, threshold: int = THRESHOLD
 ) -> Answer | Coroutine[Any, Any, Answer]:
-    """The answer, or what gives it compressed where it is big and the client takes that."""
+    """Return the answer, or what gives it compressed where it is big and the client takes that."""
     if 0 <= answer.size <= threshold or not accepts_gzip(request):
         return answer
     return compress_answer(request, answer, threshold)
 
 
 async def compress_answer(request: Request, answer: Response, threshold: int = THRESHOLD) -> Response:
-    """The answer, compressed where it is big and the client takes that."""
+    """Return the answer, compressed where it is big and the client takes that."""
     if 0 <= answer.size <= threshold or not accepts_gzip(request):
         return answer
     headers = [*answer.headers, ("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")]

@@ -264,7 +264,10 @@ class Connection(Answering, asyncio.BufferedProtocol):
     # bodies
 
     async def body(self, request: Request) -> bytes:
-        """The whole body of a request, read now if it is not there. Raises TooLarge, TooManyRequests, BadRequest."""
+        """Return the whole body of a request, read now if it is not there.
+
+        Raises TooLarge, TooManyRequests, BadRequest.
+        """
         if request.fault is not None:
             raise request.fault
         self._in.take(request)

@@ -97,7 +97,10 @@ class Console:
         return _tell(*await self._login.begin())
 
     async def _exchange(self, request: Request) -> Answer:
-        """The token for a code: of a one-time link, or of a provider. Raises BadRequest for a body that ends early."""
+        """Return the token for a code: of a one-time link, or of a provider.
+
+        Raises BadRequest for a body that ends early.
+        """
         if "origin" not in request.headers:
             return _refuse(403, "")
         if not 0 <= request.length <= _LONGEST:

@@ -20,7 +20,7 @@ _ASKED = ("/api", "/openapi")  # what is answered from the state; health and met
 
 
 def reads_wait(api: API) -> Gate | None:
-    """The gate, where there may be other servers."""
+    """Return the gate, where there may be other servers."""
     if api.store.prompt:
         return None
 
@@ -57,7 +57,7 @@ def _go(api: API, request: Request, go: Callable[[Request], None], error: BaseEx
 
 
 def with_current_state(api: API) -> list[Callable[[Handler], Handler]]:
-    """The filter, where there may be other servers; it stands before all that looks at the state."""
+    """Return the filter, where there may be other servers; it stands before all that looks at the state."""
     return [] if api.store.prompt else [_filter(api)]
 
 

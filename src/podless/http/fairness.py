@@ -55,12 +55,12 @@ class PriorityAndFairness:
         self._watching = 0
 
     def filter(self, handler: Handler) -> Handler:
-        """The handler, behind this."""
+        """Return the handler, behind this."""
         self._handler = handler
         return self.handle
 
     def handle(self, request: Request) -> Answer | Pending:
-        """The answer, or a coroutine that gives it; 429 where there is too much to do."""
+        """Return the answer, or a coroutine that gives it; 429 where there is too much to do."""
         user = request.user.name
         if user != self._last:
             if self._last:
@@ -176,7 +176,7 @@ class PriorityAndFairness:
         return max(self._had.get(user, 0.0), self._fair)
 
     def _all_waiting(self) -> list[Request]:
-        """The requests that wait."""
+        """Return the requests that wait."""
         return [request for queue in self._queues.values() for request, _, _ in queue]
 
     def _refuse(self, request: Request, reason: str) -> Response:
@@ -185,7 +185,7 @@ class PriorityAndFairness:
         return too_many()
 
     def _next(self, user: str) -> tuple[Request, asyncio.Future[Any], float]:
-        """The first request that waits of a user, and since when it does."""
+        """Return the first request that waits of a user, and since when it does."""
         queue = self._queues[user]
         request, turn, since = queue.popleft()
         self._waiting -= 1

@@ -107,7 +107,7 @@ class Flows:
         flow.count = 0
 
     def find(self, request: Request, flow: Flow | None = None) -> bytes:
-        """The lines of an answer's head that name the flow of a request, which is counted.
+        """Return the lines of an answer's head that name the flow of a request, which is counted.
 
         flow: of those with the same verb, resource and scope, to be taken where nothing else counts.
         """

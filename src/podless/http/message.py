@@ -23,7 +23,7 @@ class Source(Protocol):
     """Where a request's body comes from."""
 
     async def body(self, request: Request) -> bytes:
-        """The whole body. Raises TooLarge, TooManyRequests, BadRequest."""
+        """Return the whole body. Raises TooLarge, TooManyRequests, BadRequest."""
 
 
 class Request:
@@ -91,7 +91,7 @@ class Request:
         self.keep_alive = True
 
     async def read(self) -> bytes:
-        """The whole body, once the client has sent it. Raises TooLarge, TooManyRequests, BadRequest."""
+        """Return the whole body, once the client has sent it. Raises TooLarge, TooManyRequests, BadRequest."""
         if self.source is not None:
             self.body = await self.source.body(self)
             self.source = None
@@ -283,5 +283,5 @@ Gate = Callable[[Request, Callable[[Request], None]], bool]
 
 
 async def settle_answer(answer: Answer | Pending) -> Answer:
-    """The answer of a handler, now or later."""
+    """Return the answer of a handler, now or later."""
     return answer if isinstance(answer, (Response, Stream)) else await answer

@@ -83,7 +83,7 @@ def _offered(
 def choose_form(
     accept: str, allowed: frozenset[tuple[str, str, str]], offered: tuple[str, ...], *, builtin: bool = False
 ) -> AnswerForm | None:
-    """The form that an Accept header asks for, or None where nothing offered will do.
+    """Return the form that an Accept header asks for, or None where nothing offered will do.
 
     allowed: what objects may be turned into. builtin: whether whole objects may be protobuf.
     """
@@ -112,7 +112,7 @@ def of_resource(accept: str, *, builtin: bool = False, many: bool = False, table
 
 
 def of_stream(form: AnswerForm) -> AnswerForm:
-    """The form of a watch's events, which are never YAML; asked once the watch is known to be sound.
+    """Return the form of a watch's events, which are never YAML; asked once the watch is known to be sound.
 
     Raises NotAcceptable.
     """
@@ -148,7 +148,7 @@ def of_discovery(accept: str, *, aggregated: bool) -> AnswerForm:
 
 
 def make_readable(form: AnswerForm, query: Mapping[str, Sequence[str]], agent: str) -> AnswerForm:
-    """The form, indented where the client is a person."""
+    """Return the form, indented where the client is a person."""
     return form if form.pretty or not for_people(query, agent) else form._replace(pretty=True)
 
 
@@ -172,7 +172,10 @@ def _refusal(offered: tuple[str, ...]) -> str:
 
 
 def body_type(header: str, *, custom: bool) -> str:
-    """The form of a request body; none said means JSON. Custom objects are no protobuf. Raises UnsupportedMediaType."""
+    """Return the form of a request body; none said means JSON. Custom objects are no protobuf.
+
+    Raises UnsupportedMediaType.
+    """
     media = header
     if header not in OFFERED:
         media = _media_type(header) if header else JSON

@@ -42,7 +42,7 @@ _NO_METHOD = "the server does not allow this method on the requested resource"
 
 
 def version_info(release: Facts = RELEASE) -> dict[str, str]:
-    """The answer of /version; clients choose the behaviour of the release that it names."""
+    """Return the answer of /version; clients choose the behaviour of the release that it names."""
     emulated = {
         "emulationMajor": "1",
         "emulationMinor": f"{release.minor}",
@@ -95,7 +95,10 @@ class NonResource:
         self._generation = -1
 
     def answer(self, request: Request, accept: str) -> Response | Pending:
-        """The document at the request's path. Raises PageNotFound, NotServed, NotAcceptable or MethodNotAllowed."""
+        """Return the document at the request's path.
+
+        Raises PageNotFound, NotServed, NotAcceptable or MethodNotAllowed.
+        """
         path = request.path
         if path.startswith("//"):
             raise PageNotFound
@@ -210,7 +213,7 @@ class NonResource:
         return _tagged(request, *kept, form.version)
 
     async def _aggregated(self, request: Request, form: negotiate.AnswerForm, core: bool) -> Response:
-        """The aggregated document, made in slices; kinds may change meanwhile."""
+        """Return the aggregated document, made in slices; kinds may change meanwhile."""
         kept = self._kept.get((core, form.version))
         if kept is None:
             generation = self._registry.generation
@@ -226,7 +229,7 @@ class NonResource:
 
 
 def _encoded(registry: Registry, core: bool, version: str) -> tuple[bytes, str]:
-    """The aggregated document and its tag."""
+    """Return the aggregated document and its tag."""
     document = discovery.aggregated_document(registry, core=core) | {"apiVersion": f"apidiscovery.k8s.io/{version}"}
     charge(_PART)
     body = serializer.fit_bytes(serializer.encode_json(document) + b"\n")
@@ -239,7 +242,7 @@ def _converted(body: bytes, form: negotiate.AnswerForm) -> Response:
 
 
 def _tagged(request: Request, body: bytes, tag: str, version: str) -> Response:
-    """The document, unless the client has it."""
+    """Return the document, unless the client has it."""
     headers = [("ETag", f'"{tag}"'), ("Vary", "Accept"), ("Cache-Control", "public")]
     if request.headers.get("if-none-match", "") == f'"{tag}"':
         return Response(304, (), b"", headers)

@@ -49,7 +49,7 @@ class OpenAPI:
         return DocumentLibrary(lambda: self._kinds, release=self._release, generation=lambda: self._generation)
 
     def answer(self, request: Request, parts: list[str]) -> Response | Pending:
-        """The document at /openapi/... Raises PageNotFound."""
+        """Return the document at /openapi/... Raises PageNotFound."""
         if request.path.endswith("/"):
             if parts[1:2] == ["v3"]:
                 return Response(404, (), b"")

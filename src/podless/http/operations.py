@@ -28,7 +28,7 @@ class Operations:
         self._timer: asyncio.TimerHandle | None = None
 
     async def answer(self, request: Request) -> Response:
-        """The answer. Raises PageNotFound, MethodNotAllowed, BadRequest, Expired."""
+        """Return the answer. Raises PageNotFound, MethodNotAllowed, BadRequest, Expired."""
         if request.method != "GET":
             raise MethodNotAllowed("the server does not allow this method on the requested resource")
         if request.path == "/podless/backup":

@@ -40,7 +40,7 @@ _MOVED = 64  # bytes that are decoded or encoded in a step
 
 
 def render_response(call: Call, outcome: Outcome, form: AnswerForm, kept: Rows) -> Response:
-    """The answer of a verb. kept: the rows of tables that were shown before.
+    """Return the answer of a verb. kept: the rows of tables that were shown before.
 
     Raises NotAcceptable or BadRequest for forms that do not fit it.
     """
@@ -154,7 +154,7 @@ def _protobuf(call: Call, outcome: Outcome, form: AnswerForm) -> list[bytes]:
 
 
 def _asked(call: Call) -> Struct:
-    """The struct of a review, which is of the kind that was created."""
+    """Return the struct of a review, which is of the kind that was created."""
     known = call.kind.subresource(call.subresource)
     struct = (known.kind if known is not None and known.kind is not None else call.kind).struct
     assert struct is not None
@@ -173,7 +173,7 @@ def _message(call: Call, struct: Struct, entry: Entry) -> bytes:
 
 
 def _partial_message(call: Call, form: AnswerForm, entry: Entry) -> bytes:
-    """The message of a stored object's metadata, made once for each state and version."""
+    """Return the message of a stored object's metadata, made once for each state and version."""
     kind, version = call.kind, call.version
 
     def make() -> bytes:
@@ -196,7 +196,7 @@ def _document(call: Call, outcome: AnswerDocument, form: AnswerForm) -> list[byt
 
 
 def _review(obj: Object, form: AnswerForm) -> Object:
-    """The metadata of a review. Raises NotAcceptable for a list of it."""
+    """Return the metadata of a review. Raises NotAcceptable for a list of it."""
     if form.target == "PartialObjectMetadata":
         return table.make_partial(obj, form.version)
     raise _not_a_list(form, obj["apiVersion"].partition("/")[0], obj["kind"])
@@ -275,7 +275,7 @@ def encode_pretty(obj: Any) -> bytes:
 
 
 def _partials(call: Call, page: Many, form: AnswerForm) -> Object:
-    """The metadata of a list's objects. Raises NotAcceptable where that of a single one was asked for."""
+    """Return the metadata of a list's objects. Raises NotAcceptable where that of a single one was asked for."""
     _refuse_partial(call, form)
     loaded = (view.load_inner(call.kind, call.version, entry) for entry in page.entries)
     return {

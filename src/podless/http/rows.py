@@ -39,7 +39,10 @@ class Rows:
         self._texts: dict[bytes, bytes] = {}  # the oldest first
 
     def find(self, key: str, state: Any) -> KnownRow | None:
-        """The row of an object in this state. state: all that the row depends on but the time, such as the revision."""
+        """Return the row of an object in this state.
+
+        state: all that the row depends on but the time, such as the revision.
+        """
         known = self._rows.get(key)
         return known if known is not None and known.state == state else None
 

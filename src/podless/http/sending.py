@@ -61,7 +61,7 @@ class DatedHeads:
     def head(
         self, status: int, media: bytes, headers: Sequence[tuple[str, str]], end: bytes, flow: bytes = b""
     ) -> bytes:
-        """The head of an answer. end: the lines about its body and the connection. flow: as in `lines`."""
+        """Return the head of an answer. end: the lines about its body and the connection. flow: as in `lines`."""
         lines = self.lines(status, media, flow)
         if headers and any(name == "Cache-Control" for name, _ in headers):
             lines = lines.replace(_PRIVATE, b"")

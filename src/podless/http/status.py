@@ -69,7 +69,7 @@ def with_status(handler: Handler) -> Handler:
 
 
 def _render(error: Exception, request: Request) -> Response:
-    """The answer to a request that failed, indented for people."""
+    """Return the answer to a request that failed, indented for people."""
     accept = request.headers.get("accept", "")
     answer = render_error(error, accept)
     form = negotiate.make_readable(negotiate.of_error(accept), request.query, request.headers.get("user-agent", ""))
@@ -105,7 +105,7 @@ def _warn(request: Request, answer: Answer) -> Answer:
 
 
 def render_error(error: Exception, accept: str = "") -> Response:
-    """The answer to a request that failed."""
+    """Return the answer to a request that failed."""
     if isinstance(error, Plain):
         return Response(error.code, [error.message.encode()], TEXT, [("X-Content-Type-Options", "nosniff")])
     if isinstance(error, APIError):
@@ -142,7 +142,7 @@ def trace_error(error: BaseException) -> str:
 
 
 def refuse_bytes(code: int, text: str) -> Response:
-    """The answer to bytes that never became a request."""
+    """Return the answer to bytes that never became a request."""
     error = APIError(text)
     error.code, error.reason = code, _REASONS.get(code, "BadRequest")
     return status_response(error.status(), code)

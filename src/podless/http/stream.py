@@ -58,7 +58,7 @@ class WatchStream:
         self._loop = asyncio.get_running_loop()
 
     def stream(self) -> Stream:
-        """The answer for the connection."""
+        """Return the answer for the connection."""
         return Stream(self._start, watch_media(self._form))
 
     def _start(self, sink: Sink) -> Callable[[], None]:
@@ -78,7 +78,7 @@ class WatchStream:
         return self._stop
 
     def _initial(self, revision: int) -> Iterator[bytes]:
-        """The initial state in pieces, each made when the client has read those before, and what marks its end.
+        """Yield the initial state in pieces, each made when the client has read those before, and what marks its end.
 
         revision: of that state; what happens while it is read comes behind the mark.
         """
@@ -262,7 +262,7 @@ def _event(type_: str, obj: Object, struct: Struct | None, form: AnswerForm) -> 
 
 
 def watch_media(form: AnswerForm) -> bytes:
-    """The Content-Type of a watch."""
+    """Return the Content-Type of a watch."""
     return protobuf.STREAM.encode() if form.media == PROTOBUF else JSON
 
 

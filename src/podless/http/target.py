@@ -12,7 +12,7 @@ _HEX = frozenset("0123456789abcdefABCDEF")
 
 
 def split_target(target: str) -> tuple[str, str]:
-    """The decoded path and the raw query of a request target."""
+    """Return the decoded path and the raw query of a request target."""
     path, _, query = target.partition("?")
     return (unquote(path) if "%" in path else path), query
 

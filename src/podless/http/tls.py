@@ -137,7 +137,7 @@ class Certificates:
         return certificate.public_bytes(serialization.Encoding.PEM), _pem(key)
 
     def _signer(self) -> EllipticCurvePrivateKey:
-        """The authority's key. Raises BadCertificate, OSError."""
+        """Return the authority's key. Raises BadCertificate, OSError."""
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import ec
 
@@ -278,7 +278,7 @@ def _checked(name: str) -> str:
 
 
 def own_names() -> list[str]:
-    """The names and addresses under which other hosts may know this one."""
+    """Return the names and addresses under which other hosts may know this one."""
     found = [socket.gethostname(), socket.getfqdn()]
     # only Linux takes this request; elsewhere the names above have to do
     with contextlib.suppress(OSError, ImportError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:

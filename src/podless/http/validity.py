@@ -13,7 +13,7 @@ _END = "-----END CERTIFICATE-----"
 
 
 def read_validity(pem: str) -> tuple[datetime, datetime]:
-    """The first and the last moment of the first certificate in a text. Raises ValueError."""
+    """Return the first and the last moment of the first certificate in a text. Raises ValueError."""
     start = pem.find("-----BEGIN CERTIFICATE-----")
     end = pem.find(_END, start)
     if start < 0 or end < 0:

@@ -31,7 +31,7 @@ def wants_websocket(headers: Mapping[str, str]) -> bool:
 
 
 def find_refusal(headers: Mapping[str, str]) -> Response | None:
-    """The answer to a client that asks in the wrong way, None where it is right."""
+    """Return the answer to a client that asks in the wrong way, None where it is right."""
     if not headers.get("sec-websocket-key"):
         return Response(400, [b"mismatch challenge/response"], TEXT)
     if headers.get("sec-websocket-version") != "13":
@@ -44,7 +44,7 @@ def find_refusal(headers: Mapping[str, str]) -> Response | None:
 
 
 def accept_head(headers: Mapping[str, str]) -> bytes:
-    """The head of the answer to a client that asks in the right way."""
+    """Return the head of the answer to a client that asks in the right way."""
     key = headers["sec-websocket-key"].encode("utf-8", "replace")
     accept = base64.b64encode(hashlib.sha1(key + _MAGIC, usedforsecurity=False).digest())
     protocol = headers.get("sec-websocket-protocol", "").strip().encode("utf-8", "replace")

@@ -72,7 +72,9 @@ class CustomStrategy(Strategy[Kind]):
             declared.complete()
 
     def conversions(self, kind: Kind) -> Conversions | None:
-        """The conversions that the definition declares, None where it declares none. Raises Internal if they are wrong.
+        """Return the conversions that the definition declares, None where it declares none.
+
+        Raises Internal if they are wrong.
 
         Only a definition that was stored before its conversions were checked has wrong ones.
         """

@@ -192,12 +192,12 @@ class Kind:
 
     @made_once
     def resource(self) -> str:
-        """The plural with its group, for error texts."""
+        """Return the plural with its group, for error texts."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @made_once
     def named(self) -> str:
-        """The group for error texts: the one that stores the objects."""
+        """Return the group for error texts: the one that stores the objects."""
         return self.group if self.home is None else self.home.group
 
     def explain_mismatch(self, given: str, api_version: str) -> str:
@@ -209,14 +209,14 @@ class Kind:
 
     @made_once
     def keys(self) -> Keys:
-        """The keys of the kind's objects in the store."""
+        """Return the keys of the kind's objects in the store."""
         from podless.store.keys import Keys  # who has no store needs none of it
 
         return Keys.of(self.named, self.plural, namespaced=self.namespaced)
 
     @made_once
     def prefix(self) -> str:
-        """The common prefix of the keys of all objects."""
+        """Return the common prefix of the keys of all objects."""
         return self.keys.prefix
 
     def subresources(self, version: Version) -> list[str]:

@@ -64,17 +64,17 @@ class LateKind(Kind):
 
     @made_once  # type: ignore[misc]
     def strategy(self) -> Strategy[Kind]:
-        """The strategy of the kind."""
+        """Return the strategy of the kind."""
         return self.rules()
 
     @made_once
     def structs(self) -> Mapping[str, Struct]:
-        """The fields by version."""
+        """Return the fields by version."""
         return self.fields()
 
     @made_once  # type: ignore[misc]
     def struct(self) -> Struct | None:
-        """The fields of the storage version."""
+        """Return the fields of the storage version."""
         return self.structs[self.storage_version or self.versions[0].name]
 
     @property

@@ -23,7 +23,7 @@ class GroupVersion(NamedTuple):
 
 
 def parse_api_version(text: str) -> GroupVersion | None:
-    """The group and version in an apiVersion; None where it has more than one slash."""
+    """Return the group and version in an apiVersion; None where it has more than one slash."""
     if text.count("/") > 1:
         return None
     group, _, version = text.rpartition("/")

@@ -181,7 +181,7 @@ def qualified_name(value: str) -> list[str]:
 
 
 def label_value(value: str) -> list[str]:
-    """The value of a label."""
+    """Validate the value of a label."""
     return _LABEL_VALUE.check(value)
 
 
@@ -206,12 +206,12 @@ def c_identifier(value: str) -> list[str]:
 
 
 def check_header_name(value: str) -> list[str]:
-    """The name of an HTTP header."""
+    """Validate the name of an HTTP header."""
     return _HEADER.check(value)
 
 
 def check_variable_name(value: str) -> list[str]:
-    """The name of an environment variable."""
+    """Validate the name of an environment variable."""
     if not value:
         return ["environment variable name must be non-empty"]
     if _VARIABLE.fullmatch(value):
@@ -230,7 +230,7 @@ def check_percent(value: str) -> list[str]:
 
 
 def check_port_name(value: str) -> list[str]:
-    """The name of a port."""
+    """Validate the name of a port."""
     errors = ["must be no more than 15 characters"] if _size(value) > 15 else []
     if not _PORT.fullmatch(value):
         errors.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")

@@ -291,7 +291,7 @@ _PARTS: tuple[tuple[str, Callable[[Any, str], list[FieldError]]], ...] = (
 
 @bounded_cache(4096)
 def _key(key: str) -> tuple[str, ...]:
-    """The faults of a label key; few keys are used again and again."""
+    """Return the faults of a label key; few keys are used again and again."""
     return tuple(names.qualified_name(key))
 
 

@@ -376,7 +376,7 @@ class FieldSelector:
         _ = self.names, self._wanted, self._excluded
 
     def exact(self, name: str) -> str | None:
-        """The only value that the field may have, or None where several may do."""
+        """Return the only value that the field may have, or None where several may do."""
         return next(iter(self._wanted.get(name, ())), None)
 
     def __str__(self) -> str:
@@ -384,7 +384,7 @@ class FieldSelector:
 
 
 def _by_field(requirements: Sequence[tuple[str, str, str]], operator: str) -> dict[str, dict[str, None]]:
-    """The values of the requirements of one operator, by field, in their order."""
+    """Return the values of the requirements of one operator, by field, in their order."""
     found: dict[str, dict[str, None]] = {}
     for name, given, value in each(requirements):
         if given == operator:
@@ -415,7 +415,7 @@ def parse_fields(text: str) -> FieldSelector:
 
 
 def _terms(text: str) -> list[str]:
-    """The text split at its commas, other than those behind a backslash."""
+    """Return the text split at its commas, other than those behind a backslash."""
     if "\\" not in text:
         return text.split(",")
     terms = []

@@ -124,7 +124,7 @@ def _own_marks(cls: type) -> list[Keywords]:
 
 
 def _class_schema(cls: type, place: str, within: tuple[type, ...]) -> Object:
-    """The schema of a class with fields."""
+    """Return the schema of a class with fields."""
     if cls in within:
         raise Inexpressible(f"{place}: {cls.__name__} contains itself; a structural schema cannot say that")
     properties: Object = {}
@@ -216,7 +216,7 @@ def _default(value: Any) -> Any:
 
 
 def _attribute_docs(cls: type) -> dict[str, str]:
-    """The texts below the fields of a class, if its source is there."""
+    """Return the texts below the fields of a class, if its source is there."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
     except (OSError, TypeError, SyntaxError):
@@ -235,7 +235,7 @@ def _attribute_docs(cls: type) -> dict[str, str]:
 
 
 def _describe(hint: Any, place: str, within: tuple[type, ...]) -> Object:
-    """The schema of a type. Raises Inexpressible."""
+    """Return the schema of a type. Raises Inexpressible."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
         made = _describe(arguments[0], place, within)

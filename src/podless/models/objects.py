@@ -19,7 +19,7 @@ EXTRA = "extra_"  # the attribute of a generated dataclass that keeps the fields
 
 
 def json_name(field: dataclasses.Field[Any]) -> str:
-    """The name that a field of a dataclass has in JSON."""
+    """Return the name that a field of a dataclass has in JSON."""
     return str(field.metadata.get("json") or field.name)
 
 

@@ -64,7 +64,7 @@ class _Writer:
         self.imports: dict[str, set[str]] = {}
 
     def write(self, tree: Tree) -> list[str]:
-        """The lines of a module below its docstring."""
+        """Return the lines of a module below its docstring."""
         parts = [self._alias(part) if isinstance(part, Alias) else self.write_class(part) for part in tree.parts]
         parts = [part for part in parts if part]
         lines: list[str] = []
@@ -77,7 +77,7 @@ class _Writer:
         return [*self._imports(), *lines]
 
     def write_class(self, made: Class) -> list[str]:
-        """The lines of a class."""
+        """Return the lines of a class."""
         raise NotImplementedError
 
     def need(self, module: str, *names: str) -> None:
@@ -85,7 +85,7 @@ class _Writer:
         self.imports.setdefault(module, set()).update(names)
 
     def type_of(self, member: Member) -> str:
-        """The type of a field, without whether it may be left out."""
+        """Return the type of a field, without whether it may be left out."""
         for name in member.type.names:
             self.need("podless.models" if name == "schema" else "typing", name)
         return member.type.text
@@ -112,7 +112,7 @@ class _Writer:
         return lines
 
     def decorator(self, named: Named) -> list[str]:
-        """The decorator of a kind."""
+        """Return the decorator of a kind."""
         self.need("podless.models", "Resource", "kind")
         arguments = [literal(named.group), literal(named.version)]
         arguments += [f"{name}={_exploded(value, 4)}" for name, value in named.options.items()]
@@ -223,7 +223,7 @@ class _Classes(_Writer):
         return [*lines, *(flat or ["    pass"])]
 
     def head(self, made: Class) -> list[str]:
-        """The first lines of a class."""
+        """Return the first lines of a class."""
         raise NotImplementedError
 
     def standard(self, named: Named) -> list[str]:
@@ -235,11 +235,11 @@ class _Classes(_Writer):
         return []
 
     def options(self, member: Member, indent: int = 8) -> list[str]:
-        """The arguments of the field function beside a default."""
+        """Return the arguments of the field function beside a default."""
         raise NotImplementedError
 
     def default(self, member: Member) -> tuple[str, bool]:
-        """The default of a field, "" for none, and whether a function makes it."""
+        """Return the default of a field, "" for none, and whether a function makes it."""
         if member.default is NOTHING:
             return ("" if member.required else "None"), False
         value = member.default
@@ -253,7 +253,7 @@ class _Classes(_Writer):
         return literal(value), False
 
     def member(self, member: Member) -> list[str]:
-        """The lines of a field."""
+        """Return the lines of a field."""
         default, made = self.default(member)
         kind = self.type_of(member)
         optional = member.default is None or (member.default is NOTHING and not member.required)
@@ -423,5 +423,5 @@ _WRITERS: dict[str, type[_Writer]] = {"pydantic": _Pydantic, "dataclass": _Datac
 
 
 def module_path(group: str, version: str) -> str:
-    """The file of a module within a folder: GROUP/VERSION.py, where the group is written as a package can be."""
+    """Return the file of a module within a folder: GROUP/VERSION.py, where the group is written as a package can be."""
     return f"{re.sub(r'[^0-9a-z]', '_', group.lower())}/{version}.py"

@@ -272,7 +272,7 @@ def title(name: str) -> str:
 
 
 def attribute_name(json: str, taken: set[str]) -> str:
-    """The name of the attribute for a field: its own, where Python and the class allow that."""
+    """Return the name of the attribute for a field: its own, where Python and the class allow that."""
     name = re.sub(r"\W", "_", json, flags=re.ASCII).lstrip("_") or "field"
     if name[0].isdigit():
         name = f"field_{name}"

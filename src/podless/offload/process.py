@@ -111,12 +111,12 @@ class _Pieces:
         self._at = 0
 
     def read(self, size: int) -> bytes:
-        """The next bytes."""
+        """Return the next bytes."""
         self._at += size
         return bytes(self._data[self._at - size : self._at])
 
     def readinto(self, into: bytearray) -> int:
-        """The next bytes, into a buffer."""
+        """Return the next bytes, into a buffer."""
         part = self.read(len(into))
         into[: len(part)] = part
         return len(part)

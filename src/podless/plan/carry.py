@@ -188,7 +188,7 @@ def _check_state(step: Object, live: Object | None) -> None:
 
 
 def _read_body(step: Object, salt: str, applyset: str) -> Object:
-    """The object to be written; that of a Secret is read again. applyset: its id. Raises _Changed."""
+    """Return the object to be written; that of a Secret is read again. applyset: its id. Raises _Changed."""
     if "sealed" not in step:
         return dict(step["body"])
     try:

@@ -169,7 +169,7 @@ def _overlap(path: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
 
 
 def _value_at(value: Any, steps: Steps) -> Any:
-    """The value of a manifest at some steps, GONE where it has none."""
+    """Return the value of a manifest at some steps, GONE where it has none."""
     for step in steps:
         if isinstance(step, tuple):
             items = value if isinstance(value, list) else []

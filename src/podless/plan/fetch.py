@@ -267,7 +267,7 @@ class _Fetch:
         return found
 
     def _name_objects(self) -> dict[tuple[Endpoint, str], list[str]]:
-        """The names of the set's objects, by where they are."""
+        """Return the names of the set's objects, by where they are."""
         named: dict[tuple[Endpoint, str], list[str]] = {}
         for item in self.items:
             identity = item.identity

@@ -88,7 +88,7 @@ class Membership:
         return kept
 
     def _add_members(self, items: Sequence[Item], locate: Locate) -> list[Item]:
-        """The items with the label of members."""
+        """Return the items with the label of members."""
         defined = dict(filter(None, map(_read_definition, items)))
         for item in items:
             kind = GroupKind(item.identity.group, item.identity.kind)
@@ -139,7 +139,7 @@ class Membership:
 
 
 def _read_definition(item: Item) -> tuple[GroupKind, bool] | None:
-    """The kind that an item defines, and whether it is namespaced."""
+    """Return the kind that an item defines, and whether it is namespaced."""
     spec = item.obj.get("spec")
     if item.obj["kind"] != "CustomResourceDefinition" or not isinstance(spec, dict):
         return None

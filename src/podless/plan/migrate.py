@@ -40,7 +40,7 @@ async def migrate_managers(asker: Asker, path: str, obj: Object, manager: str) -
 
 
 def _recorders(obj: Object, operation: str) -> list[str]:
-    """The managers that own the annotation by one of the operations Apply and Update."""
+    """Return the managers that own the annotation by one of the operations Apply and Update."""
     entries = obj["metadata"].get("managedFields") or ()
     found = [str(entry.get("manager")) for entry in entries if _is_by(entry, operation) and _owns_record(entry)]
     return list(dict.fromkeys(found))
@@ -72,7 +72,7 @@ async def _keep_record(asker: Asker, path: str, obj: Object) -> Object:
 
 
 def _upgrade_entries(entries: Sequence[Object], old: str, manager: str) -> list[Object]:
-    """The entries with that of `old` joined to the one that `manager` applied, or made it."""
+    """Return the entries with that of `old` joined to the one that `manager` applied, or made it."""
     updates = [entry for entry in entries if _is_by(entry, "Update", old)]
     rest = [entry for entry in entries if not _is_by(entry, "Update", old)]
     if not updates:

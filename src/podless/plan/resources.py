@@ -57,7 +57,7 @@ class Resources:
         return None
 
     async def _list_versions(self, group: str) -> list[str]:
-        """The versions of a group, the preferred one first."""
+        """Return the versions of a group, the preferred one first."""
         if not group:
             return ["v1"]
         found = next((one for one in await self._list_groups() if one["name"] == group), None)
@@ -70,7 +70,7 @@ class Resources:
         return await self._read("/apis", "groups")
 
     async def _list_version(self, version: str) -> list[Object]:
-        """The resources of a version, without subresources."""
+        """Return the resources of a version, without subresources."""
         listed = await self._read(f"/apis/{version}" if "/" in version else f"/api/{version}", "resources")
         return [each for each in listed if "/" not in each["name"]]
 

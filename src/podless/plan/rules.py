@@ -58,7 +58,7 @@ async def fetch_policies(reader: Reader, baseline: Baseline, find: Find, namespa
 
 
 async def _list_newest(reader: Reader, plural: str, kind: str) -> list[Object]:
-    """The objects of a resource, in the newest version that the API serves."""
+    """Return the objects of a resource, in the newest version that the API serves."""
     for version in _VERSIONS:
         endpoint = Endpoint(f"{_GROUP}/{version}", plural, kind, False)
         try:
@@ -74,7 +74,7 @@ async def _list_newest(reader: Reader, plural: str, kind: str) -> list[Object]:
 async def _read_params(
     reader: Reader, find: Find, wanted: Object, reference: Object, namespaces: Sequence[str]
 ) -> list[Object]:
-    """The parameters that a binding names."""
+    """Return the parameters that a binding names."""
     endpoint = await find(str(wanted.get("apiVersion")), str(wanted.get("kind")))
     if endpoint is None:
         return []
@@ -113,7 +113,7 @@ async def fetch_quotas(reader: Reader, baseline: Baseline, find: Find, namespace
 
 
 async def _find_counted(names: set[str], find: Find) -> list[Endpoint]:
-    """The resources that names in quotas are about."""
+    """Return the resources that names in quotas are about."""
     found: dict[str, Endpoint] = {}
     for name in names:
         endpoint: Endpoint | None

@@ -80,7 +80,7 @@ def _is_in(form: str, text: str) -> bool:
 
 
 def _list_forms(value: Any) -> Iterator[str]:
-    """The forms in which a message can hold a value: as it is, quoted, and in or without base64."""
+    """Yield the forms in which a message can hold a value: as it is, quoted, and in or without base64."""
     if isinstance(value, dict):
         for item in value.values():
             yield from _list_forms(item)

@@ -42,7 +42,7 @@ class Dump:
 
 
 def _read_dump(path: str) -> Baseline:
-    """The state in a file or folder. Raises CannotPlan."""
+    """Return the state in a file or folder. Raises CannotPlan."""
     baseline = Baseline(path)
     try:
         if _is_backup(Path(path)):
@@ -75,7 +75,7 @@ def _is_backup(path: Path) -> bool:
 
 
 def _read_backup(path: Path) -> list[Loaded]:
-    """The records of a backup that is whole. Raises BadBackup."""
+    """Return the records of a backup that is whole. Raises BadBackup."""
     with path.open("rb") as file:
         backup.check_backup(file)
     with path.open("rb") as file:

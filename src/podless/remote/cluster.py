@@ -150,7 +150,7 @@ class RemoteCluster:
         self._session = None
 
     def _unanswered(self, error: Exception) -> RemoteError:
-        """The error for a request that got no answer."""
+        """Return the error for a request that got no answer."""
         import aiohttp
 
         if isinstance(error, TimeoutError):

@@ -91,7 +91,7 @@ def read_kubeconfig(path: Path, context: str = "") -> Access:
 def _plugin(
     path: Path, context: Mapping[str, Any], cluster: Mapping[str, Any], user: Mapping[str, Any]
 ) -> ExecPlugin | None:
-    """The program that gives a user's credentials. Raises BadPlugin, OSError."""
+    """Return the program that gives a user's credentials. Raises BadPlugin, OSError."""
     config = user.get("exec")
     if config is None:
         return None

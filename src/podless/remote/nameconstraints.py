@@ -80,7 +80,7 @@ def _fault(name: _Name, limits: x509.ExtensionType) -> str:
 
 
 def _names(given: x509.ExtensionType) -> Iterator[_Name]:
-    """The names in the order in which Go looks at them. Raises _Unreadable."""
+    """Yield the names in the order in which Go looks at them. Raises _Unreadable."""
     assert isinstance(given, x509.SubjectAlternativeName)
     for address in given.get_values_for_type(x509.IPAddress):
         inside = _in_network(str(address))
@@ -129,7 +129,7 @@ def _in_network(address: str) -> Callable[[x509.GeneralName], bool]:
 
 
 def _host(uri: str) -> str:
-    """The domain name in a URI. Raises _Unreadable."""
+    """Return the domain name in a URI. Raises _Unreadable."""
     told = gotext.quote(uri)
     try:
         parts = urlsplit(uri)

@@ -24,7 +24,7 @@ class Target:
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> Target:
-        """The target of a clientConfig that has been validated: url or service, and caBundle as base64."""
+        """Return the target of a clientConfig that has been validated: url or service, and caBundle as base64."""
         authority = base64.b64decode(config.get("caBundle") or "").strip()
         service = config.get("service")
         if not service:

@@ -21,7 +21,7 @@ class APIError(Exception):
         self.details = details
 
     def status(self) -> dict[str, Any]:
-        """The Status object that answers the request."""
+        """Return the Status object that answers the request."""
         body: dict[str, Any] = {
             "kind": "Status",
             "apiVersion": "v1",

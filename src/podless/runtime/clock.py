@@ -45,7 +45,7 @@ _current = CURRENT.get
 
 
 def time() -> float:
-    """The present time, in seconds since 1970."""
+    """Return the present time, in seconds since 1970."""
     return system.time() + _current().shift
 
 

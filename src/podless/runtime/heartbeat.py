@@ -187,7 +187,7 @@ def _name(calls: list[Call]) -> Work:
 
 
 def _module(call: Call) -> str:
-    """The module of a call, without the package where it is ours."""
+    """Return the module of a call, without the package where it is ours."""
     path = Path(call.file)
     path = path.relative_to(_PACKAGE) if _PACKAGE in path.parents else Path(path.name)
     return ".".join(path.with_suffix("").parts)

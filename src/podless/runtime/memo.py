@@ -41,7 +41,7 @@ class Draft:
     def get(
         self, put: Callable[[Any, Any, Any], None], holder: Any, key: Any, make: Callable[[], Any], needed: bool
     ) -> Any:
-        """The value for a key of a holder, made once for this draft."""
+        """Return the value for a key of a holder, made once for this draft."""
         place = id(holder), key
         found = self._made.get(place)
         if found is None:
@@ -51,7 +51,7 @@ class Draft:
         return found[2]
 
     def find(self, holder: Any, key: Any) -> Any:
-        """The value for a key of a holder that this draft has made, or None."""
+        """Return the value for a key of a holder that this draft has made, or None."""
         found = self._made.get((id(holder), key))
         return None if found is None else found[2]
 

@@ -84,7 +84,7 @@ class _Branch:
         self.inner += most > least
 
     def close(self) -> tuple[float, int]:
-        """The cost and depth of all."""
+        """Return the cost and depth of all."""
         self.end()
         return self.cost + self.item, max(self.depth, self.inner)
 

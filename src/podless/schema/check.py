@@ -79,7 +79,7 @@ class Result:
         self.matched += other.matched
 
     def where(self, path: Path) -> At:
-        """The field of an error at a path."""
+        """Return the field of an error at a path."""
         if self.at and path and path[0].__class__ is int:  # a real server joins the two with a dot
             return f"{field.format_path(self.at)}.{field.format_path(path)}"
         rest = path[1:] if path and path[0] == "" else path

@@ -191,7 +191,7 @@ class FunctionWriter(Values):
         self.leaves = leaves
 
     def part(self, node: Node, mode: Mode) -> NodeFunction:
-        """The part for a node, which simple values of one form share."""
+        """Return the part for a node, which simple values of one form share."""
         charge(_LINE)
         found = NodeFunction(node, mode, self.leaves)
         says = leaf_key(node)
@@ -288,7 +288,7 @@ class FunctionWriter(Values):
             self.fail(indent, f"not resource({var})")
 
     def meta(self, mode: Mode, node: Node, name: str, inner: Mode) -> Mode:
-        """The mode of a property: apiVersion, kind and metadata of a resource are not pruned here."""
+        """Return the mode of a property: apiVersion, kind and metadata of a resource are not pruned here."""
         if name not in META:
             return inner
         if mode.root:
@@ -327,7 +327,7 @@ class FunctionWriter(Values):
             self.put(indent, f"else: {var}[{key}] = {filled}")
 
     def filled(self, child: Node, mode: Mode, name: int = 0) -> str:
-        """The expression of a child's default with all inner defaults; "" for none.
+        """Return the expression of a child's default with all inner defaults; "" for none.
 
         name: characters of the name that it is filled in under.
         """

@@ -62,7 +62,7 @@ def given_default(node: Node) -> Any:
 
 
 def _known(node: Node) -> tuple[Any, int]:
-    """The default value of a node, and its bytes."""
+    """Return the default value of a node, and its bytes."""
     known: tuple[Any, int] | None = node.default
     return known if known is not None else fill_in(node, "default", partial(_given, node), needed=False)
 
@@ -77,7 +77,7 @@ def _given(node: Node) -> tuple[Any, int]:
 
 
 def measure_value(value: Any) -> int:
-    """The bytes of a value as JSON, about: texts count by their characters."""
+    """Return the bytes of a value as JSON, about: texts count by their characters."""
     if isinstance(value, str):
         return len(value) + _PUNCTUATION
     if not isinstance(value, _HOLDERS):
@@ -99,7 +99,10 @@ def measure_value(value: Any) -> int:
 
 
 def expand_default(node: Node, most: int) -> tuple[Any, int]:
-    """The default of a node with all that is filled into it, and its bytes. Raises Overfull past so many bytes."""
+    """Return the default of a node with all that is filled into it, and its bytes.
+
+    Raises Overfull past so many bytes.
+    """
     room = [most, most]
     token = _room.set(room)
     try:

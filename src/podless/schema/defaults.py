@@ -83,7 +83,7 @@ class _Walk:
         return self.valid(value, node, path)
 
     def valid(self, value: Any, node: Node, path: Path) -> list[FieldError]:
-        """The schema's own validation, then its rules."""
+        """Validate the schema's own validation, then its rules."""
         errors = check.validate_value(value, node, path)
         if not errors and self.expressions is not None:
             errors = self.expressions.default(node.raw, field.format_path(path), value)
@@ -93,7 +93,7 @@ class _Walk:
 def validate_defaults(
     schema: dict[str, Any], path: str, pruned: bool, expressions: Expressions | None, plain: Collection[int] = ()
 ) -> list[FieldError]:
-    """The errors of all defaults; pruned: unknown fields in them are errors; plain: properties without any."""
+    """Return the errors of all defaults; pruned: unknown fields in them are errors; plain: properties without any."""
     walk = _Walk(pruned, expressions, plain)
     node = Node(schema, plain=True)
     node.embedded = True  # the root is a resource

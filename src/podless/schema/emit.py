@@ -193,7 +193,7 @@ class Values:
             self.exact(node, var, indent + 1)
 
     def range(self, node: Node) -> tuple[int, int] | None:
-        """The range of the number's format, or None when a bound of the schema is itself out of it."""
+        """Return the range of the number's format, or None when a bound of the schema is itself out of it."""
         if node.format == "float":
             return None
         bits = 31 if node.format == "int32" else 63

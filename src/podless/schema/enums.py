@@ -78,7 +78,7 @@ class Enum:
         return any(equal_json(value, item) for item in index.get(_key(value), ()))
 
     def _indexed(self) -> dict[Any, list[Any]]:
-        """The objects and lists by what equal ones have in common."""
+        """Return the objects and lists by what equal ones have in common."""
         index: dict[Any, list[Any]] = {}
         for item in self._boxes:
             same = index.setdefault(_key(item), [])

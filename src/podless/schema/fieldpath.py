@@ -14,7 +14,7 @@ _ESCAPED = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v
 
 
 def parse_fieldpath(text: str, node: Node | None, arrays: bool = True) -> tuple[Path, Node | None]:
-    """The path, and the node there.
+    """Return the path, and the node there.
 
     arrays: whether ['name'] may be used. Raises ValueError with the words of a real server.
     """

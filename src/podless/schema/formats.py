@@ -132,7 +132,7 @@ _NUMERIC = {"integer": ("int32", "int64"), "number": ("float", "double")}
 
 
 def find_check(name: str) -> Callable[[str], bool] | None:
-    """The check of a string format, or None when the name is not known."""
+    """Return the check of a string format, or None when the name is not known."""
     return CHECKS.get(name.replace("-", ""))
 
 

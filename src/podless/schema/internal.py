@@ -58,7 +58,7 @@ _FIELDS: tuple[tuple[str, str, Any], ...] = (
 
 
 def dump_schema(schema: dict[str, Any] | None) -> dict[str, Any]:
-    """The internal form of a schema, keys in Go's order."""
+    """Return the internal form of a schema, keys in Go's order."""
     given = schema or {}
     charge(1)
     return {name: _value(keyword, given.get(keyword), empty) for name, keyword, empty in _FIELDS}
@@ -72,7 +72,7 @@ def given_fields(schema: dict[str, Any]) -> list[tuple[str, Any]]:
 
 
 def internal_rule(item: dict[str, Any]) -> dict[str, Any]:
-    """The internal form of one of x-kubernetes-validations."""
+    """Return the internal form of one of x-kubernetes-validations."""
     return {name: empty if item.get(keyword) is None else item[keyword] for name, keyword, empty in RULE}
 
 

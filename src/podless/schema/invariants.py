@@ -45,7 +45,7 @@ _UNDEFINED = ("default", "x-kubernetes-list-type", "x-kubernetes-map-type")
 
 
 def validate_invariants(schema: Schema, path: str, plain: Collection[int] = ()) -> list[FieldError]:
-    """The errors of a schema and all below it. plain: the properties that need no look."""
+    """Return the errors of a schema and all below it. plain: the properties that need no look."""
     errors: list[FieldError] = []
     _structure(schema, "root", path, errors, plain)
     return errors

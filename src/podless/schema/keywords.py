@@ -60,7 +60,7 @@ class _Walk:
     def visit(
         self, schema: Schema, path: str, place: _Place, root: bool = False, logic: bool = False
     ) -> list[FieldError]:
-        """The errors of a node and all below it; those of expressions are kept apart."""
+        """Return the errors of a node and all below it; those of expressions are kept apart."""
         charge(1)
         errors = self.single(schema, path, place)
         if schema.get("uniqueItems"):
@@ -161,7 +161,7 @@ def validate_keywords(
     expressions: Expressions | None = None,
     plain: Collection[int] = (),
 ) -> list[FieldError]:
-    """The errors of a definition's whole schema; expressions: compiles its rules, for structural schemas only.
+    """Return the errors of a definition's whole schema; expressions: compiles its rules, for structural schemas only.
 
     plain: the properties that need no look.
     """

@@ -64,7 +64,7 @@ def _map(value: list[Any], node: Node, path: Path) -> list[FieldError]:
 
 
 def _keys(item: Any, names: list[str]) -> dict[str, Any]:
-    """The keys of an item; a null has none."""
+    """Return the keys of an item; a null has none."""
     return {name: item[name] for name in each(names) if name in item} if item else {}
 
 

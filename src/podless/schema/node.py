@@ -92,7 +92,7 @@ class Node:
         self.default: tuple[Any, int] | None = None  # as default.given has it, and its bytes
 
     def child(self, name: str) -> Node | None:
-        """The node of a declared property, or None."""
+        """Return the node of a declared property, or None."""
         kid: Node | None = self._kids.get(name)
         if kid is None and name in self.properties:
             kid = remember_value(self._kids, name, lambda: Node(self.properties[name] or {}, self.plain))
@@ -116,7 +116,7 @@ class Node:
         return tuple((name, child) for name in each(names) if (child := self.child(name)) is not None)
 
     def declared(self, value: dict[str, Any]) -> list[str]:
-        """The declared properties that an object has, in the order of their declaration."""
+        """Return the declared properties that an object has, in the order of their declaration."""
         properties = self.properties
         if len(properties) <= _FEW_PER_FIELD * len(value) + _FEW_PER_FIELD:
             return [name for name in each(properties) if name in value]
@@ -124,18 +124,18 @@ class Node:
         return sorted((name for name in each(value) if name in places), key=places.__getitem__)
 
     def field(self, name: str) -> Node | None:
-        """The node that a field's value obeys: the property's, else that of additionalProperties."""
+        """Return the node that a field's value obeys: the property's, else that of additionalProperties."""
         return self.child(name) if name in self.properties else self.additional
 
     def below(self) -> Iterator[Node]:
-        """The nodes of all parts that values have."""
+        """Yield the nodes of all parts that values have."""
         yield from (child for _, child in self.children())
         for part in (self.additional, self.items):
             if part is not None:
                 yield part
 
     def branches(self, keyword: str) -> Sequence[Node]:
-        """The nodes under allOf, anyOf or oneOf."""
+        """Return the nodes under allOf, anyOf or oneOf."""
         parts = self.raw.get(keyword)
         if not parts:
             return ()
@@ -193,7 +193,7 @@ def leaf_key(node: Node) -> bytes:
 
 
 def count_nodes(raw: Any, limit: int) -> int:
-    """The number of nodes below a schema, counted up to a limit."""
+    """Return the number of nodes below a schema, counted up to a limit."""
     todo, count = [raw], 0
     while todo and count <= limit:
         part = todo.pop()

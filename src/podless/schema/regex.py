@@ -40,7 +40,7 @@ _kept = Weighted("podless.schema.regex.make_matcher", _LADDER[0][1] * 2 // 3, _K
 
 
 def compile_pattern(pattern: str) -> Any:
-    """The compiled pattern, or None if it is none."""
+    """Return the compiled pattern, or None if it is none."""
     try:
         return _compile(pattern, price_regex(pattern))[0]
     except patterns.PatternFault:
@@ -73,7 +73,7 @@ def find_problem(pattern: str) -> str:
 
 
 def _compile(pattern: str, cost: float) -> tuple[Any, int]:
-    """The compiled pattern, and the bytes that it may take. Raises PatternFault."""
+    """Return the compiled pattern, and the bytes that it may take. Raises PatternFault."""
     if cost > MOST:
         raise patterns.PatternTooLarge(pattern)
     charge(int(cost) // _NANOSECONDS)

@@ -119,7 +119,7 @@ class _Walk:
         return made
 
     def typed(self, given: Schema, implied: list[Schema], path: str) -> Schema:
-        """The type, as given or as far as it can be known."""
+        """Return the type, as given or as far as it can be known."""
         kind = given.get("type") or ""
         if kind in TYPES:
             return {"type": kind}
@@ -278,5 +278,5 @@ def _stripped(part: Schema, outside: Schema) -> tuple[Schema, bool]:
 
 
 def _kind(made: Schema) -> str:
-    """The type of a node that was made; "" where it may be an object or a list, or anything else."""
+    """Return the type of a node that was made; "" where it may be an object or a list, or anything else."""
     return str(made.get("type") or ("string" if made.get(_INT_OR_STRING) else ""))

@@ -32,7 +32,7 @@ class Expressions(Protocol):
 
 
 def validate_rules(schema: Schema, path: str) -> list[FieldError]:
-    """The form of a node's rules."""
+    """Validate the form of a node's rules."""
     errors: list[FieldError] = []
     for place, item in enumerate(each(schema.get("x-kubernetes-validations") or ())):
         errors += _rule(schema, item, f"{path}.x-kubernetes-validations[{place}]")

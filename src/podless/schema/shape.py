@@ -89,7 +89,7 @@ def _rules(value: Any, path: str) -> list[FieldError]:
 
 
 def child_schemas(node: dict[str, Any]) -> Iterator[Any]:
-    """The schemas right below a node, in the order in which a real server visits them; null is an empty one."""
+    """Yield the schemas right below a node, in the order in which a real server visits them; null is an empty one."""
     items = node.get("items")
     if items.__class__ is list:
         yield from (item or {} for item in each(items))

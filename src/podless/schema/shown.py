@@ -17,7 +17,7 @@ _DEPTH = 200
 
 
 def show_value(value: Any) -> Any:
-    """The value with sorted keys, as Go prints it; scalars are as they are, what nests too deep is replaced.
+    """Return the value with sorted keys, as Go prints it; scalars are as they are, what nests too deep is replaced.
 
     Releases that show no JSON print lists and maps as Go code.
     """

@@ -87,7 +87,7 @@ class HistoryClock:
         self.newest = newest
 
     def now(self) -> int:
-        """The time, or the newest that was told before."""
+        """Return the time, or the newest that was told before."""
         now = int(clock.time() * 1000)
         if now > self.newest:
             self.newest = now

@@ -25,7 +25,7 @@ _MOST_LINES = 4000  # of documents that are compared line by line
 
 
 def format_struct(struct: Struct, value: Object | None) -> Any:
-    """The value of a struct, as JSON that has Go's names: what errors show. None is a null pointer.
+    """Return the value of a struct, as JSON that has Go's names: what errors show. None is a null pointer.
 
     In releases that show no JSON it is a text in Go's syntax.
     """

@@ -69,7 +69,7 @@ class GoType:
         raise NotImplementedError
 
     def blank(self) -> Any:
-        """The encoded zero value."""
+        """Return the encoded zero value."""
         return None
 
     def scan(self, value: Any) -> None:
@@ -378,7 +378,7 @@ def rewrite_fields(obj: Any, names: Sequence[str]) -> Any:
 
 
 def find_worst(form: GoType, value: Any, error: Mismatch) -> Mismatch:
-    """The mismatch that Go reports: a fatal one anywhere, else the first."""
+    """Return the mismatch that Go reports: a fatal one anywhere, else the first."""
     if not error.fatal:
         try:
             form.scan(value)

@@ -131,7 +131,7 @@ def frame_event(type_: str, obj: bytes) -> bytes:
 
 
 def split_frames(events: B) -> Iterator[B]:
-    """The events of `frame_event` that stand behind one another, each with its length."""
+    """Yield the events of `frame_event` that stand behind one another, each with its length."""
     place = 0
     while place < len(events):
         end = place + 4 + int.from_bytes(events[place : place + 4], "big")

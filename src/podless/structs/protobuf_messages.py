@@ -74,7 +74,7 @@ class _Plan:
         return out
 
     def take(self, message: Any, budget: Budget) -> Object:
-        """The struct's fields in Go's order."""
+        """Return the struct's fields in Go's order."""
         budget.spend()
         takes, struct = self.takes, self.struct
         found: Object = {}
@@ -304,7 +304,7 @@ def _mapped(put: Put | None, take: Take | None, empty: Any) -> tuple[Put | None,
 
 
 def _parse(cls: Any, raw: bytes) -> Any:
-    """The message without its unknown fields. Raises ProtobufError."""
+    """Return the message without its unknown fields. Raises ProtobufError."""
     try:
         message = cls.FromString(raw)
         message.DiscardUnknownFields()
@@ -333,7 +333,7 @@ def _check_wires(message: Message) -> None:
 
 
 def _inside(value: Any) -> list[Message]:
-    """The messages in the value of a field."""
+    """Return the messages in the value of a field."""
     if isinstance(value, str | bytes | int | float):
         return []
     if isinstance(value, Message):

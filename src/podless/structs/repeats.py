@@ -41,7 +41,7 @@ def find_last(raw: bytes, name: str) -> Any:
 
 
 def read_pairs(raw: bytes) -> Any:
-    """The value in a sound text, objects as their keys and values."""
+    """Return the value in a sound text, objects as their keys and values."""
     if isinstance(raw, serializer.ParsedJSON) and raw.pairs is not None:
         return raw.pairs
     return json.loads(

@@ -225,7 +225,7 @@ class StructFile:
             raise FieldsError(f"{self._path}: {error.strerror}: there is no such group-version") from None
 
     def _read(self, name: str, block: _Block) -> list[str]:
-        """The lines of a block, the header first."""
+        """Return the lines of a block, the header first."""
         with self._path.open("rb") as file:
             file.seek(block.start)
             lines = file.read(block.size).decode().rstrip("\n").split("\n")

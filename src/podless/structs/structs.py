@@ -113,7 +113,7 @@ class Struct(GoType):
 
     @made_once
     def fields(self) -> tuple[Field, ...]:
-        """The fields in Go's order, those of inline structs among them."""
+        """Return the fields in Go's order, those of inline structs among them."""
         found: list[Field] = []
         for field in self.parts:
             found += field.type.fields if field.inline and isinstance(field.type, Struct) else (field,)
@@ -121,7 +121,7 @@ class Struct(GoType):
 
     @made_once
     def embedded(self) -> dict[str, str]:
-        """The fields of inline structs, with the names of those before theirs: messages show Rule.resources."""
+        """Return the fields of inline structs, with the names of those before theirs: messages show Rule.resources."""
         found: dict[str, str] = {}
         for part in self.parts:
             if part.inline and isinstance(part.type, Struct):
@@ -135,7 +135,7 @@ class Struct(GoType):
 
     @made_once
     def parts(self) -> tuple[Field, ...]:
-        """The fields as they were given, and as protobuf has them: inline structs are one field each."""
+        """Return the fields as they were given, and as protobuf has them: inline structs are one field each."""
         return self.given if isinstance(self.given, tuple) else self.given()
 
     @made_once
@@ -228,7 +228,7 @@ TYPE_META = (Field("kind", STRING, 1), Field("apiVersion", STRING, 2))
 
 
 def decode_struct(struct: Struct, value: Any, unknown: list[str] | None = None) -> dict[str, Any]:
-    """The value as a Go server holds it after decoding it into the struct; the given value is not changed.
+    """Return the value as a Go server holds it after decoding it into the struct; the given value is not changed.
 
     unknown: the paths of unknown fields are appended to it, such as spec.versions[0].foo. None is an empty struct.
     Raises DecodeError where a value has the wrong type: the first one in the order of the document.

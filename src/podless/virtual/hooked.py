@@ -90,7 +90,7 @@ def _ask(call: Call, entry: Entry, body: Object | None, dry_run: bool) -> Parts:
 
 
 def _refusal(status: Object) -> Told:
-    """The error that a hook raised, with a code of a failure."""
+    """Return the error that a hook raised, with a code of a failure."""
     code = status.get("code")
     code = code if isinstance(code, int) and 400 <= code < 1000 else 500
     return Told({**status, "code": code}, str(status.get("message") or status.get("reason") or ""))

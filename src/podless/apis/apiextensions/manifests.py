@@ -44,7 +44,7 @@ def is_older(obj: Any) -> bool:
 
 
 def convert_definition(obj: Object, *, prune: bool = False) -> Converted:
-    """The definition of v1 that a manifest of v1beta1 or a ThirdPartyResource becomes. Raises BadManifest.
+    """Return the definition of v1 that a manifest of v1beta1 or a ThirdPartyResource becomes. Raises BadManifest.
 
     prune: drop fields that the schema does not know even where the manifest asks for them to be kept.
     """

@@ -24,7 +24,7 @@ def by_cpu(utilization: int) -> Object:
 
 
 def _cpu(metric: Object, part: str) -> int | None:
-    """The utilization that a metric wants (target) or has (current), where it is of the CPU."""
+    """Return the utilization that a metric wants (target) or has (current), where it is of the CPU."""
     resource = metric.get("resource") or {}
     if metric.get("type") != "Resource" or resource.get("name") != "cpu":
         return None
@@ -120,7 +120,7 @@ def restore_status_annotations(metadata: Object, old: Object | None = None) -> N
 
 
 def _whole(obj: Object, version: str, metadata: Object, more: dict[str, str]) -> Object:
-    """The object in a version, with the annotations of that version alone."""
+    """Return the object in a version, with the annotations of that version alone."""
     metadata = dict(metadata)
     strip_annotations(metadata)
     if more:

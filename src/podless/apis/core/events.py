@@ -46,7 +46,7 @@ _FIXED = (
 
 
 def rename_fields(obj: Object, words: Mapping[str, str], struct: Struct, api_version: str) -> Object:
-    """The event in the words of the other group."""
+    """Return the event in the words of the other group."""
     named = {words.get(name, name): item for name, item in each(obj).items()}
     metadata = named.pop("metadata")
     decoded = structs.decode_struct(struct, named)

@@ -101,7 +101,7 @@ def _item(item: Object, path: str) -> Iterator[FieldError]:
 
 
 def _amounts(item: Object, name: str, path: str) -> Iterator[FieldError]:
-    """The amounts of one resource, next to each other."""
+    """Validate the amounts of one resource, next to each other."""
     pod = item["type"] == _POD
     texts = {part: (item.get(part) or {}).get(name) for part in _ORDER[1:]}
     if pod:

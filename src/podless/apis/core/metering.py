@@ -56,7 +56,7 @@ class _Sum:
                 self._keys = sorted(self.given)
 
     def text(self) -> str:
-        """The sum, in the form of the first of the objects that use something."""
+        """Return the sum, in the form of the first of the objects that use something."""
         while self._keys and self._keys[0] not in self.given:
             heappop(self._keys)
         return quantity.format_quantity(self._amount, self.given[self._keys[0]][1]) if self._keys else "0"

@@ -144,7 +144,7 @@ class _Part(PodStrategy):
     """A part of the spec that is changed at an endpoint of its own: all else stays as it is."""
 
     def take(self, spec: Object, old: Object) -> Object:
-        """The spec with the part that a client wants."""
+        """Return the spec with the part that a client wants."""
         raise NotImplementedError
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:

@@ -257,7 +257,7 @@ def list_addresses(spec: Object) -> list[str]:
 
 
 def list_node_ports(spec: Object) -> set[int]:
-    """The ports of the nodes that a service has."""
+    """Return the ports of the nodes that a service has."""
     found = {port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")}
     return found | {spec["healthCheckNodePort"]} if spec.get("healthCheckNodePort") else found
 

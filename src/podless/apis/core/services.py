@@ -144,7 +144,7 @@ _BELOW = _StatusStrategy()
 
 
 def _given(obj: Object) -> list[Object]:
-    """The addresses that a load balancer gave."""
+    """Return the addresses that a load balancer gave."""
     found: list[Object] = ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress") or []
     return found
 

@@ -27,7 +27,7 @@ _QUEUE = 50
 
 
 def bootstrap_levels() -> Iterator[Object]:
-    """The priority levels."""
+    """Yield the priority levels."""
     yield {"metadata": {"name": "exempt", **_META}, "spec": _EXEMPT}
     for name, (shares, lendable, queues, hand) in _LEVELS.items():
         response: Object = {"type": "Reject"}
@@ -39,7 +39,7 @@ def bootstrap_levels() -> Iterator[Object]:
 
 
 def bootstrap_schemas() -> Iterator[Object]:
-    """The flow schemas."""
+    """Yield the flow schemas."""
     for name, (level, precedence, method, subjects, resources, paths) in _SCHEMAS.items():
         rule: Object = {"subjects": subjects}
         if resources:
@@ -53,7 +53,7 @@ def bootstrap_schemas() -> Iterator[Object]:
 
 
 def _found(level: str) -> Object:
-    """The state of a schema whose level is there."""
+    """Return the state of a schema whose level is there."""
     told = dangling_condition(level, there=True)
     order = ("type", "status", "lastTransitionTime", "reason", "message")
     return {"conditions": [{name: told.get(name) or clock.now() for name in order}]}
@@ -68,7 +68,7 @@ def dangling_condition(level: str, *, there: bool) -> Object:
 
 
 def required_spec(wanted: Iterator[Object], name: str) -> Object | None:
-    """The spec that an object of a name has to have; None for any."""
+    """Return the spec that an object of a name has to have; None for any."""
     if name not in ("exempt", "catch-all"):
         return None
     return next((obj["spec"] for obj in wanted if obj["metadata"]["name"] == name), None)

@@ -22,7 +22,7 @@ _NO_SELECTOR = "must not be specified when labelSelector is not set"
 
 
 def validate_affinity(given: Object, path: str, options: Options) -> Errors:
-    """The affinity of a pod."""
+    """Validate the affinity of a pod."""
     if (nodes := given.get("nodeAffinity")) is not None:
         yield from _nodes(nodes, f"{path}.nodeAffinity", options)
     for name in ("podAffinity", "podAntiAffinity"):

@@ -78,7 +78,7 @@ def _reach(most: Amounts, asked: Amounts) -> None:
 
 
 def qos_class(spec: Object) -> str:
-    """The quality of service class of a pod."""
+    """Return the quality of service class of a pod."""
     own = spec.get("resources")
     if own is not None:
         holders = [own]

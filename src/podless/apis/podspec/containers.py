@@ -79,7 +79,7 @@ def validate_containers(given: list[Object], path: str, pod: Pod) -> Errors:
 
 
 def validate_init_containers(given: list[Object], path: str, pod: Pod, regulars: list[Object]) -> Errors:
-    """The containers that run before those, and those of them that stay."""
+    """Validate the containers that run before those, and those of them that stay."""
     seen = {container.get("name", "") for container in each(regulars)}
     for place, container in enumerate(each(given)):
         where, name = f"{path}[{place}]", container.get("name", "")
@@ -206,7 +206,7 @@ def _resize(given: list[Object], path: str, restart: str) -> Errors:
 
 
 def _restart(container: Object, path: str, *, first: bool = False) -> Errors:
-    """The restart policy of a container, and its rules. first: of an init container."""
+    """Validate the restart policy of a container, and its rules. first: of an init container."""
     policy, rules = container.get("restartPolicy"), container.get("restartPolicyRules") or []
     if policy is None:
         if not rules:

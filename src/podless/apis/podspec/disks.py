@@ -201,7 +201,7 @@ def storage_os(source: Object, path: str) -> Errors:
 
 
 def driver_name(name: str, path: str) -> Errors:
-    """The name of a CSI driver."""
+    """Validate the name of a CSI driver."""
     if not name:
         yield field.required(path)
         if has("MissingDriversOnce"):

@@ -35,7 +35,7 @@ _SOURCES = "`fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or
 
 
 def validate_env(env: list[Object], path: str) -> Errors:
-    """The variables of a container."""
+    """Validate the variables of a container."""
     for place, one in enumerate(each(env)):
         where = f"{path}[{place}]"
         name = one.get("name", "")
@@ -86,7 +86,7 @@ def field_ref(ref: Object, path: str, allowed: tuple[str, ...]) -> Errors:
 
 
 def _subscript(label: str) -> tuple[str, str, bool]:
-    """The field, the key in brackets behind it, and whether there is one."""
+    """Return the field, the key in brackets behind it, and whether there is one."""
     head, quoted, key = label.removesuffix("']").partition("['")
     if not label.endswith("']") or not quoted or not head:
         return label, "", False
@@ -94,7 +94,7 @@ def _subscript(label: str) -> tuple[str, str, bool]:
 
 
 def resource_ref(ref: Object, path: str, *, volume: bool = False) -> Errors:
-    """The resources of a container. volume: read into a file, which needs the container's name."""
+    """Validate the resources of a container. volume: read into a file, which needs the container's name."""
     name = ref.get("resource", "")
     if volume and not ref.get("containerName"):
         yield field.required(f"{path}.containerName")

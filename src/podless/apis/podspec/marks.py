@@ -20,7 +20,7 @@ _RUNTIME, _DOCKER, _FREE, _LOCAL = "runtime/default", "docker/default", "unconfi
 
 
 def validate_annotations(annotations: dict[str, str], spec: Object, path: str, options: Options) -> Errors:
-    """The annotations of a pod, or of a template."""
+    """Validate the annotations of a pod, or of a template."""
     if not annotations:
         return
     if MIRROR in annotations and not spec.get("nodeName"):

@@ -17,7 +17,7 @@ _BLOCK = "can only use volume source type of PersistentVolumeClaim or Ephemeral 
 
 
 def validate_mounts(container: Object, path: str, volumes: Mapping[str, Object]) -> Errors:
-    """The mounts and devices of a container. volumes: those of the pod that are sound, by name."""
+    """Validate the mounts and devices of a container. volumes: those of the pod that are sound, by name."""
     mounts, devices = container.get("volumeMounts") or [], container.get("volumeDevices") or []
     if mounts:
         yield from _mounts(mounts, devices, f"{path}.volumeMounts", volumes, _privileged(container))
@@ -30,7 +30,7 @@ def _privileged(container: Object) -> bool:
 
 
 def _last(items: list[Object], key: str) -> dict[str, str]:
-    """The path of each volume; the last one counts."""
+    """Return the path of each volume; the last one counts."""
     return {item.get("name", ""): item.get(key, "") for item in each(items)}
 
 

@@ -35,7 +35,7 @@ class Around:
 
 
 def validate_probes(container: Object, path: str, around: Around) -> Errors:
-    """The three probes of a container."""
+    """Validate the three probes of a container."""
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
         probe = container.get(name)
         if probe is None:

@@ -17,7 +17,7 @@ _TWICE = "conflicting duplicate paths"
 
 
 def validate_items(source: Object, path: str) -> Errors:
-    """The keys that become files, and their permissions."""
+    """Validate the keys that become files, and their permissions."""
     yield from checks.validate_mode(source, path)
     for place, item in enumerate(each(source.get("items") or ())):
         yield from _item(item, f"{path}.items[{place}]")

@@ -54,7 +54,10 @@ def may_overcommit(name: str) -> bool:
 
 
 def validate_resources(resources: Object, path: str, claims: Set[str], *, indivisible: bool = False) -> Errors:
-    """The resources of a container. claims: the names of the pod's claims. indivisible: any amount of huge pages."""
+    """Validate the resources of a container. claims: the names of the pod's claims.
+
+    indivisible: any amount of huge pages.
+    """
     return _requirements(resources, path, claims, container_name, indivisible)
 
 
@@ -123,7 +126,7 @@ def indivisible_pages(spec: Object) -> bool:
 
 
 def resource_name(name: str, path: str) -> Errors:
-    """The name of a resource: one of Kubernetes' own, or one below a domain."""
+    """Validate the name of a resource: one of Kubernetes' own, or one below a domain."""
     found = names.qualified_name(name)
     if found:
         yield from field.invalid_details(path, name, found)
@@ -132,7 +135,7 @@ def resource_name(name: str, path: str) -> Errors:
 
 
 def container_name(name: str, path: str) -> Errors:
-    """The name of a resource that containers use."""
+    """Validate the name of a resource that containers use."""
     if name not in _OF_CONTAINERS and not _fits_containers(name):
         yield from _container_name(name, path)
 

@@ -34,7 +34,7 @@ _NO_ESCALATION = "cannot set `allowPrivilegeEscalation` to false and "
 
 
 def validate_container_context(given: Object | None, path: str, host_users: bool) -> Errors:
-    """The security context of a container. host_users: whether users are those of the host."""
+    """Validate the security context of a container. host_users: whether users are those of the host."""
     if given is None:
         return
     if given.get("privileged"):
@@ -63,7 +63,7 @@ def _escalation(given: Object, path: str) -> Errors:
 
 
 def validate_pod_context(spec: Object, path: str, *, host_sysctls: bool = False) -> Errors:
-    """The security context of a pod. host_sysctls: whether parameters of the host's namespaces may stay."""
+    """Validate the security context of a pod. host_sysctls: whether parameters of the host's namespaces may stay."""
     given = spec.get("securityContext") or {}
     yield from checks.validate_ids(given, path, "fsGroup", "runAsUser", "runAsGroup")
     yield from checks.validate_group_ids(given, path)
@@ -138,7 +138,7 @@ def validate_seccomp(profile: Object | None, path: str) -> Errors:
 
 
 def app_armor(profile: Object | None, path: str) -> Errors:
-    """The AppArmor profile."""
+    """Validate the AppArmor profile."""
     if profile is None:
         return
     kind, local = profile.get("type", ""), profile.get("localhostProfile")

@@ -60,7 +60,7 @@ def set_apparmor_annotations(obj: Object) -> None:
 
 
 def confined_by(obj: Object) -> list[str]:
-    """The annotations that name profiles of containers which have no such field."""
+    """Return the annotations that name profiles of containers which have no such field."""
     return [key for _, key, _ in _unconfined(obj)]
 
 

@@ -49,7 +49,7 @@ def _marks(obj: Object, old: Object) -> Errors:
 
 
 def validate_marks(obj: Object, old: Object) -> Errors:
-    """The annotations of a changed pod."""
+    """Validate the annotations of a changed pod."""
     from podless.apis.podspec.spared import options_for_update
 
     notes = obj["metadata"].get("annotations") or {}
@@ -58,7 +58,7 @@ def validate_marks(obj: Object, old: Object) -> Errors:
 
 
 def status_marks(obj: Object, old: Object) -> Errors:
-    """The annotations of a pod whose status is written."""
+    """Validate the annotations of a pod whose status is written."""
     return _marks(obj, old)
 
 

@@ -36,7 +36,7 @@ _OF_CONTAINER = (
 
 
 def validate_windows_options(given: Object | None, path: str) -> Errors:
-    """The part of a security context that is about Windows."""
+    """Validate the part of a security context that is about Windows."""
     if given is None:
         return
     name, spec, user = (given.get(key) for key in ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName"))

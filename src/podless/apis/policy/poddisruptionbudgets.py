@@ -52,7 +52,7 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
 
 
 def _shown(spec: Object) -> Object:
-    """The spec as errors show it: under the names of its Go fields."""
+    """Return the spec as errors show it: under the names of its Go fields."""
     fields = ("minAvailable", "selector", "maxUnavailable", "unhealthyPodEvictionPolicy")
     return {name[0].upper() + name[1:]: spec.get(name) for name in fields}
 

@@ -121,7 +121,7 @@ class BindingStrategy(TypedStrategy):
 
 
 def _grouped(subject: Object) -> Object:
-    """The subject with the API group of its kind, in the struct's field order."""
+    """Return the subject with the API group of its kind, in the struct's field order."""
     if subject.get("apiGroup") or subject["kind"] not in _PEOPLE:
         return subject
     whole: Object = {"kind": subject["kind"], "apiGroup": GROUP}

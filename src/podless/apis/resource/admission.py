@@ -148,7 +148,7 @@ def _is_on_node(user: User, allocation: Object) -> bool:
 
 
 def _find_node(allocation: Object) -> str:
-    """The one node that a selector selects by its name, "" where it does something else."""
+    """Return the one node that a selector selects by its name, "" where it does something else."""
     terms = (allocation.get("nodeSelector") or {}).get("nodeSelectorTerms") or []
     if len(terms) != 1 or terms[0].get("matchExpressions") or len(terms[0].get("matchFields") or ()) != 1:
         return ""

@@ -43,7 +43,7 @@ def allocated_devices(status: Object) -> set[tuple[str, ...]]:
 
 
 def _shown(name: tuple[str, ...]) -> Object:
-    """The name of a device as errors show it."""
+    """Return the name of a device as errors show it."""
     return dict(zip(("Driver", "Pool", "Device", "ShareID"), name, strict=True))
 
 

@@ -90,7 +90,7 @@ def validate_label(value: str, path: str) -> Errors:
 
 
 def validate_pool_name(name: str, path: str) -> Errors:
-    """The name of a pool: subdomains with slashes between them."""
+    """Validate the name of a pool: subdomains with slashes between them."""
     if not name:
         yield field.required(path)
         return
@@ -108,7 +108,7 @@ def validate_identifier(name: str, path: str) -> Errors:
 
 
 def validate_qualified_name(name: str, path: str) -> Errors:
-    """The name of an attribute or capacity, with a domain before it or without."""
+    """Validate the name of an attribute or capacity, with a domain before it or without."""
     parts = name.split("/")
     if len(parts) == 1:
         yield from validate_identifier(name, path)

@@ -27,7 +27,7 @@ Known = Mapping[str, Set[str]]
 
 
 def known_requests(spec: Object) -> Known:
-    """The names of a claim's requests."""
+    """Return the names of a claim's requests."""
     wanted = (spec.get("devices") or {}).get("requests") or []
     return {one["name"]: {choice["name"] for choice in each(one.get("firstAvailable") or ())} for one in each(wanted)}
 
@@ -43,12 +43,12 @@ def validate_claim(spec: Object, path: str) -> Errors:
 
 
 def validate_request_names(given: list[str] | None, path: str, requests: Known) -> Errors:
-    """The names of some requests."""
+    """Validate the names of some requests."""
     yield from parts.validate_set(given, MOST_REQUESTS, path, partial(validate_request_name, requests), str)
 
 
 def validate_request_name(requests: Known, name: str, path: str) -> Errors:
-    """The name of a request, or of a choice that one gives."""
+    """Validate the name of a request, or of a choice that one gives."""
     request, slash, choice = name.partition("/")
     if "/" in choice:
         yield field.invalid(path, name, _UNKNOWN)

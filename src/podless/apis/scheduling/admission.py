@@ -99,7 +99,7 @@ class Priority(Plugin):
         return found
 
     async def _find_default(self) -> Object | None:
-        """The default class; of several that with the lowest number."""
+        """Return the default class; of several that with the lowest number."""
         collection = await self._state.loaded(PRIORITY_CLASSES)
         entries = each(collection.under(PRIORITY_CLASSES.prefix)[0])
         every = [entry.decode() for entry in entries if _DEFAULT in entry.body]

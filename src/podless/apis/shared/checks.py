@@ -80,7 +80,7 @@ def validate_amount(path: str, amount: str) -> Errors:
 
 
 def port_number(path: str, value: int) -> list[FieldError]:
-    """The number of a port."""
+    """Validate the number of a port."""
     return validate_range(path, value, 1, 65535)
 
 
@@ -93,13 +93,13 @@ def validate_port(path: str, value: int | str | None) -> Errors:
 
 
 def validate_ids(obj: Object, path: str, *keys: str) -> Errors:
-    """The numbers of users and groups."""
+    """Validate the numbers of users and groups."""
     for key in keys:
         yield from validate_range(f"{path}.{key}", obj.get(key), 0, _MOST_ID)
 
 
 def validate_group_ids(obj: Object, path: str) -> Errors:
-    """The numbers of further groups."""
+    """Validate the numbers of further groups."""
     for place, group in enumerate(each(obj.get("supplementalGroups") or ())):
         yield from validate_range(f"{path}.supplementalGroups[{place}]", group, 0, _MOST_ID)
 
@@ -132,5 +132,5 @@ def validate_local_path(path: str, value: str) -> Errors:
 
 
 def label_key(path: str, value: str) -> Errors:
-    """The key of a label."""
+    """Validate the key of a label."""
     yield from field.invalid_details(path, value, names.qualified_name(value))

@@ -17,7 +17,7 @@ class TemplateStrategy(SpecStrategy):
     metadata = MetadataPolicy(on_update=(0, 1))
 
     def template(self, obj: Object) -> Object | None:
-        """The template of an object."""
+        """Return the template of an object."""
         found: Object | None = obj["spec"].get("template")
         return found
 

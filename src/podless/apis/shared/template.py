@@ -48,7 +48,7 @@ def warn_of_template(template: Object, path: str) -> list[str]:
 
 
 def template_labels(template: Object) -> dict[str, str]:
-    """The labels of its pods."""
+    """Return the labels of its pods."""
     found: dict[str, str] = (template.get("metadata") or {}).get("labels") or {}
     return found
 

@@ -129,7 +129,7 @@ class Clauses:
     refused: Mapping[str, str]
 
     def render(self, text: str, args: list[Any]) -> str:
-        """The text with its clauses replaced by values."""
+        """Return the text with its clauses replaced by values."""
         out = []
         size = 0
         for place, (piece, letter, precision) in enumerate(split_format(text, len(args))):
@@ -179,7 +179,7 @@ def _shown(kind: Type) -> str:
 
 
 def clause_error(letter: str, value: Any, texts: Mapping[str, str] | None = None) -> BadClause:
-    """The error of a value that a clause cannot show."""
+    """Return the error of a value that a clause cannot show."""
     return BadClause((texts or REFUSED)[letter.lower()].format(name_of(value)))
 
 

@@ -33,7 +33,7 @@ class Cidr:
     bits: int
 
     def masked(self) -> Cidr:
-        """The range with all bits zero that do not count."""
+        """Return the range with all bits zero that do not count."""
         network = ipaddress.ip_network((self.address, self.bits), strict=False)
         return Cidr(network.network_address, self.bits)
 
@@ -185,7 +185,7 @@ def parse_cidr(text: str) -> Cidr:
 
 
 def format_address(address: Address) -> str:
-    """The canonical text of an address."""
+    """Return the canonical text of an address."""
     return str(address)
 
 

@@ -36,7 +36,7 @@ class QuantityValue:
         self.sum = sum
 
     def at(self, power: int) -> int:
-        """The mantissa for a lower power."""
+        """Return the mantissa for a lower power."""
         return self.mantissa * int(10 ** (self.power - power))
 
     def __eq__(self, other: object) -> bool:
@@ -100,7 +100,7 @@ def _integer(value: QuantityValue) -> int:
 
 
 def _float(value: QuantityValue) -> float:
-    """The product of mantissa and power, each rounded by itself, the power as Go's math.Pow10 does it."""
+    """Return the product of mantissa and power, each rounded by itself, the power as Go's math.Pow10 does it."""
     try:
         base = float(value.mantissa)
     except OverflowError:

@@ -33,7 +33,7 @@ _QUOTED = str.maketrans(
 
 
 def char_at(text: str, place: int) -> str:
-    """The character at a place; one past the end gives the empty text."""
+    """Return the character at a place; one past the end gives the empty text."""
     if not 0 <= place <= len(text):
         raise EvaluationError(f"index out of range: {place}")
     return text[place : place + 1]
@@ -66,7 +66,7 @@ def last_index_of(text: str, part: str, start: int | None = None) -> int:
 
 
 def substring(text: str, start: int, end: int | None = None) -> str:
-    """The characters from one place to before another."""
+    """Return the characters from one place to before another."""
     size = len(text)
     if end is not None and start > end:
         raise EvaluationError(f"invalid substring range. start: {start}, end: {end}")
@@ -86,7 +86,7 @@ def replace(text: str, old: str, new: str, count: int = -1) -> str:
 
 
 def split(text: str, separator: str, count: int = -1) -> list[str]:
-    """The parts between separators, at most so many; any number where it is negative."""
+    """Return the parts between separators, at most so many; any number where it is negative."""
     if count == 0:
         return Strings()
     if not separator:
@@ -106,7 +106,7 @@ def join(items: list[Any], separator: str = "") -> str:
 
 
 def quote(text: str) -> str:
-    """The text in double quotes, with escapes."""
+    """Return the text in double quotes, with escapes."""
     return '"' + text.translate(_QUOTED) + '"'
 
 
@@ -119,7 +119,7 @@ def _replaced(site: Site) -> Estimate:
 
 
 def _longest(size: Range, old: Range, new: Range) -> tuple[int, int]:
-    """The most replacements, and the characters that stay, in the longest result."""
+    """Return the most replacements, and the characters that stay, in the longest result."""
     if old.low == 0:
         return min(size.high + 1, MOST), size.high
     if new.high <= old.low:

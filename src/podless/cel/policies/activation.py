@@ -51,7 +51,7 @@ class _Variables(Fields):
         return found
 
     def _find(self, name: str) -> Any:
-        """The value, or the error that it gives."""
+        """Return the value, or the error that it gives."""
         made = self._made.get(name)
         if made is None:
             return NoSuchKey(name)
@@ -89,7 +89,7 @@ class Activation:
         return value
 
     def run(self, expression: Expression) -> Any:
-        """The value of an expression. Raises EvaluationError."""
+        """Return the value of an expression. Raises EvaluationError."""
         program = expression.program
         assert program is not None, expression.error
         try:

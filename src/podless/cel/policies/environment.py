@@ -113,7 +113,7 @@ class Structs:
         self._patches = patches
 
     def field(self, struct: str, name: str) -> Type | None:
-        """The type of a field, or None."""
+        """Return the type of a field, or None."""
         if struct == VARIABLES:
             return self._variables.get(name)
         if self._patches and struct == "JSONPatch":

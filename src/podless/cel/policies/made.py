@@ -180,7 +180,7 @@ def apply_message(value: Message, data: Container[int]) -> dict[str, Any]:
 
 
 def collect_parts(values: dict[str, Any]) -> set[int]:
-    """The ids of all lists and maps that some values have."""
+    """Return the ids of all lists and maps that some values have."""
     found: set[int] = set()
     todo: list[Any] = [value for value in values.values() if isinstance(value, dict | list)]
     while todo:

@@ -80,7 +80,7 @@ class DefinitionRules:
             self._unchanged = any(root == old for old in self._old)
 
     def _judge(self, schema: Schema, above: tuple[Schema, ...]) -> NodeVerdict:
-        """The verdict on a node; that of a node with rules over it where its values have no type."""
+        """Return the verdict on a node; that of a node with rules over it where its values have no type."""
         nodes = (*above, schema)
         for place, node in enumerate(nodes[:-1]):
             if node.get(RULES) and not (verdict := self._known(node, place == 0)).typed:
@@ -149,7 +149,7 @@ def child_nodes(node: Schema) -> Iterable[tuple[str, Schema]]:
 
 
 def _rules_of(schemas: Iterable[Schema]) -> Iterator[str]:
-    """The texts of all rules in some schemas."""
+    """Yield the texts of all rules in some schemas."""
     todo = list(schemas)
     while todo:
         charge(1)
@@ -175,7 +175,7 @@ def estimate_cardinality(above: tuple[Schema, ...], least: int) -> int:
 
 
 def _uncorrelatable(schema: Schema, path: str, above: tuple[Schema, ...]) -> str:
-    """The path of the highest list over a node whose items have no identity, or ""."""
+    """Return the path of the highest list over a node whose items have no identity, or ""."""
     steps = []
     for node, below in zip(above, (*above, schema)[1:], strict=True):
         step = next((suffix for suffix, part in child_nodes(node) if part is below), "")

@@ -164,7 +164,7 @@ def _classes(schema: Schema) -> tuple[type, ...]:
 
 
 def _node(schema: Any, with_floats: bool) -> NodeRules | None:
-    """The rules at and below a node, or None."""
+    """Return the rules at and below a node, or None."""
     if not isinstance(schema, dict):
         return None
     if _RULES in schema or "properties" in schema or "items" in schema or "additionalProperties" in schema:
@@ -292,7 +292,10 @@ class _Walk:
             raise _Stop from None
 
     def before(self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any) -> Optional:
-        """The old value as an optional. Raises EvaluationError where it is of another type and would be looked at."""
+        """Return the old value as an optional.
+
+        Raises EvaluationError where it is of another type and would be looked at.
+        """
         if old is None:
             return NONE
         try:
@@ -344,7 +347,7 @@ class _Walk:
             self.warnings.append(str(error))
 
     def message(self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any) -> tuple[str, str]:
-        """The message of a broken rule, and why no further rule is run, if so."""
+        """Return the message of a broken rule, and why no further rule is run, if so."""
         if rule.message is None:
             return rule.failure, ""
         before = old if rules.uses_old and old is not None else _ABSENT

@@ -13,6 +13,6 @@ Reread = Callable[[str], bytes | None]
 
 
 def render_report(report: Report, form: str, reread: Reread, *, color: bool = False) -> str:
-    """The report in one of FORMS, with a line's end behind it; "" where there is nothing to say in it."""
+    """Return the report in one of FORMS, with a line's end behind it; "" where there is nothing to say in it."""
     made: str = import_module(f"podless.check.output.{form}").render_report(report, reread, color=color)
     return made

@@ -195,7 +195,7 @@ def _is_whole(line: bytes) -> bool:
 
 
 def read_objects(where: str, raw: bytes) -> list[Object]:
-    """The objects in a document, those of a list one by one. Raises BadDocument."""
+    """Return the objects in a document, those of a list one by one. Raises BadDocument."""
     try:
         found = serializer.decode_json(raw) if raw.lstrip().startswith(b"{") else serializer.decode_yaml(raw)
     except serializer.JSONError as error:

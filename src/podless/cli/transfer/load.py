@@ -175,7 +175,7 @@ class Import:
         return named, waiting
 
     async def _elsewhere(self, obj: Object, reference: Object) -> str | None:
-        """The uid of an owner that is not in the documents, but on the server."""
+        """Return the uid of an owner that is not in the documents, but on the server."""
         resource = (await self._kinds(str(reference.get("apiVersion")))).get(str(reference.get("kind")))
         if resource is None:
             return None

@@ -56,7 +56,7 @@ class Filter:
 
     @staticmethod
     def kinds_of(obj: Object) -> set[str]:
-        """The names by which an object's kind may be chosen."""
+        """Return the names by which an object's kind may be chosen."""
         group, kind = kind_of(obj)
         names = {kind.lower(), f"{kind.lower()}s"}
         return names | {f"{name}.{group}" for name in names if group}
@@ -180,7 +180,7 @@ class Order:
         return sorted(there - {_SEVERAL})
 
     def of_stage(self, documents: Documents, stage: int) -> Iterator[Object]:
-        """The objects of a stage."""
+        """Yield the objects of a stage."""
         for (where, raw), known in zip(documents, self._stages, strict=True):
             if known in (stage, _SEVERAL):
                 for obj in _readable(where, raw):
@@ -189,12 +189,12 @@ class Order:
 
 
 def _one(stages: set[int]) -> int:
-    """The stage of a document with objects of such stages."""
+    """Return the stage of a document with objects of such stages."""
     return _NONE if not stages else next(iter(stages)) if len(stages) == 1 else _SEVERAL
 
 
 def owner_references(obj: Object) -> list[Object]:
-    """The owner references of an object."""
+    """Return the owner references of an object."""
     given = obj["metadata"].get("ownerReferences")
     return [each for each in given if isinstance(each, dict) and each.get("uid")] if isinstance(given, list) else []
 

@@ -73,7 +73,7 @@ async def discover_resources(cluster: RemoteCluster, warn: Callable[[str], None]
 
 
 async def list_served(cluster: RemoteCluster, api_version: str) -> list[Resource]:
-    """The resources of one version of a group. Raises Refused, RemoteError."""
+    """Return the resources of one version of a group. Raises Refused, RemoteError."""
     path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
     listed: Sequence[Object] = (await cluster.send("GET", path)).get("resources") or ()
     statuses = {each["name"].removesuffix("/status") for each in listed if each["name"].endswith("/status")}

@@ -42,7 +42,7 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def build_controllers(api: API, names: Sequence[str]) -> list[Controller]:
-    """The controllers of these names."""
+    """Return the controllers of these names."""
     return [
         getattr(import_module(f"{__name__}.{module}"), controller)(api)
         for name in names

@@ -88,7 +88,7 @@ async def record_warning(api: API, kind: Kind, obj: Object, reason: str, message
 
 
 def with_conditions(obj: Object, *found: tuple[str, bool, str, str]) -> list[Object]:
-    """The conditions of an object with these: type, whether it is met, why, and a text for people."""
+    """Return the conditions of an object with these: type, whether it is met, why, and a text for people."""
     known = {one["type"]: one for one in (obj.get("status") or {}).get("conditions") or ()}
     for kind, met, reason, message in found:
         value, before = "True" if met else "False", known.get(kind) or {}

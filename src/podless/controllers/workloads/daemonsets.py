@@ -48,7 +48,7 @@ class DaemonSets(OwnerController):
         await self._report(key, obj, live, len(wanted), revision)
 
     def _nodes(self, selector: Object) -> set[str]:
-        """The names of the nodes that get a pod."""
+        """Return the names of the nodes that get a pod."""
         found = [entry.decode()["metadata"] for entry in self.api.collection(NODES).under(NODES.prefix)[0]]
         return {one["name"] for one in found if selector.items() <= (one.get("labels") or {}).items()}
 

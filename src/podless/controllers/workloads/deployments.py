@@ -126,7 +126,7 @@ class Deployments(OwnerController):
 
 
 def _failures(one: Object) -> list[Object]:
-    """The condition of a set that says that its pods cannot be made."""
+    """Return the condition of a set that says that its pods cannot be made."""
     return [each for each in (one.get("status") or {}).get("conditions") or () if each["type"] == _FAILURE]
 
 

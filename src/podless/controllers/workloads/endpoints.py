@@ -75,7 +75,7 @@ class ServiceEndpoints(Controller):
 
 
 def _ports(service: Object, chosen: list[Object]) -> list[Object]:
-    """The ports of a service as its pods have them; names of ports are looked up in the first pod."""
+    """Return the ports of a service as its pods have them; names of ports are looked up in the first pod."""
     given = [one for pod in chosen[:1] for each in pod["spec"]["containers"] for one in each.get("ports") or ()]
     named = {one["name"]: one["containerPort"] for one in given if one.get("name")}
     found: list[Object] = []

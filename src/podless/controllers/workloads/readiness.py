@@ -81,14 +81,14 @@ class Readiness(Controller):
 
 
 def _conditions(pod: Object, ready: bool, reason: str, message: str, *more: tuple[str, bool, str, str]) -> list[Object]:
-    """The conditions of a pod that is ready or not."""
+    """Return the conditions of a pod that is ready or not."""
     both = [(name, ready, reason, message) for name in ("ContainersReady", "Ready")]
     known = ask.with_conditions(pod, *more, *both)
     return [{name: value for name, value in one.items() if value != ""} for one in known]
 
 
 def _stopped(pod: Object) -> Object:
-    """The status of one whose containers have ended."""
+    """Return the status of one whose containers have ended."""
     given = pod["spec"]["containers"]
     message = f"containers with unready status: [{' '.join(one['name'] for one in given)}]"
     conditions = _conditions(pod, False, "ContainersNotReady", message)

@@ -125,7 +125,7 @@ class Volumes(Controller):
 
 
 def _classes(obj: Object) -> set[str]:
-    """The classes of attributes that a claim or a volume names."""
+    """Return the classes of attributes that a claim or a volume names."""
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
     target = (status.get("modifyVolumeStatus") or {}).get("targetVolumeAttributesClassName")
     names = (spec.get("volumeAttributesClassName"), status.get("currentVolumeAttributesClassName"), target)
@@ -133,12 +133,12 @@ def _classes(obj: Object) -> set[str]:
 
 
 def _of_claim(ref: Object) -> str:
-    """The key of the claim that a volume says it is of."""
+    """Return the key of the claim that a volume says it is of."""
     return CLAIMS.key(ref.get("namespace") or "", ref.get("name") or "")
 
 
 def _used(pod: Object) -> set[str]:
-    """The names of the claims of a pod."""
+    """Return the names of the claims of a pod."""
     volumes = pod["spec"].get("volumes") or ()
     return {one["persistentVolumeClaim"]["claimName"] for one in volumes if one.get("persistentVolumeClaim")}
 

@@ -77,12 +77,12 @@ class Auditor:
         self._backend = backend
 
     def filter(self, handler: Handler) -> Handler:
-        """The handler, behind this."""
+        """Return the handler, behind this."""
         self._handler = handler
         return self.handle
 
     def handle(self, request: Request) -> Answer | Pending:
-        """The handler's answer."""
+        """Return the handler's answer."""
         audit = request.audit = AuditContext(self, request)
         answer = self._handler(request)
         if isinstance(answer, (Response, Stream)):

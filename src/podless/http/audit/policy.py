@@ -114,7 +114,7 @@ METADATA = AuditPolicy((AuditRule(METADATA_LEVEL, omit=frozenset((RECEIVED,))),)
 
 
 def read_policy(path: Path) -> AuditPolicy:
-    """The policy in a YAML or JSON file. Raises BadPolicy."""
+    """Return the policy in a YAML or JSON file. Raises BadPolicy."""
     try:
         raw = path.read_bytes()
         found = serializer.decode_yaml(raw)

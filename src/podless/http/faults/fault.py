@@ -226,7 +226,7 @@ def _only(others: tuple[str, ...], verb: str) -> FaultRule:
 
 
 def field_name(name: str) -> str:
-    """The name of a field in an object."""
+    """Return the name of a field in an object."""
     first, *rest = name.split("_")
     return first + "".join(part.capitalize() for part in rest)
 

@@ -96,7 +96,7 @@ class Conversions:
                 self._ways[source, target] = way
 
     def _search(self, source: str) -> dict[str, tuple[Step, ...]]:
-        """The shortest way from a version to each other one."""
+        """Return the shortest way from a version to each other one."""
         found: dict[str, tuple[Step, ...]] = {source: ()}
         todo = deque([source])
         while todo:

@@ -26,7 +26,7 @@ _OBJECT: Final = "selfType"  # the names of all types of objects begin so (cel/d
 
 
 def _type_of(node: Object) -> str:
-    """The type of a field; "" for any."""
+    """Return the type of a field; "" for any."""
     return _EITHER if node.get("x-kubernetes-int-or-string") else node.get("type") or ""
 
 

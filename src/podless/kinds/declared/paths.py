@@ -79,7 +79,7 @@ def parse_path(text: Any) -> Path:
 
 
 def find_schema(schema: Object, path: Path) -> Object | None:
-    """The schema of a field; None where the schema knows no such field, ANYTHING where it allows any."""
+    """Return the schema of a field; None where the schema knows no such field, ANYTHING where it allows any."""
     node: Any = schema
     steps = path.steps
     if steps[0] == "metadata":

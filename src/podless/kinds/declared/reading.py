@@ -228,7 +228,7 @@ class _Reader:
             self.steps[pair].defaults.append((path, value))
 
     def _each(self, given: Any, at: str) -> Iterator[tuple[str, Any]]:
-        """The entries of a map, as many as there may be."""
+        """Yield the entries of a map, as many as there may be."""
         if given is None:
             return
         if not isinstance(given, dict):

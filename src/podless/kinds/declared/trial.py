@@ -73,7 +73,7 @@ def _try(
 
 
 def _differences(before: Any, after: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
-    """The places where two values differ."""
+    """Yield the places where two values differ."""
     charge(1)
     if isinstance(before, dict) and isinstance(after, dict):
         for name in dict.fromkeys((*before, *after)):

@@ -59,7 +59,7 @@ def _row(change: Change) -> str:
 
 
 def _with_details(text: str, shown: list[Change], details: bool) -> str:
-    """The text with the fields of each change, as many as there is room for."""
+    """Return the text with the fields of each change, as many as there is room for."""
     head, foot = "\n\n<details><summary>Fields</summary>\n\n```diff\n", "\n```\n\n</details>"
     room = MOST - len(text) - len(head) - len(foot) - 100
     lines: list[str] = []

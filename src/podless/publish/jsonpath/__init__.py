@@ -31,7 +31,7 @@ class Searched:
         self._named: dict[str, Values] | None = None
 
     def follow(self, steps: list[Step]) -> Values:
-        """The values that the steps of a path lead to. Raises PathFault."""
+        """Return the values that the steps of a path lead to. Raises PathFault."""
         if not steps or steps[0] is not descend_values:
             return run_steps(steps, [self.obj])
         if self._below is None:
@@ -44,7 +44,7 @@ class Searched:
 
 
 def _by_name(values: Values) -> dict[str, Values]:
-    """The fields of all objects among some values, by their names."""
+    """Return the fields of all objects among some values, by their names."""
     found: dict[str, Values] = {}
     for place, value in enumerate(values):
         if not place % _PART:
@@ -67,7 +67,10 @@ class Path:
         self.descends = any(steps and steps[0] is descend_values for steps in nodes)
 
     def find(self, obj: Any) -> Values:
-        """The values that the path leads to, in order; none where it cannot be followed. obj: may be a Searched."""
+        """Return the values that the path leads to, in order; none where it cannot be followed.
+
+        obj: may be a Searched.
+        """
         searched = obj if type(obj) is Searched else None
         if self._names is not None:
             if searched is not None:

@@ -36,7 +36,7 @@ class TemplateParser:
         self.recursive = False
 
     def template(self) -> list[list[Step]]:
-        """The nodes of the template, each a list of steps."""
+        """Return the nodes of the template, each a list of steps."""
         nodes: list[list[Step]] = []
         while self.pos < len(self.text):
             if self.text[self.pos] == "{":
@@ -49,7 +49,7 @@ class TemplateParser:
         return nodes
 
     def action(self) -> list[Step]:
-        """The steps up to the closing brace."""
+        """Return the steps up to the closing brace."""
         steps: list[Step] = []
         while True:
             rest = self.text[self.pos : self.pos + 3]
@@ -175,7 +175,7 @@ class TemplateParser:
 
 
 def _nested(text: str) -> list[Step]:
-    """The steps of an action's inside."""
+    """Return the steps of an action's inside."""
     nodes = TemplateParser(f"{{{text}}}").template()
     return nodes[0]
 

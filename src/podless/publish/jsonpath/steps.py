@@ -165,7 +165,7 @@ def _whole(text: str) -> int:
 
 
 def make_existence_filter(inner: list[Step]) -> Step:
-    """The items in which the inner path finds something."""
+    """Return the items in which the inner path finds something."""
 
     def holds(value: Any) -> bool:
         try:
@@ -177,7 +177,7 @@ def make_existence_filter(inner: list[Step]) -> Step:
 
 
 def make_comparison(left: list[Step], operator: str, right: list[Step]) -> Step:
-    """The items in which the two paths find values that compare so."""
+    """Return the items in which the two paths find values that compare so."""
 
     def holds(value: Any) -> bool:
         sides = []

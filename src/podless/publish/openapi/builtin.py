@@ -73,12 +73,12 @@ def describe_field(group: str, struct: str, field: str = "") -> Schema:
 
 
 def type_meta(struct: str = "Object") -> Schema:
-    """The properties apiVersion and kind, of an object or of an EmbeddedObject."""
+    """Return the properties apiVersion and kind, of an object or of an EmbeddedObject."""
     return {name: {**describe_field(texts.META, struct, name), "type": "string"} for name in ("apiVersion", "kind")}
 
 
 def standard_components() -> dict[str, Schema]:
-    """The components of meta/v1 that every group-version has."""
+    """Return the components of meta/v1 that every group-version has."""
     return _standard(served_release())
 
 
@@ -96,7 +96,7 @@ def _standard(release: Release) -> dict[str, Schema]:
 
 
 def scale_components() -> dict[str, Schema]:
-    """The components of Scale."""
+    """Return the components of Scale."""
     return _scale(served_release())
 
 
@@ -170,7 +170,7 @@ class _Walk:
         self.found: dict[str, Schema] = {}
 
     def name(self, struct: Struct) -> str:
-        """The struct's component, which is written when it is first asked for."""
+        """Return the struct's component, which is written when it is first asked for."""
         group, prefix = self._home(struct)
         name = prefix + struct.name
         if name not in self.found and name not in self.shown:
@@ -179,7 +179,7 @@ class _Walk:
         return name
 
     def own(self, struct: Struct) -> str:
-        """The component of a kind's struct, which is written whether it is shown already or not."""
+        """Return the component of a kind's struct, which is written whether it is shown already or not."""
         group, prefix = self._home(struct)
         name = prefix + struct.name
         self.found[name] = {}

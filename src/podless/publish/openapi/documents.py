@@ -24,7 +24,7 @@ from podless.runtime.release import Release, served_release
 
 
 def custom_document(binary: bool, found: Iterable[AreaEntries]) -> DocumentBody:
-    """The version 3 document of a group-version, of the parts of its kinds."""
+    """Return the version 3 document of a group-version, of the parts of its kinds."""
     form = V3_PROTOBUF if binary else V3_JSON
     paths, schemas = _merged(AreaEntries({}, _standard(form.name, served_release())), found)
     if not binary:
@@ -42,7 +42,7 @@ def add_builtin(form: KindForm, kinds: Sequence[Kind]) -> AreaEntries:
 
 
 def swagger_document(form: KindForm, release: str, known: AreaEntries, found: Iterable[AreaEntries]) -> DocumentBody:
-    """The version 2 document. known: of all built-in kinds. found: the parts of the others."""
+    """Return the version 2 document. known: of all built-in kinds. found: the parts of the others."""
     paths, definitions = _merged(_always(form.name, served_release()), [known, *found])
     if form is V2_PROTOBUF:
         begun = begin_field(v2pb.PATHS, _size(paths)), begin_field(v2pb.DEFINITIONS, _size(definitions))
@@ -52,7 +52,7 @@ def swagger_document(form: KindForm, release: str, known: AreaEntries, found: It
 
 
 def _merged(first: AreaEntries, found: Iterable[AreaEntries]) -> tuple[list[Piece], list[Piece]]:
-    """The entries of both areas in the order of their names; of two with one name the later one counts."""
+    """Return the entries of both areas in the order of their names; of two with one name the later one counts."""
     paths, components = dict(first.paths), dict(first.components)
     for part in found:
         paths.update(part.paths)
@@ -66,7 +66,7 @@ def _size(pieces: Iterable[Piece]) -> int:
 
 @bounded_cache(32)
 def _standard(name: str, _: Release) -> Area:
-    """The components that all version 3 documents of custom kinds share, in the release that is served."""
+    """Return the components that all version 3 documents of custom kinds share, in the release that is served."""
     return encode_entries(FORMS[name].component, v3.standard_components())
 
 

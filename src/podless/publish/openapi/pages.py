@@ -67,12 +67,12 @@ _ALWAYS = (
 
 
 def list_pages(groups: Iterable[str] = ()) -> dict[str, PathOperation]:
-    """The pages of a server that serves these built-in groups, by the names of their documents."""
+    """Return the pages of a server that serves these built-in groups, by the names of their documents."""
     return {page.path.strip("/"): page for page in (*_ALWAYS, *(group_path(name) for name in groups if name))}
 
 
 def group_pages(name: str, version: str) -> list[PathOperation]:
-    """The pages of a built-in group-version."""
+    """Return the pages of a built-in group-version."""
     return [group_path(name), resource_list_page(name, version)] if name else [resource_list_page(name, version)]
 
 

@@ -17,7 +17,7 @@ _EITHER = "int-or-string"
 
 
 def resolve_schema(kind: Kind, version: Version) -> Schema:
-    """The schema of a kind as its version shows it, made once."""
+    """Return the schema of a kind as its version shows it, made once."""
     return kind.made(("resolved", version.name), lambda: _resolve(kind, version))
 
 

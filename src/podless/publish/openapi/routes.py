@@ -189,7 +189,7 @@ _VERBS = {"post": "create", "put": "update", "watchlist": "watch"}
 
 
 def model_name(group: str, version: str, kind: str) -> str:
-    """The component's name: the group's parts in reverse order, the version and the kind."""
+    """Return the component's name: the group's parts in reverse order, the version and the kind."""
     return ".".join([*reversed(group.split(".")), version, kind])
 
 
@@ -367,7 +367,7 @@ class OperationsWriter:
 
 
 def _places(path: str) -> list[str]:
-    """The parameters in a path."""
+    """Return the parameters in a path."""
     found = {"name": "name", "namespace": "namespace", "path": "path in path"}
     return [key for name, key in found.items() if f"{{{name}}}" in path]
 
@@ -396,7 +396,7 @@ def group_names(group: str, *version: str) -> tuple[str, str]:
 
 
 def paths_of(operations: Iterable[PathOperation]) -> dict[str, list[PathOperation]]:
-    """The operations by path."""
+    """Return the operations by path."""
     found: dict[str, list[PathOperation]] = {}
     for operation in operations:
         found.setdefault(operation.path, []).append(operation)
@@ -404,7 +404,7 @@ def paths_of(operations: Iterable[PathOperation]) -> dict[str, list[PathOperatio
 
 
 def shared_parameters(operations: list[PathOperation]) -> list[str]:
-    """The parameters that all operations of a path have: the path has them in their place."""
+    """Return the parameters that all operations of a path have: the path has them in their place."""
     first, *others = operations
     return [key for key in first.queries if all(key in other.queries for other in others)]
 

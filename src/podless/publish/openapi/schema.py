@@ -178,10 +178,10 @@ def _nested_steps(keywords: tuple[str, ...]) -> _Steps:
 
 
 def publish_schema(schema: Schema, *, nested: bool = False) -> Schema:
-    """The schema as version 3 shows it. nested: it stands inside allOf, oneOf, anyOf or not.
+    """Return the schema as version 3 shows it. nested: it stands inside allOf, oneOf, anyOf or not.
 
-    A node that is an integer or a string says so in words that every client understands: in its anyOf, or, where
-    that says something else, in an allOf that comes first.
+    A node that is an integer or a string says so in words that every client understands: in its anyOf, or, where that
+    says something else, in an allOf that comes first.
     """
     if len(schema) == 1 and (kind := schema.get("type")):
         return {"type": kind}  # as most nodes are

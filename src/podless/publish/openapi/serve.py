@@ -120,7 +120,7 @@ class MissingParts(Exception):
 
 
 def complete_answer(work: Callable[[], Reply]) -> Reply:
-    """The answer that some work gives once all is there that it needs."""
+    """Return the answer that some work gives once all is there that it needs."""
     while True:
         try:
             return work()
@@ -170,7 +170,7 @@ class DocumentLibrary:
         self._asked: OrderedDict[tuple[str, str], tuple[object, str]] = OrderedDict()
 
     def answer(self, document: str, request: DocumentRequest) -> Reply:
-        """The answer of a document: v2 or v3. Raises MissingParts."""
+        """Return the answer of a document: v2 or v3. Raises MissingParts."""
         if document == "v2":
             return self.swagger(request)
         return self.document(request) if request.group_version else self.index()
@@ -273,7 +273,7 @@ class DocumentLibrary:
     # what is kept by kind
 
     def _find_digests(self, kinds: list[Kind], *, shown: bool = False) -> list[Mapping[str, bytes]]:
-        """The digests of kinds, by version. shown: they are about to be shown as JSON. Raises MissingParts."""
+        """Return the digests of kinds, by version. shown: they are about to be shown as JSON. Raises MissingParts."""
         found = [self._digests.get(kind) for kind in kinds]
         if None not in found:
             return [one for one in found if one is not None]
@@ -333,7 +333,7 @@ class DocumentLibrary:
             self._documents.popitem(last=False)
 
     def _joined(self, kinds: list[Kind], form: str, etag: str) -> DocumentBody:
-        """The version 2 document. Raises MissingParts."""
+        """Return the version 2 document. Raises MissingParts."""
         kept = self._whole.get(form)
         if kept is not None and kept[0] == etag:
             return kept[1]

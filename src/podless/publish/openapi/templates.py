@@ -63,13 +63,13 @@ class Template:
         self._uses = [*Counter(self._places).items()]
 
     def fill(self, values: Values) -> bytes:
-        """The text of a kind."""
+        """Return the text of a kind."""
         made = self._texts.copy()
         made[1::2] = [values[place] for place in self._places]
         return b"".join(made)
 
     def measure(self, values: Values) -> int:
-        """The bytes of it."""
+        """Return the bytes of it."""
         return self._size + sum(len(values[place]) * times for place, times in self._uses)
 
 

@@ -69,7 +69,7 @@ _NAMED = _PARAMETERS | {key: {"$ref": f"#/parameters/{name}"} for key, name in R
 
 
 def make_document(kinds: Iterable[Kind], release: str = RELEASE.name) -> Document:
-    """The document of all kinds; release: the version of the server, major and minor."""
+    """Return the document of all kinds; release: the version of the server, major and minor."""
     return join_parts([swagger_parts(*kinds)], release)
 
 
@@ -95,14 +95,14 @@ def _add(paths: Document, definitions: Document, kind: Kind, version: Version) -
 
 
 def kind_paths(kind: Kind, version: Version) -> Document:
-    """The paths of one version of a kind."""
+    """Return the paths of one version of a kind."""
     namer = None if kind.custom else builtin.make_namer(kind, version)
     found = routes.paths_of(routes.OperationsWriter(kind, version, namer).operations())
     return {path: _path(found[path], kind.kind) for path in found}
 
 
 def scale_definitions() -> Document:
-    """The definitions of Scale."""
+    """Return the definitions of Scale."""
     return convert_schemas(builtin.scale_components())
 
 
@@ -112,7 +112,7 @@ def _missing(named: Document, definitions: Document) -> Document:
 
 
 def _alone(found: Iterable[PathOperation]) -> Document:
-    """The paths of pages."""
+    """Return the paths of pages."""
     return {one.path: {one.method: _operation(one, [], "")} for one in found}
 
 
@@ -134,7 +134,7 @@ def _standard(release: Release) -> Document:
 
 
 def join_parts(found: Iterable[Document], release: str = RELEASE.name) -> Document:
-    """The document of what parts() gave for several kinds."""
+    """Return the document of what parts() gave for several kinds."""
     paths: Document = {}
     definitions: Document = {}
     for one in (standard_definitions(), *found):
@@ -157,14 +157,14 @@ def swagger_tail() -> Document:
 
 
 def item_definition(kind: Kind, version: Version) -> Document:
-    """The definition of a custom kind, under its name."""
+    """Return the definition of a custom kind, under its name."""
     known = None if kind.preserve else version.schema  # kubectl takes what is listed for all there is
     name = routes.model_name(kind.group, version.name, kind.kind)
     return {name: schema.root_component(known, v2=True) | component_extensions(kind, version, kind.kind)}
 
 
 def list_definition(kind: Kind, version: Version) -> Document:
-    """The definition of its list."""
+    """Return the definition of its list."""
     one, name = (routes.model_name(kind.group, version.name, noun) for noun in (kind.kind, kind.list_kind))
     return {name: schema.list_root(kind.kind, one, v2=True) | component_extensions(kind, version, kind.list_kind)}
 

@@ -39,7 +39,7 @@ _CROSS = ("DeleteOptions", "WatchEvent")  # kinds that are registered in every g
 
 
 def standard_components() -> dict[str, Any]:
-    """The components that all documents share, DeleteOptions as it is registered in every group-version."""
+    """Return the components that all documents share, DeleteOptions as it is registered in every group-version."""
     return _standard(served_release())
 
 
@@ -50,7 +50,7 @@ def _standard(release: Release) -> dict[str, Any]:
 
 
 def register_components(schemas: Mapping[str, Any], everywhere: Iterable[tuple[str, str]]) -> dict[str, Any]:
-    """The components with those group-versions at the kinds that are registered in each."""
+    """Return the components with those group-versions at the kinds that are registered in each."""
     found = dict(schemas)
     for noun in _CROSS:
         if META + noun in found:
@@ -60,7 +60,7 @@ def register_components(schemas: Mapping[str, Any], everywhere: Iterable[tuple[s
 
 
 def group_version_document(group: str, version: str, kinds: Sequence[Kind], release: str = RELEASE.name) -> Document:
-    """The document of a group-version: of those kinds that are served in it.
+    """Return the document of a group-version: of those kinds that are served in it.
 
     release: the version that the documents of built-in groups name, major and minor.
     """
@@ -78,7 +78,7 @@ def group_version_document(group: str, version: str, kinds: Sequence[Kind], rele
 
 
 def page_document(one: PathOperation, release: str = RELEASE.name) -> Document:
-    """The document of one of the pages."""
+    """Return the document of one of the pages."""
     return _builtin(release, path_item(one), builtin.server_components())
 
 
@@ -93,12 +93,12 @@ def _builtin(
 
 
 def path_item(one: PathOperation) -> Document:
-    """The path of a page."""
+    """Return the path of a page."""
     return {one.path: {one.method: _operation(one, [], "")}}
 
 
 def _reached(paths: Document, schemas: Mapping[str, Any]) -> dict[str, Any]:
-    """The components that the paths lead to."""
+    """Return the components that the paths lead to."""
     found: dict[str, Any] = {}
     rest: list[Any] = [paths]
     while rest:
@@ -127,7 +127,7 @@ def make_part(kind: Kind, version: Version) -> Document:
 
 
 def kind_paths(kind: Kind, version: Version) -> Document:
-    """The paths of one version of a kind."""
+    """Return the paths of one version of a kind."""
     namer = None if kind.custom else builtin.make_namer(kind, version)
     found = routes.paths_of(routes.OperationsWriter(kind, version, namer).operations())
     return {path: _path(found[path], kind.kind) for path in found}
@@ -141,13 +141,13 @@ def _merge(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def item_component(kind: Kind, version: Version) -> Document:
-    """The component of a custom kind, under its name."""
+    """Return the component of a custom kind, under its name."""
     name = routes.model_name(kind.group, version.name, kind.kind)
     return {name: schema.root_component(kind.structure(version)) | component_extensions(kind, version, kind.kind)}
 
 
 def list_component(kind: Kind, version: Version) -> Document:
-    """The component of its list."""
+    """Return the component of its list."""
     one, name = (routes.model_name(kind.group, version.name, noun) for noun in (kind.kind, kind.list_kind))
     return {name: schema.list_root(kind.kind, one) | component_extensions(kind, version, kind.list_kind)}
 
@@ -224,7 +224,7 @@ def document_hash(digests: Iterable[bytes]) -> str:
 
 @bounded_cache(64)
 def page_etag(name: str) -> str:
-    """The hash of the document of a page, which is the same in each server of a release."""
+    """Return the hash of the document of a page, which is the same in each server of a release."""
     return document_hash([f"{__version__} {name}".encode()])
 
 
@@ -239,5 +239,5 @@ def document_url(name: str, tag: str) -> str:
 
 
 def root_document(found: Mapping[str, str]) -> Document:
-    """The root document: every group-version and page with the place of its document; takes names and hashes."""
+    """Return the root document: every group-version and page with the place of its document; takes names and hashes."""
     return {"paths": {name: {"serverRelativeURL": document_url(name, found[name])} for name in sorted(found)}}

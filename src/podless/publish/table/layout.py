@@ -61,7 +61,10 @@ class TableLayout:
         return serializer.encode_json(self.definitions)
 
     def cells(self, obj: Object, now: float | None = None) -> list[Any]:
-        """The cells of an object's row. now: the time for ages, in seconds since 1970; by default the clock's."""
+        """Return the cells of an object's row.
+
+        now: the time for ages, in seconds since 1970; by default the clock's.
+        """
         then = clock.time() if now is None else now
         given = self.given(obj)
         return [
@@ -71,7 +74,7 @@ class TableLayout:
 
 
 def _definition(column: PrinterColumn, group: str) -> Object:
-    """The column's entry in columnDefinitions."""
+    """Return the column's entry in columnDefinitions."""
     struct, _, field = column.field.rpartition(".")
     folder, _, struct = struct.rpartition("/")
     return {
@@ -94,7 +97,7 @@ SCALE = TableLayout(shared.SCALE)
 
 
 def table_layout(kind: Kind, version: Version) -> TableLayout:
-    """The layout of a version: the columns that it has, or Name and Age; built-in kinds have their own."""
+    """Return the layout of a version: the columns that it has, or Name and Age; built-in kinds have their own."""
     return kind.made(("table", version.name), lambda: _made(kind, version))
 
 
@@ -116,12 +119,12 @@ def built_in(group: str, plural: str) -> TableLayout:
 
 
 def column_definitions(version: Version) -> list[Object]:
-    """The columnDefinitions of a custom kind's version."""
+    """Return the columnDefinitions of a custom kind's version."""
     return custom_layout(version.columns).definitions
 
 
 def custom_layout(given: Sequence[Column] | None) -> TableLayout:
-    """The layout for additionalPrinterColumns; from the first malformed path on they are left out."""
+    """Return the layout for additionalPrinterColumns; from the first malformed path on they are left out."""
     if not given:
         return AGED
     cells = [shared.NAME]

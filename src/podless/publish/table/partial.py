@@ -34,7 +34,7 @@ _INNER = {
 
 
 def make_partial(obj: Mapping[str, Any], version: str = "v1") -> Object:
-    """The object as PartialObjectMetadata, the fields in the order that a real server has them."""
+    """Return the object as PartialObjectMetadata, the fields in the order that a real server has them."""
     given = obj.get("metadata") or {}
     kept = {
         name: given[name] for name in _chosen(_METADATA, tuple(given)) if given[name] or given[name] == _ZERO.get(name)

@@ -108,7 +108,7 @@ class Alone:
         return self._condition
 
     def _added(self) -> bytes:
-        """The condition, and that the key is read where a condition fails."""
+        """Return the condition, and that the key is read where a condition fails."""
         added: bytes = m.TxnRequest(compare=[self._mine(self.made)], failure=[self._look]).SerializeToString()
         return added
 

@@ -81,7 +81,7 @@ class EtcdChangeLog:
             await self.trimmer.begin()
 
     def horizon(self, prefix: str) -> int:
-        """The oldest revision at which states under a prefix can be read, as this server knows it."""
+        """Return the oldest revision at which states under a prefix can be read, as this server knows it."""
         resource = keys.prefix_of(prefix)
         if resource not in ("", "/"):
             kept = self._bounds.of(resource) is not None
@@ -90,13 +90,13 @@ class EtcdChangeLog:
         return min(self._compacted(), self.trimmer.horizons.of(resource)) if kept else self._compacted()
 
     async def of_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
-        """The newest changes of one key, newest first. Raises StoreError."""
+        """Return the newest changes of one key, newest first. Raises StoreError."""
         scanned = [one async for one in scan_entries(self._client, self._layout, *self._layout.of_key(key))]
         found = [one for one in scanned if one.key == key and after < _sequence(one) < (before or _END)]
         return await self._tell(heapq.nlargest(most, found, key=lambda one: one.order))
 
     async def under(self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
-        """The newest changes of keys under some prefixes, newest first. Raises StoreError."""
+        """Return the newest changes of keys under some prefixes, newest first. Raises StoreError."""
         scan = self._scan
         if scan is None or scan.prefixes != tuple(prefixes) or not before or before > scan.newest:
             found: list[Found] = []
@@ -133,7 +133,7 @@ class EtcdChangeLog:
         return horizons.since if revision == horizons.all else 0
 
     async def sequence_of(self, revision: int) -> int:
-        """The sequence number of the last change at or before a revision."""
+        """Return the sequence number of the last change at or before a revision."""
         return revision << _PLACES | _MOST
 
     # changes

@@ -399,7 +399,7 @@ def _unpadded(flags: int, body: bytes) -> bytes:
 
 
 def _answer(call: ChannelCall) -> bytes | ChannelError:
-    """The one message of a call."""
+    """Return the one message of a call."""
     data = call.parts[0] if len(call.parts) == 1 else b"".join(call.parts)
     if len(data) < 5 or _PREFIX.unpack_from(data) != (0, len(data) - 5):
         return ChannelError(UNAVAILABLE, "an answer is not one message")

@@ -177,7 +177,7 @@ class EtcdClient:
         return channel
 
     async def _answer(self, name: str, message: bytes, until: float) -> bytes:
-        """The answer to a call. Raises ChannelError, StoreError."""
+        """Return the answer to a call. Raises ChannelError, StoreError."""
         channel = self._channel
         if channel is None or not channel.usable:
             channel = await self._reached()
@@ -211,8 +211,9 @@ class EtcdClient:
         return True
 
     async def ask(self, name: str, request: Any, began: float | None = None) -> Any:
-        """The answer to a request, a message or its bytes. began: the loop's time at which it was wanted; its patience
-        counts from then.
+        """Return the answer to a request, a message or its bytes.
+
+        began: the loop's time at which it was wanted; its patience counts from then.
 
         Raises Forgotten, and StoreError as `_refusal` says.
         """

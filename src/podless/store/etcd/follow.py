@@ -38,7 +38,7 @@ def read_change(layout: KeyLayout, event: Any, *, before: bool = False) -> Chang
 
 
 def read_record(layout: KeyLayout, kv: Any) -> Record:
-    """The state of a key."""
+    """Return the state of a key."""
     key = layout.back(kv.key)
     return Record(key, layout.stored(key, kv.value), kv.mod_revision, kv.create_revision)
 

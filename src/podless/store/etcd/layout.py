@@ -38,20 +38,20 @@ class KeyLayout:
         self._decode = decode
 
     def key(self, key: str) -> bytes:
-        """The key in etcd of a key, or the prefix of a prefix."""
+        """Return the key in etcd of a key, or the prefix of a prefix."""
         second = key.find("/", key.find("/", 1) + 1)
         there = self._there.get(key[: second + 1]) if second > 0 else None
         return f"{self.root}{key}".encode() if there is None else f"{there}{key[second + 1 :]}".encode()
 
     def end(self, prefix: str) -> bytes:
-        """The first key in etcd behind all that start with a prefix; the change log is behind all objects."""
+        """Return the first key in etcd behind all that start with a prefix; the change log is behind all objects."""
         if prefix == keys.ALL:
             return f"{self.root}/~".encode()
         start = self.key(prefix)
         return start[:-1] + bytes((start[-1] + 1,))
 
     def back(self, key: bytes) -> str:
-        """The key of a key in etcd."""
+        """Return the key of a key in etcd."""
         text = key[self._start :].decode()
         first = text.find("/") + 1
         here = self._here.get(text[:first])
@@ -78,7 +78,7 @@ class KeyLayout:
 
 
 def _place(value: bytes) -> int:
-    """The offset of a value that was written here and can be told by itself; -1 for any other."""
+    """Return the offset of a value that was written here and can be told by itself; -1 for any other."""
     if not value.startswith(b'{"') or value.endswith(b"\n"):
         # what is no object has no revision; other servers end their JSON with a line break
         return -1 if value.startswith((b"{", _WRAPPED, _MAGIC)) else 0
@@ -95,7 +95,7 @@ def _foreign(value: bytes) -> Stored:
 
 
 def resource_names(resources: Mapping[str, tuple[str, str]]) -> dict[str, str]:
-    """The names in etcd of built-in resources. resources: group and plural, by the prefix of their keys.
+    """Return the names in etcd of built-in resources. resources: group and plural, by the prefix of their keys.
 
     Source: the storage prefixes of kube-apiserver; most are the plural, without the group.
     """

@@ -31,7 +31,7 @@ class Leases:
         return key.startswith(self._prefixes)
 
     async def lease(self, key: str) -> int:
-        """The lease for a write of a key. Raises StoreError."""
+        """Return the lease for a write of a key. Raises StoreError."""
         prefix = keys.prefix_of(key)
         seconds = self._times[prefix]
         async with self._lock:

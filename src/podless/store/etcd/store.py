@@ -198,7 +198,7 @@ class EtcdStore:
             moving.exception()  # who has waited may be gone
 
     def current(self) -> Awaitable[int]:
-        """The newest revision, as the members of the cluster agree on it."""
+        """Return the newest revision, as the members of the cluster agree on it."""
         known: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         told = partial(self._take, known, self._newest, known.get_loop().time())
         return known if self._client.begin("range", self._question, told) else self._ask()

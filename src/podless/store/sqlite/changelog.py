@@ -48,11 +48,11 @@ class SQLiteChangeLog:
         self._window = window
 
     def horizon(self, prefix: str) -> int:
-        """The oldest revision at which states under a prefix can be read."""
+        """Return the oldest revision at which states under a prefix can be read."""
         return self._past.horizon(prefix, self._window.compacted)
 
     async def of_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
-        """The newest changes of one key, newest first. Raises StoreError."""
+        """Return the newest changes of one key, newest first. Raises StoreError."""
         bounds = (before or _END, after)
         try:
             database = self._database()
@@ -64,7 +64,7 @@ class SQLiteChangeLog:
         return await self._read(found)
 
     async def under(self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
-        """The newest changes of keys under some prefixes, newest first. Raises StoreError."""
+        """Return the newest changes of keys under some prefixes, newest first. Raises StoreError."""
         bounds = (before or _END, after)
         let_go = self._window.hold()  # no row moves meanwhile
         try:
@@ -117,7 +117,7 @@ class SQLiteChangeLog:
             raise refusals.of_read(error) from None
 
     def resources(self) -> list[str]:
-        """The prefixes of the resources that have changes, such as /core/configmaps/. Raises StoreError."""
+        """Return the prefixes of the resources that have changes, such as /core/configmaps/. Raises StoreError."""
         found, key = list[str](), keys.ALL
         try:
             while True:
@@ -131,7 +131,7 @@ class SQLiteChangeLog:
             raise refusals.of_read(error) from None
 
     async def sequence_of(self, revision: int) -> int:
-        """The last sequence number of a commit. Raises StoreError."""
+        """Return the last sequence number of a commit. Raises StoreError."""
         try:
             row = self._database().execute(_LAST, (revision, revision + _COMMIT, revision)).fetchone()
         except sqlite3.Error as error:
@@ -142,7 +142,7 @@ class SQLiteChangeLog:
         """Nothing: the log has the states."""
 
     def _in_window(self, database: sqlite3.Connection, at: int) -> int:
-        """The newest such revision in the window: times never go back along its sequence numbers."""
+        """Return the newest such revision in the window: times never go back along its sequence numbers."""
         statement = "SELECT sequence, revision, at FROM log WHERE sequence <= ? ORDER BY sequence DESC LIMIT 1"
         best, low, high = 0, self._window.compacted, _END
         while low < high:

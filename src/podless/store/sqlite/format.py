@@ -104,7 +104,7 @@ def _made(name: str) -> sqlite3.Connection:
 
 
 def checksum_of(compacted: int) -> int:
-    """The checksum of the compacted revision."""
+    """Return the checksum of the compacted revision."""
     return row_checksum("compacted", None, 0, compacted, 0, 0, 0)
 
 
@@ -179,7 +179,7 @@ def _check_log(database: sqlite3.Connection, path: Path, log: Path, ends: list[i
 
 
 def _version(database: sqlite3.Connection, path: Path) -> int:
-    """The format of a database. Raises Damaged for another program's, StoreError for a newer release's."""
+    """Return the format of a database. Raises Damaged for another program's, StoreError for a newer release's."""
     application = database.execute("PRAGMA application_id").fetchone()[0]
     version: int = database.execute("PRAGMA user_version").fetchone()[0]
     if application != _APPLICATION:

@@ -28,7 +28,7 @@ def row_checksum(
     author: int = 0,
     audit: bytes | None = None,
 ) -> int:
-    """The checksum of a row (CRC-32)."""
+    """Return the checksum of a row (CRC-32)."""
     head = _NUMBERS(offset, revision, created, sequence, at, author, -1 if value is None else len(value))
     return crc32(value or b"", crc32(head + key.encode() + (audit or b"")))
 

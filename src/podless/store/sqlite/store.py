@@ -160,7 +160,7 @@ class SQLiteStore:
         return True
 
     async def current(self) -> int:
-        """The revision of the newest durable commit."""
+        """Return the revision of the newest durable commit."""
         return self._revision
 
     async def check(self) -> None:

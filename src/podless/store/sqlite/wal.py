@@ -21,7 +21,7 @@ class Torn(Exception):
 
 
 def find_commits(path: Path) -> list[int]:
-    """The frames, counted from 1, that end a transaction, as far as their heads say so. Raises Torn, OSError."""
+    """Return the frames, counted from 1, that end a transaction, as far as their heads say so. Raises Torn, OSError."""
     try:
         file = path.open("rb")
     except FileNotFoundError:
@@ -45,7 +45,7 @@ def find_commits(path: Path) -> list[int]:
 
 
 def count_readable(path: Path) -> int:
-    """The frames up to the first that SQLite does not read, by their checksums: 1 s for 4 MB. Raises OSError."""
+    """Return the frames up to the first that SQLite does not read, by their checksums: 1 s for 4 MB. Raises OSError."""
     with path.open("rb") as file:
         magic, _, page, _, *salts, first, second = _HEADER.unpack(file.read(_HEADER.size))
         sums, number = (first, second), 0

@@ -73,7 +73,7 @@ def from_v1(crd: Object) -> Object:
 
 
 def read_layout(spec: Object) -> Layout:
-    """The layout of a spec of v1beta1, in the words of v1."""
+    """Return the layout of a spec of v1beta1, in the words of v1."""
     rest = {name: value for name, value in each(spec).items() if name not in MOVED.values()}
     common = {
         name: _renamed(name, spec[top], "JSONPath", "jsonPath")

@@ -34,7 +34,7 @@ def check_columns(columns: list[Object], path: str) -> list[FieldError]:
 
 
 def check_subresources(subresources: Object | None, path: str) -> list[FieldError]:
-    """The paths of the scale subresource."""
+    """Validate the paths of the scale subresource."""
     scale = (subresources or {}).get("scale")
     if scale is None:
         return []

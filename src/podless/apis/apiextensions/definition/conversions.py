@@ -39,7 +39,7 @@ def warn_of_conversions(crd: Object, old: Object | None = None) -> list[str]:
 
 
 def _find_text(crd: Object) -> str:
-    """The annotation, "" where it does not count."""
+    """Return the annotation, "" where it does not count."""
     if (crd["spec"].get("conversion") or {}).get("strategy") == "Webhook":
         return ""
     return (crd["metadata"].get("annotations") or {}).get(CONVERSION) or ""

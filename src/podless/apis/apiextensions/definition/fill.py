@@ -63,7 +63,7 @@ def prepare_update(new: Object, old: Object) -> None:
 
 
 def _selects(spec: Object) -> list[Object]:
-    """The spec and the versions in it that have fields to select by."""
+    """Return the spec and the versions in it that have fields to select by."""
     return [one for one in (spec, *each(spec.get("versions") or ())) if "selectableFields" in one]
 
 
@@ -94,7 +94,7 @@ def _coerce_defaults(spec: Object) -> None:
 
 
 def _storage(spec: Object) -> list[str]:
-    """The name of the first storage version, if there is one."""
+    """Return the name of the first storage version, if there is one."""
     return [version["name"] for version in each(spec.get("versions") or []) if version["storage"]][:1]
 
 

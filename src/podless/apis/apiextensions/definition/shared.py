@@ -67,7 +67,7 @@ class Layout:
         return {one["name"]: one for one in reversed(self.versions)}
 
     def subresources(self, version: Object) -> Object | None:
-        """The subresources of one of `versions`; of several that have its name, those of the first."""
+        """Return the subresources of one of `versions`; of several that have its name, those of the first."""
         found: Object | None = (self.named[version["name"]] if self._apart else self.common).get("subresources")
         return found
 
@@ -97,7 +97,7 @@ def schema_of_version(version: Object) -> Object | None:
 
 
 def list_schemas(spec: Object) -> list[Object]:
-    """The schemas of all versions, of a spec of v1 or v1beta1."""
+    """Return the schemas of all versions, of a spec of v1 or v1beta1."""
     top = [{"schema": spec["validation"]}] if "validation" in spec else []
     return [
         found for one in each((*top, *(spec.get("versions") or ()))) if (found := schema_of_version(one)) is not None

@@ -154,7 +154,7 @@ def _unstructured(spec: Object) -> tuple[str, str, str]:
 
 
 def _taken(definitions: Iterable[Object]) -> tuple[set[str], set[str]]:
-    """The resource names and the kinds that definitions have been given."""
+    """Return the resource names and the kinds that definitions have been given."""
     resources: set[str] = set()
     kinds: set[str] = set()
     for definition in definitions:
@@ -165,7 +165,7 @@ def _taken(definitions: Iterable[Object]) -> tuple[set[str], set[str]]:
 
 
 def _conflicts(wanted: Any, held: Any, taken: set[str]) -> list[str]:
-    """The texts for the wanted name or names that someone else has."""
+    """Return the texts for the wanted name or names that someone else has."""
     asked, mine = ([name] if isinstance(name, str) else name or [] for name in (wanted, held))
     return [
         f"{gotext.quote(name)} is already in use" for name in dict.fromkeys(asked) if name not in mine and name in taken

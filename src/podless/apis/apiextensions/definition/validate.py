@@ -79,7 +79,7 @@ def _rest(crd: Object, old: Object | None, legacy: bool) -> list[FieldError]:
 
 
 def _spec(layout: Layout, before: Layout | None, rules: Expressions | None, *, any_bundle: bool) -> list[FieldError]:
-    """The checks of the spec in the order of a real server. before: the spec before an update."""
+    """Return the checks of the spec in the order of a real server. before: the spec before an update."""
     spec = layout.spec
     errors = _group(spec["group"])
     errors += _scope(spec["scope"])

@@ -99,7 +99,7 @@ class LimitRanger(Plugin):
                 raise forbid_write(attr, found[0] if len(found) == 1 else f"[{', '.join(found)}]")
 
     async def _read_limits(self, namespace: str) -> list[_Range]:
-        """The limits of a namespace."""
+        """Return the limits of a namespace."""
         if not self._limits.loaded:
             await self._state.loaded(LIMIT_RANGES)
         if not len(self._limits):

@@ -17,7 +17,7 @@ class ThirdPartyStrategy(CustomStrategy):
 
 
 def compile_third(resource: dict[str, Any], *, created: int, changed: int) -> Kind:
-    """The kind that a stored ThirdPartyResource makes; objects are stored in its first version.
+    """Return the kind that a stored ThirdPartyResource makes; objects are stored in its first version.
 
     created, changed: the revisions of its creation and of its latest change.
     """

@@ -34,7 +34,7 @@ class Defined(NamedTuple):
 
 
 def parse_defined_name(name: str) -> Defined:
-    """The kind and group that a sound name defines. Raises ValueError for any other."""
+    """Return the kind and group that a sound name defines. Raises ValueError for any other."""
     faults = name_faults(name)
     if faults:
         raise ValueError(faults[0])
@@ -43,7 +43,7 @@ def parse_defined_name(name: str) -> Defined:
 
 
 def name_of(kind: str, group: str) -> str:
-    """The name that defines a kind of a group. Raises ValueError where none does."""
+    """Return the name that defines a kind of a group. Raises ValueError where none does."""
     if not _CAMEL.fullmatch(kind):
         raise ValueError(f"{kind}: a kind begins with a capital letter and has letters and digits only")
     words = re.sub(r"(?<!^)([A-Z])", r"-\1", kind).lower()
@@ -66,7 +66,7 @@ def name_faults(name: str) -> list[str]:
 
 
 def plural_of(kind: str) -> str:
-    """The resource of a kind: crontabs for CronTab."""
+    """Return the resource of a kind: crontabs for CronTab."""
     singular = kind.lower()
     if singular == "endpoints":
         return singular
