@@ -16,14 +16,14 @@ from zlib import crc32
 
 import orjson
 
-from bench.load import etcd, shapes
+from bench.load import etcd, process, shapes
 from bench.load.client import Ask
 from bench.load.driver import Driver
 from bench.load.server import Served
 from bench.record.figure import Figure, Sheet
 from bench.serve import FIRST, creating, patching
+from podless.store.packing import deflate
 from podless.store.sqlite import format
-from podless.store.sqlite.keyframes import deflate
 from podless.store.sqlite.rows import row_checksum
 
 _LOG = "/apis/history.podless.dev/v1"
@@ -37,17 +37,20 @@ _READS = 9  # of each sort; the middle one counts
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much of everything. seconds: of each load. warm: changes before the first one."""
+    """How much of everything. rounds: turns of each server and load, a median needs many on a busy machine.
 
-    rounds: int = 5
-    seconds: float = 3.0
+    writes: of each load. warm: changes before the first one.
+    """
+
+    rounds: int = 25
+    writes: int = 2000
     warm: int = 5500
     namespaces: int = 100
     objects: int = 1000
     changes: int = 50
 
 
-SMOKE = Size(2, 0.1, 50, 2, 10, 4)
+SMOKE = Size(2, 50, 50, 2, 10, 4)
 
 
 def _patch() -> Ask:
@@ -55,10 +58,22 @@ def _patch() -> Ask:
     return patching("many-%d", FIRST, _PATCHED)
 
 
-def _rates(size: Size, sheet: Sheet, engine: str, off_options: Sequence[str], on_options: Sequence[str]) -> None:
-    """Alternate creates and patches between a server without authors and one with the history log."""
-    rates: dict[tuple[str, str], list[float]] = {}
-    costs: dict[tuple[str, str], list[float]] = {}
+@dataclass(slots=True)
+class _Turn:
+    """One load on one server: writes a second, and microseconds of CPU that each took."""
+
+    rate: float
+    cost: float
+
+
+def _rates(
+    size: Size, sheet: Sheet, engine: str, off_options: Sequence[str], on_options: Sequence[str], beside: Sequence[int]
+) -> None:
+    """Alternate creates and patches between a server without authors and one with the history log.
+
+    beside: processes whose CPU counts as well.
+    """
+    turns: dict[tuple[str, str], list[_Turn]] = {}
     with Driver() as driver, Served(more=off_options) as off, Served(more=on_options) as on:
         servers = {"off": off, "on": on}
         for server in servers.values():
@@ -69,31 +84,34 @@ def _rates(size: Size, sheet: Sheet, engine: str, off_options: Sequence[str], on
         for number in range(size.rounds):
             for name in ("create", "merge patch"):
                 for way in ("off", "on") if number % 2 else ("on", "off"):
-                    server = servers[way]
                     ask = creating(f"round-{number}") if name == "create" else _patch()
-                    before = server.cpu()
-                    load = driver.hammer(server.target, ask, 16, size.seconds)
-                    rates.setdefault((name, way), []).append(load.rate)
-                    costs.setdefault((name, way), []).append((server.cpu() - before) / load.requests * 1e6)
+                    pids = (servers[way].pid, *beside)
+                    before = sum(map(process.cpu, pids))
+                    load = driver.hammer(servers[way].target, ask, 16, most=size.writes)
+                    used = sum(map(process.cpu, pids)) - before
+                    turns.setdefault((name, way), []).append(_Turn(load.rate, used / load.requests * 1e6))
     for name in ("create", "merge patch"):
-        what = f"{name} on {engine}"
-        for way in ("off", "on"):
-            sheet.put(f"{what}, 16 connections, history {way}", statistics.median(rates[name, way]), "/s", more=True)
-            sheet.put(f"{what}, history {way}: CPU each", statistics.median(costs[name, way]), "us")
-        shares = [on / off for on, off in zip(rates[name, "on"], rates[name, "off"], strict=True)]
-        sheet.put(f"{what}: rate with history", statistics.median(shares) * 100, "%", more=True)
-        shares = [off / on for on, off in zip(costs[name, "on"], costs[name, "off"], strict=True)]
-        sheet.put(f"{what}: CPU without / with history", statistics.median(shares) * 100, "%", more=True)
+        what, sides = f"{name} on {engine}", (turns[name, "off"], turns[name, "on"])
+        for way, side in zip(("off", "on"), sides, strict=True):
+            rate, cost = statistics.median(one.rate for one in side), statistics.median(one.cost for one in side)
+            sheet.put(f"{what}, 16 connections, history {way}", rate, "/s", more=True)
+            sheet.put(f"{what}, history {way}: CPU each", cost, "us")
+        pairs = list(zip(*sides, strict=True))
+        share = statistics.median(with_log.rate / without.rate for without, with_log in pairs)
+        sheet.put(f"{what}: rate with history", share * 100, "%", more=True)
+        share = statistics.median(without.cost / max(with_log.cost, 1) for without, with_log in pairs)
+        sheet.put(f"{what}: CPU without / with history", share * 100, "%", more=True)
 
 
 def _rates_on_etcd(size: Size, sheet: Sheet) -> None:
-    """The same on one member of etcd."""
+    """The same on one member of etcd, whose CPU counts."""
     if etcd.COMMAND is None:
         print("etcd is not installed")
         return
     with etcd.Cluster(1) as cluster:
         common = ("--store", "etcd", "--etcd-servers", ",".join(cluster.urls), "--etcd-prefix")
-        _rates(size, sheet, "etcd", (*common, "/off", "--no-history-authors"), (*common, "/on"))
+        off, on = (*common, "/off", "--no-history-authors"), (*common, "/on")
+        _rates(size, sheet, "etcd", off, on, cluster.pids)
 
 
 def _value(turn: int) -> bytes:
@@ -193,7 +211,7 @@ def _timed(sheet: Sheet, server: Served, name: str, path: str) -> None:
 def main(smoke: bool = False) -> Sequence[Figure]:
     """Run it."""
     size, sheet = SMOKE if smoke else Size(), Sheet()
-    _rates(size, sheet, "SQLite", (*_WINDOW, "--no-history-authors"), (*_WINDOW, *_OPTIONS))
+    _rates(size, sheet, "SQLite", (*_WINDOW, "--no-history-authors"), (*_WINDOW, *_OPTIONS), ())
     _rates_on_etcd(size, sheet)
     _reads(size, sheet)
     return sheet

@@ -63,6 +63,11 @@ class Cluster:
             each.wait()
         self._folder.cleanup()
 
+    @property
+    def pids(self) -> list[int]:
+        """The numbers of its processes."""
+        return [each.pid for each in self._processes]
+
     def synced(self, seconds: float) -> float:
         """How often a second the disk that the members are on makes a small write durable."""
         path = Path(self._folder.name) / "probe"

@@ -7,10 +7,10 @@ leaves about 60 bytes of 1 KB. Any state can be read from two rows.
 from __future__ import annotations
 
 import sqlite3
-import zlib
+
+from podless.store.packing import deflate, inflate
 
 _INTERVAL = 32  # states of a key from one keyframe to the next
-_LEVEL = 1  # of zlib: of level 6 states were 4% smaller, and took twice as long
 _CACHED = 4 << 20  # bytes of keyframes that are kept in memory
 
 
@@ -28,13 +28,16 @@ class Keyframes:
         self._size = 0
 
     def pack_value(
-        self, database: sqlite3.Connection, name: int, revision: int, value: bytes | None
+        self, database: sqlite3.Connection, name: int, revision: int, value: bytes | None, *, first: bool
     ) -> tuple[int, bytes | None]:
-        """Return the revision of a value's keyframe, 0 if it is one itself, and the value as it is stored."""
+        """Return the revision of a value's keyframe, 0 if it is one itself, and the value as it is stored.
+
+        first: the object has no keyframe yet.
+        """
         if value is None:
-            self.forget(name)  # the key's next state is another object
+            self.forget(name)
             return 0, None
-        frame = self._read_frame(database, name)
+        frame = None if first else self._read_frame(database, name)
         if frame is not None and frame[2] < _INTERVAL:
             packed = deflate(value, frame[1])
             if len(packed) * 2 < len(value):
@@ -68,17 +71,3 @@ class Keyframes:
         self._frames[name] = found = (base, value, since[0])
         self._size += len(value)
         return found
-
-
-def deflate(value: bytes, frame: bytes = b"") -> bytes:
-    """Return a value as it is stored. frame: the value of its keyframe, unless it is one itself."""
-    if not frame:
-        return zlib.compress(value, _LEVEL, -15)
-    work = zlib.compressobj(_LEVEL, zlib.DEFLATED, -15, 8, zlib.Z_DEFAULT_STRATEGY, frame)
-    return work.compress(value) + work.flush()
-
-
-def inflate(packed: bytes, frame: bytes = b"") -> bytes:
-    """Return the value that `deflate` packed. Raises zlib.error."""
-    work = zlib.decompressobj(-15, frame) if frame else zlib.decompressobj(-15)
-    return work.decompress(packed) + work.flush()

@@ -12,12 +12,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from itertools import groupby
 
 from podless.store import keys
 from podless.store.contract import StoreError
 from podless.store.history import Bounds, Keep
 from podless.store.sqlite.keyframes import Keyframes
-from podless.store.sqlite.rows import COLUMNS
+from podless.store.sqlite.rows import COLUMNS, Row
 
 SCHEMA = """
 CREATE TABLE resources (
@@ -44,6 +45,7 @@ SELECT {COLUMNS} FROM log WHERE sequence IN (
 _ROW = 120  # bytes that a row takes beside its value and its name, about
 _STEP = 128  # rows that one step forgets at the most
 _PERIOD = 1000  # milliseconds between two looks at whether anything must be forgotten
+_NAMED = 4096  # keys whose numbers are kept in memory
 _DROP = -1  # in place of a revision: a resource is to be forgotten as a whole
 
 
@@ -68,6 +70,7 @@ class Past:
         self._looked = 0  # when nothing was due
         self._known: dict[str, Resource] = {}
         self._keyframes = Keyframes()
+        self._names: dict[str, int] = {}  # of keys that were packed lately
 
     def open(self, database: sqlite3.Connection, compacted: int) -> None:
         """Read what is there, and drop resources that are kept no longer.
@@ -104,6 +107,7 @@ class Past:
         statement = "SELECT id, prefix, horizon, rows, size FROM resources"
         self._known = {row[1]: Resource(*row) for row in database.execute(statement)}
         self._keyframes.clear()
+        self._names.clear()
 
     def _add(self, database: sqlite3.Connection, prefix: str, horizon: int) -> Resource:
         number = database.execute(
@@ -118,6 +122,7 @@ class Past:
             names = "SELECT id FROM names WHERE key >= ? AND key < ?"
             database.execute(f"DELETE FROM past WHERE name IN ({names})", (resource.prefix, end))
             database.execute("DELETE FROM names WHERE key >= ? AND key < ?", (resource.prefix, end))
+            self._names.clear()
         database.execute("DELETE FROM resources WHERE id = ?", (resource.number,))
 
     def horizon(self, prefix: str, compacted: int) -> int:
@@ -148,9 +153,8 @@ class Past:
             self.skip(database, new)
             return
         touched: dict[str, Resource] = {}
-        name, key, base = 0, "", 0
-        for row in database.execute(_LEAVING, {"old": old, "new": new}).fetchall():
-            prefix = keys.prefix_of(row[0])
+        rows: list[Row] = database.execute(_LEAVING, {"old": old, "new": new}).fetchall()
+        for prefix, of_resource in groupby(rows, lambda row: keys.prefix_of(row[0])):
             if self._bounds.of(prefix) is None:
                 continue
             resource = self._known.get(prefix)
@@ -158,22 +162,36 @@ class Past:
                 whole = self._known.get(keys.ALL)
                 resource = self._add(database, prefix, whole.horizon if whole is not None else old)
             touched[prefix] = resource
-            if row[0] != key:
-                key = row[0]
-                name = self._name(database, key)
-            _, value, offset, revision, created, sequence, at, author, audit, checksum = row
-            base, packed = self._keyframes.pack_value(database, name, revision, value)
-            stored = (name, revision, resource.number, sequence, created, offset, at, author, audit, checksum, base)
-            done = database.execute(_INSERT, (*stored, packed)).rowcount
-            resource.rows += done
-            resource.size += done * (_ROW + len(packed or b""))
+            self._take_over(database, resource, of_resource)
         self._note(database, touched.values())
 
+    def _take_over(self, database: sqlite3.Connection, resource: Resource, rows: Iterable[Row]) -> None:
+        """Store rows of one resource. They are in the order of their keys and revisions."""
+        packed, size = list[tuple[object, ...]](), 0
+        name, known, ended = 0, "", False
+        for key, value, offset, revision, created, sequence, at, author, audit, checksum in rows:
+            if key != known:
+                known, ended = key, False
+                name = self._name(database, key)
+            base, data = self._keyframes.pack_value(database, name, revision, value, first=ended)
+            ended = value is None  # the key's next state is another object
+            stored = (name, revision, resource.number, sequence, created, offset, at, author, audit, checksum, base)
+            packed.append((*stored, data))
+            size += _ROW + len(data or b"")
+        done = database.executemany(_INSERT, packed).rowcount
+        resource.rows += done
+        resource.size += size * done // len(packed)
+
     def _name(self, database: sqlite3.Connection, key: str) -> int:
-        row = database.execute("SELECT id FROM names WHERE key = ?", (key,)).fetchone()
-        if row is not None:
-            return int(row[0])
-        return int(database.execute("INSERT INTO names (key) VALUES (?)", (key,)).lastrowid or 0)
+        name = self._names.get(key)
+        if name is None:
+            row = database.execute("SELECT id FROM names WHERE key = ?", (key,)).fetchone()
+            if row is None:
+                row = (database.execute("INSERT INTO names (key) VALUES (?)", (key,)).lastrowid,)
+            if len(self._names) >= _NAMED:
+                self._names.clear()
+            name = self._names[key] = int(row[0] or 0)
+        return name
 
     def _note(self, database: sqlite3.Connection, resources: Iterable[Resource]) -> None:
         statement = "UPDATE resources SET horizon = ?, rows = ?, size = ? WHERE id = ?"
@@ -282,6 +300,8 @@ class Past:
         if gone:
             database.execute(f"DELETE {where}", (name, first))
             if not database.execute("SELECT 1 FROM past WHERE name = ? LIMIT 1", (name,)).fetchone():
+                key = database.execute("SELECT key FROM names WHERE id = ?", (name,)).fetchone()
                 database.execute("DELETE FROM names WHERE id = ?", (name,))
+                self._names.pop(key[0], None)
                 self._keyframes.forget(name)
         return gone, int(size) + gone * _ROW

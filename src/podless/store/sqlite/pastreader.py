@@ -10,7 +10,7 @@ from collections.abc import Collection, Generator
 
 from podless.store import keys
 from podless.store.contract import Damaged
-from podless.store.sqlite.keyframes import inflate
+from podless.store.packing import inflate
 from podless.store.sqlite.past import Resource
 from podless.store.sqlite.rows import Row, verify_row
 
