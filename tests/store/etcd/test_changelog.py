@@ -29,6 +29,7 @@ PREFIXES = ["/example.com/gadgets/", "/example.com/gadgets/a/", "/core/services/
 FOREVER = Keep(age=1e9, size=1 << 40, count=1 << 40)
 LOG = "/apis/history.podless.dev/v1"
 _NUMBERS = itertools.count()
+FILLER = b'"text":"so long that a state is stored as the difference from the one that replaced it"'
 
 
 class Event(NamedTuple):
@@ -94,12 +95,12 @@ async def check(store: EtcdStore, model: list[Event]) -> None:
 
 STEPS = st.lists(
     st.tuples(
-        st.sampled_from(["write"] * 8 + ["delete", "compact", "trim", "reopen"]),
+        st.sampled_from(["write"] * 16 + ["delete", "compact", "compact", "trim", "reopen"]),
         st.integers(0, len(KEYS) - 1),
         st.integers(0, 3),
     ),
     min_size=10,
-    max_size=40,
+    max_size=60,
 )
 
 
@@ -118,7 +119,7 @@ async def run(etcd: str, steps: list[tuple[str, int, int]], bounds: Bounds) -> N
             await store.close()
             store = await opened(etcd, prefix, bounds)
         elif what == "write" or key in state:
-            value = None if what == "delete" else b'{"metadata":{"resourceVersion":""},"n":%d}' % number
+            value = None if what == "delete" else b'{"metadata":{"resourceVersion":""},"n":%d,%b}' % (number, FILLER)
             AUTHOR.set(author)
             stored = Stored(value, 32) if value is not None else None
             revision = await store.commit([Operation(key, stored, state.get(key, 0))])
@@ -156,6 +157,25 @@ async def test_what_another_program_wrote_in_between_is_not_told_and_not_made_up
         await store.range_at(key, first)
     for one in (store, other):
         await one.close()
+
+
+async def test_an_object_that_changed_often_is_known_at_every_revision(etcd: str) -> None:
+    store, key = await opened(etcd, f"/log{next(_NUMBERS)}", Bounds(FOREVER)), KEYS[0]
+    written: dict[int, bytes] = {}
+    for number in range(60):
+        value = b'{"metadata":{"resourceVersion":""},"n":%d,%b}' % (number, FILLER)
+        written[await store.commit([Operation(key, Stored(value, 32), max(written, default=0))])] = value
+    log = store.changelog
+    assert log is not None
+    told, before = [], 0
+    while page := await log.of_key(key, before, 0, 1):  # nothing newer is read with it
+        told += page
+        before = page[-1].sequence
+    assert {one.revision: one.stored and one.stored.data for one in told} == written
+    await store.compact(max(written))
+    for revision, value in written.items():
+        assert [one.stored.data for one in await store.range_at(key, revision)] == [value]
+    await store.close()
 
 
 async def test_all_changes_of_a_commit_are_told_once_in_their_order(etcd: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from podless.store import keys
@@ -21,6 +21,7 @@ _TOGETHER = 100  # reads in one transaction; etcd takes 128
 _BYTES = 4 << 20  # of entries that are read in one go
 _PLACES = 10  # bits of a change's place in its commit
 _MOST = (1 << _PLACES) - 1
+_CHAIN = 16  # entries of one object that are read in one go
 _END = 1 << 62
 _CACHED = 20_000  # entries of the last scan that are kept for the next page
 
@@ -154,12 +155,11 @@ class EtcdChangeLog:
             if content is None:  # was trimmed meanwhile
                 continue
             after = None if content.deletes else await self._state_after(one, newer.get(one.key))
-            newer[one.key] = content.record(one.key)
+            newer[one.key] = replaced = content.replaced(one, after)
             if after is None and not content.deletes:
                 continue  # another program has replaced the state, and etcd has forgotten it
             made = content.created or one.revision
             stored = after.stored if after is not None else None
-            replaced = content.record(one.key)
             written = (one.key, one.revision, _sequence(one), one.name.at, content.author, stored, made, replaced)
             told.append(Written(*written))
         return told
@@ -184,27 +184,40 @@ class EtcdChangeLog:
         newest: dict[str, Found] = {}
         for one in wanted:
             newest.setdefault(one.key, one)
-        asking = [one for one in newest.values() if one.there in contents and not contents[one.there].deletes]
-        questions = []
-        for one in asking:
-            start, end = self._layout.of_key(one.key)
-            following = m.RangeRequest(
-                key=start,
-                range_end=end,
-                min_mod_revision=one.revision + 1,
-                limit=1,
-                sort_order=m.ASCEND,
-                sort_target=m.BY_MOD,
-            )
-            questions += [following, m.RangeRequest(key=self._objects.key(one.key))]
-        answers = await self._ask(questions)
+        asking = {
+            key: one.revision
+            for key, one in newest.items()
+            if one.there in contents and not contents[one.there].deletes
+        }
         known: dict[str, Record | None] = {}
-        for one, entries, present in zip(asking, answers[::2], answers[1::2], strict=True):
-            if entries:
-                known[one.key] = decode_content(entries[0].key, entries[0].value).record(one.key)
-            elif present:
-                known[one.key] = read_record(self._objects, present[0])
+        later: dict[str, list[tuple[Found, Content]]] = {key: [] for key in asking}
+        while asking:  # entries until one that is whole, or the present state
+            questions = []
+            for key, revision in asking.items():
+                start, end = self._layout.of_key(key)
+                following = m.RangeRequest(
+                    key=start,
+                    range_end=end,
+                    min_mod_revision=revision + 1,
+                    limit=_CHAIN,
+                    sort_order=m.ASCEND,
+                    sort_target=m.BY_MOD,
+                )
+                questions += [following, m.RangeRequest(key=self._objects.key(key))]
+            answers = await self._ask(questions)
+            pairs, asking = list(zip(asking, answers[::2], answers[1::2], strict=True)), {}
+            for key, entries, present in pairs:
+                later[key] += [pair for kv in entries for pair in self._read_entry(kv)]
+                if len(entries) == _CHAIN and all(one.name.differs for one, _ in later[key]):
+                    asking[key] = entries[-1].mod_revision
+                else:
+                    known[key] = _undo(later[key], read_record(self._objects, present[0]) if present else None)
         return known
+
+    def _read_entry(self, kv: Any) -> list[tuple[Found, Content]]:
+        """Return an entry, nothing for a key that is none. Raises StoreError."""
+        found = self._layout.read_key(kv)
+        return [(found, decode_content(kv.key, kv.value))] if found is not None else []
 
     async def _ask(self, questions: Sequence[Any]) -> list[Any]:
         """Return the answers to reads. Raises StoreError."""
@@ -228,28 +241,27 @@ class EtcdChangeLog:
         horizon = self.horizon(prefix)
         if revision < horizon:
             raise Compacted(horizon)
-        first: dict[str, Found] = {}  # of each key the change that replaced the state
-        async for one in scan_entries(self._client, self._layout, *self._layout.between(prefix, after, end)):
-            if one.revision > revision and (one.key not in first or one.order < first[one.key].order):
-                first[one.key] = one
+        present = {one.key: one for one in records}
         state = {one.key: one for one in records if one.revision <= revision}
+        later: dict[str, list[Found]] = {}  # changes of each key, the first of which replaced the state
+        async for one in scan_entries(self._client, self._layout, *self._layout.between(prefix, after, end)):
+            if one.revision > revision and one.key not in state:
+                later.setdefault(one.key, []).append(one)
         for key, _, written, created in records:
-            if written > revision and key not in first:
+            if written > revision and key not in later:
                 self._check_known(key, written, created, revision)
-        wanted = list(first.values())
-        for place in range(0, len(wanted), _TOGETHER):
-            some = wanted[place : place + _TOGETHER]
-            contents = await self._read_contents(some)
-            for one in some:
-                content = contents.get(one.there)
-                if content is None:
-                    raise Compacted(one.revision)
-                state.pop(one.key, None)
-                before = content.record(one.key)
+        for some in _portions([_choose(found, present.get(key)) for key, found in later.items()]):
+            contents = await self._read_contents(one for chain in some for one in chain)
+            for chain in some:
+                first = chain[0]
+                told = [(one, contents[one.there]) for one in chain if one.there in contents]
+                if len(told) < len(chain):
+                    raise Compacted(first.revision)
+                before, content = _undo(told, present.get(first.key)), told[0][1]
                 if before is not None and before.revision <= revision:
-                    state[one.key] = before
+                    state[first.key] = before
                 elif content.expect:
-                    self._check_known(one.key, max(content.expect, revision + 1), content.created, revision)
+                    self._check_known(first.key, max(content.expect, revision + 1), content.created, revision)
         return [state[key] for key in sorted(state, key=self._objects.key)]
 
     def _check_known(self, key: str, revision: int, created: int, wanted: int) -> None:
@@ -260,3 +272,35 @@ class EtcdChangeLog:
 
 def _sequence(found: Found) -> int:
     return found.revision << _PLACES | min(found.name.place, _MOST)
+
+
+def _choose(found: list[Found], present: Record | None) -> list[Found]:
+    """Return the changes that must be undone for the state before the first one: up to one whose state is whole."""
+    found.sort(key=lambda one: one.order)
+    chain: list[Found] = []
+    for one in found:
+        chain.append(one)
+        if not one.name.differs or (present is not None and one.revision == present.revision):
+            break
+    return chain
+
+
+def _undo(later: list[tuple[Found, Content]], present: Record | None) -> Record | None:
+    """Return the state before some changes of one object, oldest first, where it is known. present: the state now."""
+    whole = next((place for place, (one, _) in enumerate(later) if not one.name.differs), len(later))
+    state = present
+    for one, content in reversed(later[: whole + 1]):
+        state = content.replaced(one, state)
+    return state
+
+
+def _portions(chains: list[list[Found]]) -> Iterator[list[list[Found]]]:
+    """Yield chains with about as many entries as are read in one go."""
+    some: list[list[Found]] = []
+    for chain in chains:
+        some.append(chain)
+        if sum(map(len, some)) >= _TOGETHER:
+            yield some
+            some = []
+    if some:
+        yield some

@@ -8,7 +8,7 @@ from itertools import count
 
 from podless.store import keys
 from podless.store.contract import AUTHOR, KEPT, NOBODY, Operation, Record
-from podless.store.etcd.entry import Content, EntryLayout, EntryName, encode_content, size_of
+from podless.store.etcd.entry import ROW, Content, EntryLayout, EntryName, encode_content, pack_state
 from podless.store.etcd.transaction import put_key
 from podless.store.history import Bounds, HistoryClock
 
@@ -49,9 +49,11 @@ class LogWriter:
             if before is None or before.revision != expect:
                 return b""  # the commit fails
         author = AUTHOR.get() if self._authors else NOBODY
-        replaced = before.stored if before is not None else None
-        content = Content(author, expect, before.created if before is not None else 0, replaced, stored is None)
-        value = encode_content(content, len(stored.data) if stored is not None else 0)
-        there = self._layout.key(key, EntryName(self._clock.now(), len(value), writer, place))
-        named = EntryName(self._clock.now(), size_of(there, value), writer, place)
-        return put_key(self._layout.key(key, named), value, lease)
+        created, offset, packed, differs = 0, 0, b"", False
+        if before is not None:
+            created, offset = before.created, before.stored.offset
+            packed, differs = pack_state(before.stored, expect, stored)
+        value = encode_content(Content(author, expect, created, offset, packed, stored is None))
+        start, _ = self._layout.of_key(key)
+        name = EntryName(self._clock.now(), len(start) + len(value) + ROW, writer, place, differs)
+        return put_key(start + name.encode(), value, lease)
