@@ -158,8 +158,12 @@ class RBAC:
                 self._keep(key, known)
         return known
 
+    def decide_quickly(self, user: User, asked: Attributes) -> Decision | None:
+        """Return the decision, or None if the rules of a long role must be compiled for it."""
+        return None if self._long and self.slow(user, asked) else self.decide(user, asked)
+
     def slow(self, user: User, *asked: Attributes) -> bool:
-        """Whether a decision takes so long that it is to be made in slices: rules of long roles are to be compiled."""
+        """Whether one of these decisions must run in slices, because the rules of a long role are to be compiled."""
         if not self._long or user.master:
             return False
         mine = _subjects(user)

@@ -7,8 +7,6 @@ plain as that goes to llhttp each time.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 _MOST = 256  # sorts of fields that are remembered
 _LONGEST = 1 << 12  # bytes of them
 _LINE, _END = b"\r\n", b"\r\n\r\n"
@@ -24,13 +22,12 @@ _OTHER = frozenset(("transfer-encoding", "upgrade", "connection", "expect"))
 _SIZE = "content-length"
 
 
-class KnownHead(NamedTuple):
-    """A request whose fields came in before. headers: shared by all who have no body; nobody changes them."""
+KnownHead = tuple[str, str, dict[str, str], bytes]
+"""The method, target, headers and body of a request whose fields came in before.
 
-    method: str
-    target: str
-    headers: dict[str, str]
-    body: bytes
+The headers are shared by all requests without a body; nobody changes them. A plain tuple costs a call less than a
+named one.
+"""
 
 
 class Heads:
@@ -51,7 +48,7 @@ class Heads:
                 return None
             headers, body = {**headers, _SIZE: parts[1]}, parts[2]
         line = _line(data, end)
-        return KnownHead(*line, headers, body) if line is not None else None
+        return (*line, headers, body) if line is not None else None
 
     def keep(self, data: bytes, method: str, target: str, headers: dict[str, str]) -> None:
         """Remember the fields of a request that the bytes were."""

@@ -47,6 +47,7 @@ _OF_A_NAMESPACE = {"status", "finalize"}  # what follows a namespace's name and 
 _PREFIXES = ("watch", "proxy")
 _LONG = ("watch", "proxy")
 _ANY = "-"  # stands for a name
+_new = tuple.__new__  # makes a named tuple of all its values, without the call in Python that its own `__new__` is
 
 
 def request_info(method: str, path: str, query: str) -> RequestInfo:
@@ -54,7 +55,8 @@ def request_info(method: str, path: str, query: str) -> RequestInfo:
     place, _, name = path.rpartition("/")
     found = _object(method, place) if name else None
     if found is not None:
-        return RequestInfo(Attributes(*found.asked[:6], name), *found[1:4], name)
+        asked = _new(Attributes, (*found.asked[:6], name, ""))
+        return _new(RequestInfo, (asked, *found[1:4], name, False, ""))
     if query and "%" not in query and not any(name in query for name in _TELLING):
         query = ""
     return _info(method, path, query)

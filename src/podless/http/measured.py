@@ -37,7 +37,7 @@ class Measured:
     def __init__(self, flows: Flows | None = None) -> None:
         self._found: dict[_Sort, _Figures] = {}
         # the same of objects and of creates, without a dry run, and the flow that the last of them had
-        self._plain: dict[tuple[str | bool, ...], _Plain] = {}
+        self._plain: dict[tuple[str, ...], _Plain] = {}
         self.flows = flows
         self.working = {False: 0, True: 0}
         self.watches: Counter[_Sort] = Counter()
@@ -66,9 +66,10 @@ class Measured:
 
     def _note(self, request: Request, answer: Answer, took: float) -> Answer:
         asked, status = request.info.asked, answer.status
-        plain: tuple[str | bool, ...] | None = None
+        plain: tuple[str, ...] | None = None
         if (asked.name or asked.verb == "create") and "dryRun" not in request.query_text:
-            plain = (*asked[:5], not asked.namespace)
+            # the empty namespace of what belongs to none makes another key
+            plain = asked[:5] if asked.namespace else asked[:6]
             if asked.verb == "patch" and _applies(request):
                 plain = (_APPLY, *plain)
         found = self._plain.get(plain) if plain is not None else None
@@ -87,11 +88,9 @@ class Measured:
         times.observe(took)
         if isinstance(answer, Response) and is_long(answer):
             request.settle = partial(_count, counts, request.settle)
-        else:
-            counts[status] = counts.get(status, 0) + 1
-        if answer.__class__ is Response or isinstance(answer, (Response, Lost)):
             return answer
-        return self._counted(sort, answer)
+        counts[status] = counts.get(status, 0) + 1
+        return answer if isinstance(answer, (Response, Lost)) else self._counted(sort, answer)
 
     def _find_flow(self, request: Request, status: int, flow: Flow | None) -> None:
         """Have the client told of its flow, if it is known who it is."""

@@ -83,8 +83,9 @@ class RequestParser:
         if self._between and self._heads is not None and len(data) <= self._most:
             found = self._heads.find(bytes(data))
             if found is not None and not self._deaf:
-                request = self._make(found.method, found.target, found.headers)
-                request.body = found.body
+                method, target, headers, body = found
+                request = self._make(method, target, headers)
+                request.body = body
                 self._receiver.whole(request)
                 return
         if 0 < self._left < len(data):  # what follows a body begins a request, and that is to be seen

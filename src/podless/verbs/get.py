@@ -26,4 +26,4 @@ def get_object(api: API, call: Call, collection: WatchCache) -> Single:
     entry = collection.get(call.key)
     if entry is None:
         raise call.not_found()
-    return Single(entry)
+    return tuple.__new__(Single, (entry, None, 200))  # as Single(entry), without a call in Python
