@@ -166,7 +166,7 @@ def podless_namespace(podless: Server, request: pytest.FixtureRequest) -> Iterat
 
 @pytest.fixture
 def podless_plan(podless: Server) -> Callable[..., Plan]:
-    """`podless.plan` for the session's server: `podless_plan("config/")` returns what an apply would do."""
+    """Return `podless.plan` for the session's server: `podless_plan("config/")` returns what an apply would do."""
     from podless.plan import plan_set
 
     return partial(plan_set, server=podless)
@@ -220,7 +220,7 @@ def podless_kopf(podless_kubeconfig: str) -> Callable[..., KopfRunner]:
 def _podless_environment(request: pytest.FixtureRequest) -> Iterator[None]:
     """Set KUBECONFIG if the settings say so, and remove the faults that a test adds to the session's server.
 
-    Fixtures of wider scopes come before this one: what they have go wrong stays.
+    Fixtures of wider scopes run before this one, so their faults stay.
     """
     server = request.config.stash.get(_SERVER, None)
     before = (server.faults.added, server.faults.objects) if server is not None else ((), {})

@@ -269,9 +269,9 @@ class Server:
     ) -> Report:
         """Look for schedules that break a controller, and block until that is done.
 
-        Each run starts from the state that this server has now, on a server of its own. options: as
-        `podless.explore.explore_controller` has them, such as runs=100. The report's `passed` says whether nothing was
-        found; as a text it is what `podless explore` prints.
+        Each run starts from the state that this server has now, on a server of its own. options: those of
+        `podless.explore.explore_controller`, such as runs=100. The report's `passed` says whether nothing was found; as
+        a text, it is the output of `podless explore`.
         """
         from podless.explore import explore_controller
 

@@ -220,7 +220,10 @@ class ClusterSettings(Authenticators):
 
     @property
     def bounds(self) -> Bounds:
-        """How long to keep changes beyond the window of watches; on etcd, the length of the log."""
+        """The bounds of the history log.
+
+        On etcd, which keeps no window of its own, `--history` applies if no other is set.
+        """
         own = {}
         for resource, keep in self.history_for.items():
             plural, _, group = resource.partition(".")

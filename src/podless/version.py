@@ -1,3 +1,3 @@
-"""The version of podless, in a module of its own that imports nothing."""
+"""The version of podless. This module imports nothing."""
 
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""What is done to a write, and said about it, before it is stored: mutate, allocate, then validate.
+"""Admission: plugins that mutate, complete and validate a write before it is stored.
 
 Plugins are in the folders of their API groups; apis/admission.py has their order.
 """

@@ -1,4 +1,4 @@
-"""What admission is asked about: one write, as it is to be and as it was."""
+"""The attributes of a write that admission plugins read and change."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _SCALE = ("autoscaling", "v1", "Scale")
 
 
 class Along(NamedTuple):
-    """What is committed together with a write, or not at all.
+    """Operations that are committed together with a write.
 
-    operations: makes it, of what the cache shows now; called again where others were quicker. Raises what refuses the
-    write, or AllocationConflict. locks: held meanwhile, so that writers of one process do not get in each other's way.
+    operations: returns them, for the state that the cache shows now; it is called again after a conflict. Raises the
+    refusal of the write, or AllocationConflict. locks: held meanwhile, to avoid conflicts within this process.
     """
 
     locks: tuple[asyncio.Lock, ...]
@@ -31,11 +31,11 @@ class Along(NamedTuple):
 
 
 class AllocationConflict(Exception):
-    """Another writer took what was allocated to an object: allocate again."""
+    """Another writer took the resource that was allocated to an object: allocate again."""
 
 
 def join_along(one: Along | None, other: Along | None) -> Along | None:
-    """What two of them want to be committed with a write."""
+    """Return what both need to be committed with a write."""
     if one is None or other is None:
         return one or other
     return Along((*one.locks, *other.locks), lambda: (*one.operations(), *other.operations()))
@@ -43,18 +43,18 @@ def join_along(one: Along | None, other: Along | None) -> Along | None:
 
 @dataclass(slots=True)
 class AdmissionAttributes:
-    """One write.
+    """One write that passes admission.
 
-    operation: CREATE, UPDATE, DELETE or CONNECT. kind, version, subresource: what is written to; the object is a Scale
-    where the subresource is one. namespace: a namespace is in itself, what is cluster-scoped in none. name: "" where it
-    is not known yet, and for the delete of a collection. obj: as it is to be, None for a delete, and the options of a
-    CONNECT; plugins that mutate change it or put another one here. old: as it is, None for a create; nobody may change
-    it. options: the CreateOptions, UpdateOptions or DeleteOptions, None for a CONNECT. warnings: texts for the client.
-    annotations: for the audit log. again: whether mutation goes round a second time; reinvoke: whether a plugin asks
-    for that. rounds: what a plugin keeps for that. along: what plugins want to be committed with the write. floats:
-    whole numbers that a custom object was sent with as floats. size: bytes that plugins have put into the object,
-    about. verb: of the API, "" for what a server does itself. refused: what of the object the user may not write, told
-    together with what is wrong with it.
+    operation: CREATE, UPDATE, DELETE or CONNECT. kind, version, subresource: the target of the write; the object is a
+    Scale for that subresource. namespace: a namespace is in itself; "" for cluster-scoped objects. name: "" if it is
+    not known yet, and for deletecollection. obj: the object after the write, None for a delete, the options of a
+    CONNECT; mutating plugins change or replace it. old: the object before the write, None for a create; read-only.
+    options: the CreateOptions, UpdateOptions or DeleteOptions, None for a CONNECT. warnings: texts for the client.
+    annotations: for the audit log. again: this is the second round of mutation; reinvoke: a plugin asks for a second
+    round. rounds: the plugins' notes for it. along: operations to commit with the write. floats: whole numbers that the
+    client wrote as floats in a custom object. size: bytes that plugins have added to the object, roughly. verb: of the
+    API, "" for the server's own writes. refused: fields that the user may not write, reported together with validation
+    errors.
     """
 
     operation: str
@@ -80,7 +80,7 @@ class AdmissionAttributes:
     refused: list[FieldError] = field(default_factory=list)
 
     def kind_in(self, version: Version) -> Kind:
-        """The kind that shows the objects in a version, which may be of another group than the one written to."""
+        """Return the kind that shows the objects in a version, which may be of another group than `kind`."""
         return next((view for view in self.kind.views if view.by_version.get(version.name) is version), self.kind)
 
     def written(self, version: Version) -> bool:
@@ -94,7 +94,7 @@ class AdmissionAttributes:
 
     @property
     def own(self) -> Kind | None:
-        """The kind of the object, where a subresource has objects of its own and they are no Scales."""
+        """The kind of the object if a subresource has its own objects that are not Scales, such as an Eviction."""
         known = self.kind.subresource(self.subresource) if self.subresource else None
         return known.kind if known is not None else None
 

@@ -1,6 +1,6 @@
-"""One call of a webhook: the AdmissionReview that is sent, and what is made of the answer.
+"""One webhook call: the AdmissionReview that is sent, and the check of the answer.
 
-Source: k8s.io/apiserver pkg/admission/plugin/webhook/request; the checks and their words are those of a real server.
+Source: k8s.io/apiserver pkg/admission/plugin/webhook/request; checks and messages are those of a real server.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ async def call_webhook(
 
 
 def _judge(raw: bytes, *, uid: str, mutating: bool, version: str) -> Verdict:
-    """What an answer says. Raises CallFailed."""
+    """Check the answer of a webhook and return its verdict. Raises CallFailed."""
     try:
         answer = reviews.decode_review(raw, REVIEWS[version], f"{_GROUP}/{version}", make_review_scheme(_GROUP))
         return _verdict(answer, uid, mutating) if version == "v1" else _old_verdict(answer, mutating)
@@ -97,7 +97,7 @@ def _judge(raw: bytes, *, uid: str, mutating: bool, version: str) -> Verdict:
 
 
 class _Unsound(Exception):
-    """The answer does not say what it has to."""
+    """The answer of a webhook is malformed."""
 
 
 def _review(version: str) -> Struct:
@@ -121,7 +121,7 @@ REVIEWS = {version: _review(version) for version in VERSIONS}
 
 
 def _verdict(answer: Object, uid: str, mutating: bool) -> Verdict:
-    """A v1 answer says which question it is for, and what it is."""
+    """Check a v1 answer, including its uid and type, and return its verdict. Raises _Unsound."""
     response = _response(answer)
     given = response.get("uid") or ""
     if given != uid:
@@ -146,7 +146,7 @@ def _verdict(answer: Object, uid: str, mutating: bool) -> Verdict:
 
 
 def _old_verdict(answer: Object, mutating: bool) -> Verdict:
-    """A v1beta1 answer is taken as it is."""
+    """Return the verdict of a v1beta1 answer, which kube-apiserver does not check."""
     response = _response(answer)
     patch = base64.b64decode(response.get("patch") or "") if mutating else b""
     return _made(response, patch, "JSONPatch" if patch else "")

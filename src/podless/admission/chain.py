@@ -29,7 +29,7 @@ class Admission:
         self._allocated: dict[tuple[str, str, str], list[Plugin]] = {}
 
     async def start(self) -> None:
-        """Have all plugins get ready."""
+        """Start all plugins."""
         for plugin in self.plugins:
             await plugin.start()
 
@@ -74,7 +74,10 @@ class Admission:
 
 
 async def run_mutating(plugins: Sequence[Plugin], attr: AdmissionAttributes) -> None:
-    """Have all plugins change the object; once more where one of them asks for it. Raises what refuses the write."""
+    """Run all plugins' `mutate`, and once more if one of them asks for it.
+
+    Raises the first plugin's refusal.
+    """
     for plugin in plugins:
         await plugin.mutate(attr)
     if attr.reinvoke:
@@ -84,12 +87,12 @@ async def run_mutating(plugins: Sequence[Plugin], attr: AdmissionAttributes) -> 
 
 
 async def run_allocating(plugins: Sequence[Plugin], attr: AdmissionAttributes) -> None:
-    """Have all plugins complete the object. Raises what refuses the write."""
+    """Run all plugins' `allocate`. Raises the first plugin's refusal."""
     for plugin in plugins:
         await plugin.allocate(attr)
 
 
 async def run_validating(plugins: Sequence[Plugin], attr: AdmissionAttributes) -> None:
-    """Have all plugins look at the object. Raises what refuses the write."""
+    """Run all plugins' `validate`. Raises the first plugin's refusal."""
     for plugin in plugins:
         await plugin.validate(attr)

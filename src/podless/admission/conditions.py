@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ConditionFailed(Exception):
-    """It cannot be told whether the conditions are met, and that counts; the text says why."""
+    """The match conditions cannot be evaluated, and failurePolicy is Fail. The text says why."""
 
 
 class Conditions:

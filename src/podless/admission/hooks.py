@@ -33,7 +33,7 @@ class Policy:
 
     @cached_property
     def environment(self) -> Environment:
-        """What its expressions may name, variables compiled."""
+        """The environment of its expressions, with compiled variables."""
         from podless.cel.policies import Environment
 
         variables = self.spec.get("variables") or ()
@@ -44,13 +44,13 @@ class Policy:
 
     @cached_property
     def conditions(self) -> Conditions | None:
-        """Its matchConditions, None where there are none."""
+        """The compiled matchConditions, None without any."""
         given = self.spec.get("matchConditions")
         return Conditions(given, self.environment, strict=self.strict) if given else None
 
 
 class Binding:
-    """Where a policy is in force, and with which parameters."""
+    """A binding of a policy: where it applies, and with which parameters."""
 
     def __init__(self, obj: Object) -> None:
         self.name: str = obj["metadata"]["name"]
@@ -83,7 +83,7 @@ class Fault(NamedTuple):
 
 
 class Invocation(NamedTuple, Generic[P]):
-    """A policy to be carried out. version: in which the object is looked at. params: None where there are none."""
+    """One evaluation of a policy. version: that of the object in its expressions. params: None without parameters."""
 
     policy: P
     binding: Binding
@@ -102,12 +102,12 @@ class Hooks(Generic[P]):
         self._hooks: Concerned[Hook[P]] = Concerned(_covers, exempt_from_policies)
 
     async def load(self) -> None:
-        """Read what there is."""
+        """Load the policies and bindings."""
         await self._policies.load()
         await self._bindings.load()
 
     def concerning(self, operation: str, kind: Kind, subresource: str) -> Sequence[Hook[P]]:
-        """Those that may have to do with such writes."""
+        """Return the policies with their bindings that may apply to such writes."""
         policies, bindings = self._seen
         if self._policies.collection.changed != policies or self._bindings.collection.changed != bindings:
             seen = self._policies.collection.changed, self._bindings.collection.changed
@@ -123,7 +123,7 @@ class Hooks(Generic[P]):
         self._hooks.put([Hook(policy, by_policy[policy.name]) for policy in policies if policy.name in by_policy])
 
     async def find(self, subject: Subject, hooks: Sequence[Hook[P]]) -> list[Invocation[P] | Fault]:
-        """What is to be carried out for a write, and what cannot be, in order."""
+        """Return the evaluations that a write needs, and the faults of policies that cannot be evaluated, in order."""
         found: list[Invocation[P] | Fault] = []
         for policy, bindings in hooks:
             try:

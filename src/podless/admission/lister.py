@@ -28,11 +28,11 @@ class Lister(Generic[T]):
         self._seen = -1
 
     async def load(self) -> None:
-        """Read what there is; from then on every change is known at once."""
+        """Load the objects. Later changes are seen at once."""
         await self.collection.load()
 
     def items(self) -> list[T]:
-        """All of them."""
+        """Return all compiled objects."""
         if self._seen != self.collection.changed:
             self._refresh()
         return self._items

@@ -1,4 +1,4 @@
-"""Hooks of podless.hooks in the place of webhooks: how they are called about a write, and what their answers say."""
+"""Hooks of podless.hooks in place of webhooks: their calls for a write, and their answers."""
 
 from __future__ import annotations
 
@@ -62,9 +62,10 @@ async def call_hook(
 
 
 async def run_hook(hooks: LoadedHooks, kind: str, given: Mapping[str, Any], parts: Parts, user: User) -> bytes | None:
-    """Return what a hook answers, None if it is gone. given: its declaration. parts: what it is asked. user: who asks.
+    """Return the answer of a hook, None if a reload removed it.
 
-    Raises CallFailed, and Timeout if the time of the whole request is over.
+    given: the hook's declaration. parts: the question. user: of the request. Raises CallFailed, and Timeout if the time
+    of the whole request has passed.
     """
     seconds, until = float(given["timeoutSeconds"]), DEADLINE.get()
     if until is not None:

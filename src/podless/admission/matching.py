@@ -1,4 +1,4 @@
-"""Which writes a webhook, a policy or a binding is about: rules, names, selectors.
+"""Decides which writes a webhook, a policy or a binding applies to: rules, names, selectors.
 
 Source: k8s.io/apiserver pkg/admission/plugin/webhook/predicates and plugin/policy/matching.
 """
@@ -56,7 +56,7 @@ class Rule:
 
     @classmethod
     def read(cls, rule: Mapping[str, Any]) -> Rule:
-        """A RuleWithOperations or NamedRuleWithOperations."""
+        """Return the rule of a RuleWithOperations or NamedRuleWithOperations."""
         resources = (given.partition("/") for given in rule.get("resources") or ())
         return cls(
             frozenset(rule.get("operations") or ()),
@@ -68,7 +68,7 @@ class Rule:
         )
 
     def covers(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """Whether such writes may be meant, whatever the version, the namespace and the name."""
+        """Whether the rule may match such writes, for any version, namespace and name."""
         return (
             _among(operation, self.operations)
             and _among(kind.group, self.groups)
@@ -100,8 +100,8 @@ def _among(value: str, wanted: frozenset[str]) -> bool:
 class Matching:
     """Rules and selectors together.
 
-    rules, excluded: of which any has to match, and none may. equivalent: whether a resource is meant in all of its
-    versions, and in all groups that it is in. everything: whether no rule at all means everything.
+    rules: at least one must match. excluded: none may match. equivalent: a rule matches a resource in all its versions
+    and groups. everything: without rules, all writes match.
     """
 
     def __init__(
@@ -122,12 +122,12 @@ class Matching:
 
     @classmethod
     def resources(cls, given: Mapping[str, Any]) -> Matching:
-        """A MatchResources."""
+        """Return the matching of a MatchResources."""
         rules, excluded = given.get("resourceRules") or (), given.get("excludeResourceRules") or ()
         return cls(given, rules, excluded, everything=True)
 
     def _selector(self, given: Object | None) -> LabelSelector:
-        """A selector; one that was stored before it was found to be wrong is a fault of the writes that match."""
+        """Return a compiled selector. An invalid one that is already stored fails the writes that match."""
         try:
             return selectors.from_object(given or {})
         except APIError as error:
@@ -142,9 +142,9 @@ class Matching:
         )
 
     async def find(self, subject: Subject) -> Version | None:
-        """The version in which the object is to be looked at; None where the write is not meant.
+        """Return the version in which to show the object; None if the write does not match.
 
-        Raises NotFound where the labels of a namespace are needed that is not there, an APIError for a bad selector.
+        Raises NotFound if a selector needs the labels of a missing namespace, and APIError for an invalid selector.
         """
         attr = subject.attr
         if self._excluded and self._match(self._excluded, attr) is not None:
@@ -198,9 +198,9 @@ T = TypeVar("T")
 
 
 class Concerned(Generic[T]):
-    """Which of some items have to do with which writes; found out once for each kind of write.
+    """Finds the items that may concern a write; the result is kept for each kind of write.
 
-    covers: whether an item may have to do with such writes. exempt: kinds that none has to do with. items: all of them.
+    covers: whether an item may concern such writes. exempt: kinds that no item concerns. items: all items.
     """
 
     def __init__(self, covers: Callable[[T, str, Kind, str], bool], exempt: Callable[[Kind], bool]) -> None:
@@ -215,7 +215,7 @@ class Concerned(Generic[T]):
         self._known.clear()
 
     def of(self, operation: str, kind: Kind, subresource: str) -> Sequence[T]:
-        """Those that may have to do with such writes."""
+        """Return the items that may concern such writes."""
         if not self.items:
             return ()
         known = self._known.get(kind)

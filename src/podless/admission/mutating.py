@@ -41,7 +41,7 @@ class MutatingPolicy(Policy):
 
     @cached_property
     def mutations(self) -> list[Mutation]:
-        """What it changes, in order."""
+        """The mutations, in order."""
         from podless.cel.policies import JSON_PATCHES, OBJECT
 
         made = []
@@ -180,7 +180,7 @@ async def _change(
 
 
 def _patched(obj: Object, operations: list[Object]) -> Object:
-    """Raises Unfit. A test that does not hold leaves the object as it is."""
+    """Return the object after a JSON patch; the unchanged object if a test operation fails. Raises Unfit."""
     named = [
         {name: value for name, value in {"op": "", "path": "", **operation}.items() if name != "from" or value}
         for operation in operations

@@ -32,9 +32,9 @@ def find_kind(state: State, wanted: Mapping[str, str]) -> tuple[Kind, Version]:
 async def find_params(
     state: State, found: tuple[Kind, Version], wanted: Mapping[str, Any], namespace: str
 ) -> list[Object]:
-    """The parameters that a paramRef names or selects. namespace: of the request. Raises Unconfigured.
+    """Return the parameters that a paramRef names or selects, None if there are none and that is allowed.
 
-    None where there are none and that is allowed.
+    namespace: of the request. Raises Unconfigured.
     """
     kind, version = found
     where = wanted.get("namespace") or ""

@@ -31,7 +31,7 @@ class Unfit(Exception):
 
 
 class Foreign(Exception):
-    """What a change makes is an object of another kind, or of another version."""
+    """A mutation has changed the kind or the version of the object."""
 
 
 def apply_json_patch(obj: Object, raw: bytes) -> Object:
@@ -101,7 +101,7 @@ def _atomic(value: Any, shape: Shape, path: str) -> list[str]:
 
 
 def _check_type(kind: Kind, version: Version, obj: Object) -> None:
-    """Raises Unfit and Foreign for what does not say that it is an object of the kind."""
+    """Raise Unfit or Foreign if a changed object does not have the kind's apiVersion and kind."""
     given, api_version, expected = obj.get("kind"), obj.get("apiVersion"), kind.api_version(version.name)
     if kind.custom:
         if not given:
@@ -125,12 +125,11 @@ async def settle_object(
     strict: bool = False,
     size: int = 0,
 ) -> None:
-    """Put a changed object of a version into the attributes: as one of its kind, with defaults.
+    """Put a changed object into the attributes, converted to the version of the write and defaulted.
 
-    converter: has it in the version of the write. strict: what cannot be decoded is a fault of the server, and a
-    built-in kind may have no fields that it does not know.
-    size: bytes of what was changed; where they are many the work is done beside the event loop.
-    Raises Unfit, Foreign, and APIError where it has.
+    converter: converts the object. strict: an object that cannot be decoded is an internal error, and a built-in kind
+    may have no unknown fields. size: bytes of the changed object; the work for a large one is done off the loop. Raises
+    Unfit, Foreign, and APIError for a failed conversion.
     """
     attr.size += size
     kind, unknown, written = attr.kind_in(version), list[str](), attr.written(version)

@@ -1,4 +1,4 @@
-"""What one admission plugin is."""
+"""The interface of admission plugins."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ class Plugin:
         """Get ready, before the first write."""
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
-        """Return whether `mutate` is to be called for such writes."""
+        """Return whether `mutate` must be called for such writes."""
         return False
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Change the object, or refuse the write."""
 
     def allocates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """Return whether `allocate` is to be called for such writes; the answer is remembered."""
+        """Return whether `allocate` must be called for such writes; the answer is cached."""
         return False
 
     async def allocate(self, attr: AdmissionAttributes) -> None:
         """Complete the object, and add to `attr.along` what must be committed with it."""
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """Return whether `validate` is to be called for such writes."""
+        """Return whether `validate` must be called for such writes."""
         return False
 
     async def validate(self, attr: AdmissionAttributes) -> None:

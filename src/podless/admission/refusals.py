@@ -11,17 +11,17 @@ CODES = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413, "I
 
 
 def forbid_write(attr: AdmissionAttributes, why: str, **more: Any) -> Forbidden:
-    """403 about the object of a write."""
+    """Return a 403 about the object of a write."""
     return Forbidden(attr.kind.plural, attr.kind.group, name_of(attr), why, **more)
 
 
 def internal_error(why: str) -> APIError:
-    """500 for what is no fault of the client's."""
+    """Return a 500, for failures that are not the client's fault."""
     return APIError(f"Internal error occurred: {why}", {"causes": [{"message": why}]})
 
 
 def name_of(attr: AdmissionAttributes) -> str:
-    """What the object is called in a refusal: it may have no name yet."""
+    """Return the object's name for a refusal: its name, generateName, or "Unknown"."""
     if attr.name:
         return attr.name
     metadata = (attr.obj or {}).get("metadata") or {}
@@ -29,7 +29,7 @@ def name_of(attr: AdmissionAttributes) -> str:
 
 
 class Told(APIError):
-    """A refusal whose Status somebody else has written. given: the Status."""
+    """A refusal with a Status that a webhook or a hook wrote. given: the Status."""
 
     def __init__(self, given: dict[str, Any], message: str) -> None:
         super().__init__(message)

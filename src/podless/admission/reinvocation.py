@@ -1,4 +1,4 @@
-"""Who is asked again when mutation goes round a second time."""
+"""Tracks which webhooks and policies to call again in the second round of mutation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from podless.runtime.jsonobject import Object
 
 
 class Reinvocation:
-    """What one plugin knows of those that it has asked about a write. Kept with the attributes from round to round."""
+    """The calls of one plugin for a write. Kept with the attributes between rounds."""
 
     def __init__(self) -> None:
         self._earlier: set[Hashable] = set()
@@ -19,7 +19,7 @@ class Reinvocation:
 
     @classmethod
     def of(cls, attr: AdmissionAttributes, step: str) -> Reinvocation:
-        """A plugin's own, for this round."""
+        """Return the record of a plugin for this round."""
         found = attr.reinvocations.get(step)
         if found is None:
             found = attr.reinvocations[step] = cls()
@@ -33,16 +33,16 @@ class Reinvocation:
         return attr.again and one not in self._again
 
     def changed(self, attr: AdmissionAttributes) -> None:
-        """The object is another now: those that came before may want to see it."""
+        """Note that the object has changed, so that earlier callees may need to see it."""
         self._require()
         attr.reinvoke = True
 
     def asked(self, one: Hashable) -> None:
-        """This one wants to be asked again should the object change."""
+        """Note that a callee wants to be called again if the object changes."""
         self._earlier.add(one)
 
     def end(self, attr: AdmissionAttributes) -> None:
-        """The plugin is done for this round."""
+        """End the plugin's round."""
         self._last = view.copy_object(attr.obj) if self._earlier and attr.obj is not None else None
 
     def _require(self) -> None:

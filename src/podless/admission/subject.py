@@ -1,4 +1,4 @@
-"""A write as those look at it who have rules for it: in the version that they name, with what expressions may ask."""
+"""A write as webhooks and policies see it: in the version that they ask for, with the values of expressions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAMESPACE = (
 
 
 class Subject:
-    """One write, for the time that one plugin looks at it. What is found out is kept."""
+    """One write, as one plugin sees it. Computed values are kept."""
 
     def __init__(self, attr: AdmissionAttributes, state: State, authorizer: Authorizer) -> None:
         self.attr = attr
@@ -37,11 +37,11 @@ class Subject:
 
     @property
     def converter(self) -> Converter:
-        """Has objects in other versions."""
+        """The converter of objects to other versions."""
         return self._state.converter
 
     async def namespace(self) -> Entry | None:
-        """The namespace that the object is in, or is."""
+        """Return the namespace that the object is in, or is."""
         if self._namespace is _ABSENT:
             name = self.attr.namespace
             self._namespace = await self._state.namespace(name) if name else None
@@ -61,7 +61,10 @@ class Subject:
         return found
 
     async def _sent(self, version: Version) -> Object | None:
-        """The object as expressions see it: with the floats that it was sent with, where it is as it was sent."""
+        """Return the object as expressions see it.
+
+        An unchanged object has the floats that the client sent.
+        """
         found = await self.shown(self.attr.obj, version)
         if found is None or found is not self.attr.obj or not self.attr.floats:
             return found
@@ -70,7 +73,7 @@ class Subject:
         return self._as_sent[1]
 
     def request(self, version: Version) -> Object:
-        """The AdmissionRequest without its uid and objects, as those see it who look at the object in a version."""
+        """Return the AdmissionRequest without uid and objects, for callees that get the object in a version."""
         attr = self.attr
         group, _, noun = attr.type
         resource = {"group": attr.kind.group, "resource": attr.kind.plural}
@@ -94,7 +97,7 @@ class Subject:
         return request
 
     async def values(self, version: Version, needs: Container[str]) -> Object:
-        """The values of those of these names that expressions may use, but for params and variables."""
+        """Return the values of some names in expressions, except params and variables."""
         attr = self.attr
         values: Object = {
             "object": await self._sent(version),
@@ -119,7 +122,7 @@ class Subject:
         return values
 
     def _ask(self, question: Any) -> Any:
-        """What the authorizer says to an expression's question."""
+        """Return the authorizer's decision on an expression's question."""
         from podless.cel.policies import Answer
 
         user = self.attr.user if question.account is None else of_account(*question.account)
@@ -135,7 +138,7 @@ ANY_VERSION = "*"
 
 
 def _namespace(entry: Entry | None) -> Object | None:
-    """What expressions see of a namespace."""
+    """Return the part of a namespace that expressions see."""
     if entry is None:
         return None
     whole = entry.decode()

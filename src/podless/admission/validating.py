@@ -35,7 +35,7 @@ _FAILURES = "validation.policy.admission.k8s.io/validation_failure"
 
 
 class Validation(NamedTuple):
-    """One expression that has to hold, and what is said where it does not."""
+    """One expression that must hold, and the message if it does not."""
 
     expression: Expression
     message: str
@@ -61,7 +61,7 @@ class ValidatingPolicy(Policy):
 
     @cached_property
     def annotations(self) -> list[tuple[str, Expression]]:
-        """What it writes into the audit log, by key."""
+        """The audit annotations, by key."""
         from podless.cel.policies import TEXT_OR_NULL
 
         given = self.spec.get("auditAnnotations") or ()
@@ -123,7 +123,7 @@ class _Run:
             raise self.denied
 
     def deny(self, found: Fault | Invocation[ValidatingPolicy], failure: Failure) -> None:
-        """The first refusal is the one that counts."""
+        """Record a denial. The first one counts."""
         if self.denied is not None:
             return
         bound = f" with binding '{found.binding.name}'" if found.binding is not None else ""
@@ -133,7 +133,7 @@ class _Run:
         self.denied.code = CODES.get(failure.reason, 422)
 
     def act(self, found: Invocation[ValidatingPolicy], failure: Failure) -> None:
-        """What the binding wants done about a failure."""
+        """Carry out the binding's actions for a failure: deny, warn, audit."""
         policy, binding = found.policy.name, found.binding
         actions = binding.spec.get("validationActions") or ()
         if "Deny" in actions:
@@ -190,7 +190,7 @@ class _Run:
         return await self.subject.values(found.version, needs) | {"params": found.params}
 
     async def annotate(self, found: Invocation[ValidatingPolicy]) -> None:
-        """What the policy wants to be in the audit log."""
+        """Add the policy's audit annotations."""
         from podless.cel import policies
 
         policy = found.policy
@@ -227,7 +227,7 @@ class _Run:
 
 
 def _broken(index: int, validation: Validation, activation: Activation) -> Failure:
-    """What is said of a validation that does not hold: by its messageExpression, its message, or its expression."""
+    """Return the failure of a validation, with its messageExpression, its message, or its expression as text."""
     from podless.cel import policies
 
     text = ""

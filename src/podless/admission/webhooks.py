@@ -1,4 +1,4 @@
-"""The webhooks of configurations: which are called for a write, and what follows from their answers.
+"""The webhooks of configurations: which ones a write calls, and what their answers do.
 
 Source: k8s.io/apiserver pkg/admission/plugin/webhook/{generic,mutating,validating}, and the recorded answers.
 """
@@ -38,9 +38,9 @@ _HARMLESS = ("None", "NoneOnDryRun")
 
 
 class Webhook:
-    """One webhook. configuration: the name of the object that it is in. given: as it stands there, with defaults.
+    """One webhook.
 
-    noun: what error texts call it.
+    configuration: the name of its configuration. given: the webhook with its defaults. noun: its name in error texts.
     """
 
     noun = "webhook"
@@ -55,7 +55,7 @@ class Webhook:
 
     @cached_property
     def conditions(self) -> Conditions | None:
-        """Its matchConditions, None where there are none."""
+        """The compiled matchConditions, None without any."""
         from podless.cel.policies import Environment
 
         given = self.given.get("matchConditions")
@@ -98,7 +98,7 @@ class _Webhooks(Plugin):
         await self._source.load()
 
     def _concerning(self, operation: str, kind: Kind, subresource: str) -> Sequence[Webhook]:
-        """Those that may have to do with such writes."""
+        """Return the webhooks that may apply to such writes."""
         hooks = self._hooks
         seen = self._source.collection.changed, hooks.generation if hooks is not None else 0
         if self._seen != seen:
@@ -131,7 +131,10 @@ class _Webhooks(Plugin):
         return version if met else None
 
     async def _ask(self, webhook: Webhook, subject: Subject, version: Version) -> Verdict:
-        """Call a webhook and note what it says. Raises CallFailed, and APIError where it refuses."""
+        """Call a webhook and record its warnings and annotations.
+
+        Raises CallFailed, and APIError if it denies the write.
+        """
         attr = subject.attr
         if attr.dry_run and webhook.given.get("sideEffects") not in _HARMLESS:
             raise BadRequest(f"admission {webhook.noun} {gotext.quote(webhook.name)} does not support dry run")
@@ -157,7 +160,7 @@ def _read(configuration: Object) -> list[Webhook]:
 
 
 def webhook_refusal(name: str, given: Mapping[str, Any] | None, noun: str = "webhook") -> Told:
-    """What a client hears whom a webhook refuses: the webhook's Status, with a failure's code and our words before."""
+    """Return the error of a write that a webhook denied: its Status, with an error code and a prefixed message."""
     result = {"code": 400, **(given or {})}
     result["code"] = max(result["code"], 400) if result["code"] < 1000 else 500
     said = result.get("message") or result.get("reason")
@@ -197,7 +200,7 @@ class ValidatingAdmissionWebhook(_Webhooks):
                 raise answer
 
     async def _judge(self, place: int, webhook: Webhook, subject: Subject, version: Version) -> APIError | None:
-        """Why a webhook refuses a write, or None."""
+        """Return why a webhook denies a write, None if it allows it."""
         try:
             await self._ask(webhook, subject, version)
         except CallFailed as failed:
@@ -237,7 +240,7 @@ class MutatingAdmissionWebhook(_Webhooks):
         rounds.end(attr)
 
     async def _change(self, place: int, webhook: Webhook, subject: Subject, version: Version) -> bool:
-        """Have a webhook change the object; whether it did."""
+        """Let a webhook change the object, and return whether it did."""
         attr = subject.attr
         note = f"webhook.admission.k8s.io/round_{int(attr.again)}_index_{place}"
         changed = False

@@ -1,4 +1,4 @@
-"""Hooks: Python functions that validate, mutate, default and convert objects, and answer subresources.
+"""Python hooks that validate, mutate, default and convert objects, and answer subresources.
 
     from podless import hooks
 
@@ -169,7 +169,7 @@ def mutate(*resources: str, **options: Any) -> Callable[[F], F]:
 
 
 def default(*resources: str, **options: Any) -> Callable[[F], F]:
-    """Declare a hook that fills in fields that the client left out; it never replaces a value that is there.
+    """Declare a hook that fills in fields that the client left out; it never replaces a value that is set.
 
     Hooks of this sort run before all others. resources and options as for `mutate`.
     """
@@ -182,8 +182,8 @@ def convert(
     """Declare a hook that returns an object in another version, for a definition with `conversion.strategy: None`.
 
     resource: the name of the definition, such as "widgets.example.com". source, target: the versions that the function
-    converts between, such as "v1" and "v2"; "" for all. The server sets apiVersion, and keeps metadata but for labels
-    and annotations. timeout: seconds for up to 500 objects.
+    converts between, such as "v1" and "v2"; "" for all. The server sets apiVersion, and keeps the metadata except
+    labels and annotations. timeout: seconds for up to 500 objects.
     """
 
     def declare(function: F) -> F:
@@ -290,7 +290,7 @@ _TEXTS = {"scope": "*", "match_policy": "Equivalent", "failure_policy": "Fail", 
 def _read_options(
     function: Callable[..., Any], resources: Sequence[str], options: Mapping[str, Any], *, changes: bool = False
 ) -> Object:
-    """A webhook of a configuration. Raises ValueError."""
+    """Return the hook's options as a webhook of a webhook configuration. Raises ValueError."""
     left = dict(options)
     name = left.pop("name", "") or _name_of(function)
     if not resources:

@@ -21,9 +21,10 @@ _LOOK = 0.3  # seconds between two looks at the files
 
 
 class LoadedHooks:
-    """All hooks of a server. check: raises ValueError for a declaration that the server does not take.
+    """The hooks of a server, and the pool of workers that runs them.
 
-    generation: how often they were loaded. on_change: called after they were loaded again.
+    check: raises ValueError for a declaration that the server does not accept. generation: how often the hooks were
+    loaded. on_change: called after they were loaded again.
     """
 
     def __init__(self, given: Sources, *, reload: bool = False, check: Callable[[Object], None]) -> None:
@@ -55,31 +56,34 @@ class LoadedHooks:
         self._pool = None
 
     def declared(self, *kinds: str) -> list[Object]:
-        """What is declared of these kinds, kind by kind, in the order of definition."""
+        """Return the declarations of these hook kinds, kind by kind, each in the order of definition."""
         known = self._pool.declared if self._pool is not None else []
         return [one for kind in kinds for one in known if one["kind"] == kind]
 
     @property
     def mutating(self) -> list[Object]:
-        """Those that may change objects: what fills fields in comes first."""
+        """The hooks that may change objects: first those that set defaults."""
         return self.declared(DEFAULT, MUTATE)
 
     @property
     def validating(self) -> list[Object]:
-        """Those that accept or deny."""
+        """The hooks that accept or deny objects."""
         return self.declared(VALIDATE)
 
     def converting(self, resource: str, named: str = "") -> list[Object]:
-        """Those that convert the objects of a definition. named: the only one, where the definition names it."""
+        """Return the conversion hooks of a definition.
+
+        named: the hook that the definition names, "" if it names none.
+        """
         known = [one["given"] for one in self.declared(CONVERT)]
         return [one for one in known if (one["name"] == named if named else one["resource"] == resource)]
 
     def answering(self, resource: str) -> list[Object]:
-        """Those that answer subresources of a definition."""
+        """Return the hooks that answer subresources of a definition."""
         return [one["given"] for one in self.declared(SUBRESOURCE) if one["given"]["resource"] == resource]
 
     async def call(self, kind: str, name: str, parts: Parts, seconds: float) -> bytes | None:
-        """What a hook answers; None where it was taken away meanwhile. Raises HookFailed."""
+        """Return the answer of a hook; None if a reload removed the hook. Raises HookFailed."""
         pool = self._pool
         if pool is None:
             raise HookFailed("the server is stopping")
@@ -135,7 +139,7 @@ class LoadedHooks:
 
 
 def _times(files: Iterable[str]) -> dict[str, float]:
-    """When files were changed last; 0.0 for one that is not there."""
+    """Return the modification time of each file; 0.0 for a missing one."""
     found = {}
     for file in files:
         try:
@@ -146,7 +150,10 @@ def _times(files: Iterable[str]) -> dict[str, float]:
 
 
 def read_sources(given: Sources) -> tuple[list[str], list[Hook]]:
-    """Files and modules to load in workers, and hooks of this process. Raises ValueError for a mixture of both."""
+    """Return the files and modules to load in workers, and the hooks of this process.
+
+    Raises ValueError if both are given.
+    """
     items: Sequence[Any]
     if isinstance(given, str | os.PathLike | ModuleType) or callable(given):
         items = [given]

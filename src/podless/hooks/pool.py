@@ -1,7 +1,8 @@
-"""The server's side of hooks: workers, one call at a time on each, deadlines, and workers that are started anew.
+"""The server's side of hooks: workers, calls, deadlines, and restarts.
 
-A hook that overruns costs its worker: the process is killed, and a thread is abandoned. Coroutines share a worker, and
-are cancelled; a worker that does not even do that is killed too. Calls that had not begun go to another worker.
+A function that overruns ends its worker: a process is killed, a thread is abandoned. Coroutines share a worker and are
+cancelled; a worker whose coroutine does not end then is killed, too. Calls that the worker had not started go to
+another one.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ Parts = tuple[bytes, bytes, bytes]  # of a Question
 
 
 class HookFailed(Exception):
-    """A hook gave no answer; the text is for every client. place: what only administrators are told, "" for nothing."""
+    """A hook gave no answer. The text is sent to every client; place: details for administrators, "" for none."""
 
     def __init__(self, why: str, place: str = "") -> None:
         super().__init__(why)
@@ -52,7 +53,7 @@ class LoadFailed(Exception):
 
 
 class _Call:
-    """One call on its way. peer: the worker that has it, None while it waits."""
+    """One call. peer: the worker that runs it, None while the call is queued."""
 
     __slots__ = ("done", "frame", "is_async", "number", "peer", "retried", "seconds", "timer")
 
@@ -70,7 +71,7 @@ class _Call:
         self.retried = False
 
     def end(self, result: bytes | HookFailed) -> None:
-        """Give whoever waits an answer."""
+        """Complete the call with an answer or an error."""
         if self.timer is not None:
             self.timer.cancel()
         if not self.done.done():
@@ -124,7 +125,7 @@ class _Peer(asyncio.Protocol):
         self._transport.write(call.frame)
 
     def cancel(self, number: int) -> None:
-        """Have a coroutine cancelled."""
+        """Ask the worker to cancel a coroutine."""
         if self._transport is not None:
             self._transport.write(GIVEN.pack(len(CANCEL), number) + CANCEL)
 
@@ -134,7 +135,7 @@ class _Peer(asyncio.Protocol):
         return bool(self.calls) and any(not call.is_async for call in self.calls.values())
 
     def end(self) -> None:
-        """End the worker, whatever it does."""
+        """Stop the worker at once; its calls fail or are retried (`Pool.lost`)."""
         if self.dead:
             return
         self.dead = True
@@ -147,9 +148,10 @@ class _Peer(asyncio.Protocol):
 
 
 class Pool:
-    """The workers of one loaded state of the hooks. sources: files and modules; else hooks of this process.
+    """The workers that run one loaded set of hooks.
 
-    declared: what the hooks say of themselves. files: those that they were loaded from.
+    sources: files and modules; if there are none, the hooks of this process are run. declared: the hooks' declarations.
+    files: the files that they were loaded from.
     """
 
     def __init__(self, sources: Sequence[str], hooks: Sequence[Hook] = ()) -> None:
@@ -178,10 +180,10 @@ class Pool:
         return (kind, name) in self._known
 
     async def call(self, kind: str, name: str, parts: Parts, seconds: float) -> bytes:
-        """What a hook answers. parts: of the question.
+        """Return the answer of a hook. parts: the question.
 
-        seconds: that it has. Waiting for a free worker is included, and the start of one where there is none is not.
-        Raises HookFailed.
+        seconds: the timeout. It includes waiting for a free worker, but not the start of the first one. Raises
+        HookFailed.
         """
         if self._closed:
             raise HookFailed("the server is stopping")
@@ -200,7 +202,7 @@ class Pool:
             call.timer = asyncio.get_running_loop().call_later(call.seconds, self._overrun, call)
 
     def _place(self, call: _Call) -> None:
-        """Give a call to a worker, or have it wait for one."""
+        """Send a call to a worker, or queue it."""
         if call.is_async and (free := [peer for peer in self._peers if not peer.is_busy]):
             min(free, key=lambda peer: len(peer.calls)).send(call)
         elif self._idle and not call.is_async:
@@ -237,7 +239,7 @@ class Pool:
             self._queue.popleft().end(HookFailed(why))
 
     async def _start(self) -> Object:
-        """A new worker, ready for calls; what it declares. Raises LoadFailed."""
+        """Start a worker, and return the declarations of its hooks. Raises LoadFailed."""
         loop = asyncio.get_running_loop()
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
@@ -297,14 +299,14 @@ class Pool:
         return lambda: None
 
     def answered(self, peer: _Peer, number: int, status: int, raw: bytes) -> None:
-        """A worker has answered a call."""
+        """Complete the call that a worker has answered."""
         call = peer.calls.pop(number, None)
         if call is not None:
             call.end(raw if status != FAILED else _explain(serializer.decode_json(raw)))
         self._free(peer)
 
     def _free(self, peer: _Peer) -> None:
-        """Give a worker what waits, as long as it can take more."""
+        """Send queued calls to a worker, as many as it can take."""
         while self._queue and not peer.is_busy:
             call = self._queue.popleft()
             if not call.done.done():
@@ -316,7 +318,10 @@ class Pool:
             self._idle.append(peer)
 
     def lost(self, peer: _Peer) -> None:
-        """A worker has ended: what it ran has failed, and coroutines beside that begin again elsewhere, once."""
+        """Fail the calls of a worker that has ended. Coroutines are retried once on another worker.
+
+        A worker runs one function at a time; coroutines beside it are not to blame.
+        """
         for peers in (self._peers, self._idle):
             if peer in peers:
                 peers.remove(peer)
@@ -331,7 +336,7 @@ class Pool:
             self._ask_for_more(0.0)
 
     def _overrun(self, call: _Call) -> None:
-        """The time of a call is over."""
+        """Fail a call whose timeout has passed, and cancel its coroutine or end its worker."""
         peer = call.peer
         call.end(HookFailed(f"it did not answer within {call.seconds:g} s"))
         if peer is None:
@@ -347,7 +352,7 @@ class Pool:
             peer.end()
 
     def _insist(self, peer: _Peer, number: int) -> None:
-        """A coroutine that was cancelled has not ended."""
+        """End a worker whose coroutine still runs after it was cancelled."""
         if number in peer.calls:
             log.error("hooks: ended a worker: a coroutine went on after it was cancelled")
             peer.end()
@@ -379,7 +384,7 @@ def _popen(theirs: socket.socket, sources: Sequence[str]) -> subprocess.Popen[by
 
 
 def _explain_load(shown: str, told: Object) -> str:
-    """Why hooks could not be loaded."""
+    """Return why hooks could not be loaded, with file and line if the hooks raised the error."""
     if not told:
         return f"{shown}: the worker ended while it loaded the hooks"
     file = told.get("file") or ""
@@ -389,7 +394,7 @@ def _explain_load(shown: str, told: Object) -> str:
 
 
 def _explain(told: Object) -> HookFailed:
-    """Why a hook failed: the type of an exception and where it was raised is for administrators."""
+    """Return the error of a failed hook. The exception's type and place are for administrators only."""
     place = f"{told['file']}:{told['line']}" if told.get("file") else ""
     if told.get("why"):
         return HookFailed(told["why"], place)

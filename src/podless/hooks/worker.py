@@ -1,8 +1,8 @@
-"""The worker that runs hooks: frames in, frames out over a socket, until the other side closes it.
+"""The worker that runs hooks: it reads and writes frames on a socket until the other side closes it.
 
-It is a process where hooks come from files, for only a process can be ended whatever its code does: a thread that loops
-in C keeps the interpreter for ever. Where a program gives its own functions to a server of its own, it is a thread of
-the program, which is abandoned when it overruns.
+Hooks from files run in a process, because only a process can be ended whatever its code does: a thread that loops in C
+never gives up the interpreter. Functions that a program passes to its own server run on a thread of that program, which
+is abandoned when it overruns.
 
 A frame in is a size, a number and a `Question`. A frame out is a size, the number, a status and JSON. Number 0 is the
 first frame out: the declared hooks, or why they could not be loaded.
@@ -47,11 +47,11 @@ _CHUNK = 1 << 18
 
 
 class WrongResult(Exception):
-    """A hook returned what it may not; the text has nothing of the user's data."""
+    """A hook returned a value of the wrong type or size. The text contains none of the user's data."""
 
 
 class Question:
-    """What a hook is asked: its place among the declared ones, and three parts in JSON, decoded when they are used.
+    """The question to a hook: its place among the declared hooks, and three parts in JSON, decoded at first use.
 
     | hooks | parts |
     |---|---|
@@ -94,7 +94,7 @@ class Question:
 
 
 def _decode(raw: bytes) -> Any:
-    """What the server has encoded: its numbers are as Go has them already."""
+    """Decode JSON that the server encoded; its numbers are already as Go has them."""
     if not raw:
         return None
     try:
@@ -104,7 +104,7 @@ def _decode(raw: bytes) -> Any:
 
 
 class Runner:
-    """The hooks of one worker. bounded: whether the process may be ended by a timer of its own."""
+    """Runs the hooks of one worker. bounded: the process limits the processor time of its hooks with a timer."""
 
     def __init__(self, hooks: Sequence[Hook], *, bounded: bool = False) -> None:
         self.hooks = list(hooks)
@@ -112,12 +112,13 @@ class Runner:
         self._armed = -_CPU_SECONDS
 
     def find(self, question: Question) -> Hook:
-        """The hook that is asked."""
+        """Return the hook that a question is for."""
         return self.hooks[question.place]
 
     def _bound(self) -> None:
-        """Have the process end after some processor time. A timer that was set a moment ago will do: setting it costs
-        as much as a quick hook.
+        """Set a timer that ends the process after some processor time.
+
+        A timer that was set a moment ago is kept, because setting it costs as much as a quick hook.
         """
         now = time.monotonic()
         if now - self._armed > _CPU_SECONDS / 4:
@@ -125,7 +126,7 @@ class Runner:
             signal.setitimer(signal.ITIMER_PROF, _CPU_SECONDS)
 
     def run(self, question: Question) -> bytes:
-        """What a hook that is no coroutine answers. Raises what it raises."""
+        """Run a hook that is no coroutine function, and return its answer. Raises what the hook raises."""
         hook = self.hooks[question.place]
         if self._bounded:
             self._bound()
@@ -140,7 +141,7 @@ class Runner:
             return call.refuse(denied)
 
     async def wait(self, question: Question) -> bytes:
-        """The same of a coroutine function."""
+        """Run a coroutine hook, and return its answer. Raises what the hook raises."""
         hook = self.hooks[question.place]
         if hook.kind == declared.CONVERT:
             given = question.request
@@ -158,7 +159,7 @@ def _begin(hook: Hook, question: Question) -> _Admission | _Subresource:
 
 
 class _Call:
-    """One call of a hook about a request. arguments: what its function is given."""
+    """One call of a hook for a request. arguments: the values of the hook's parameters, by name."""
 
     third = ""  # the name of the parameter for the third part
 
@@ -191,7 +192,7 @@ class _Subresource(_Call):
     third = "body"
 
     def answer(self, result: Any) -> bytes:
-        """The answer with what the hook returned."""
+        """Return the answer to a subresource request, with the object that the hook returned."""
         made = _plain(result)
         if not isinstance(made, dict):
             raise WrongResult(f"it returned {type(result).__name__}: a subresource hook returns an object")
@@ -245,7 +246,7 @@ def _convert_one(hook: Hook, given: Object, obj: Object) -> Any:
 
 
 def _named(given: Object, made: Any) -> Object:
-    """A converted object with the apiVersion that was asked for."""
+    """Return a converted object with the apiVersion of the request. Raises WrongResult."""
     plain = _plain(made)
     if not isinstance(plain, dict):
         raise WrongResult(f"it returned {type(made).__name__}, not an object")
@@ -257,7 +258,7 @@ def _converted(objects: list[Object]) -> bytes:
 
 
 def _filled(known: Any, more: Any) -> Any:
-    """What is known, with those fields of another that it does not have."""
+    """Return a value with those fields of another that it lacks, at every depth."""
     if not isinstance(known, dict) or not isinstance(more, dict):
         return known
     return {name: _filled(value, more.get(name)) for name, value in known.items()} | {
@@ -266,7 +267,7 @@ def _filled(known: Any, more: Any) -> Any:
 
 
 def _typed(value: Any, wanted: Any) -> Any:
-    """An object as an instance of the class that a parameter is annotated with."""
+    """Return an object as an instance of the class that its parameter is annotated with."""
     if not isinstance(value, dict) or not isinstance(wanted, type) or issubclass(wanted, dict):
         return value
     from podless.models.objects import read_object
@@ -275,7 +276,7 @@ def _typed(value: Any, wanted: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """An object as JSON, whatever it is an instance of."""
+    """Return an object as JSON values."""
     if isinstance(value, dict | list | str | int | float | None):
         return value
     from podless.models.objects import write_object
@@ -287,7 +288,7 @@ def _plain(value: Any) -> Any:
 
 
 def load_hooks(sources: Sequence[str]) -> list[Hook]:
-    """Import files and modules, and return their hooks. Raises what the import raises, and ValueError."""
+    """Import files and modules, and return their hooks. Raises ValueError, and what an import raises."""
     found: list[Hook] = []
     for source in sources:
         path = Path(source)
@@ -311,7 +312,7 @@ def load_hooks(sources: Sequence[str]) -> list[Hook]:
 
 
 def find_place(error: BaseException, beside: Sequence[str] = ()) -> Object:
-    """Where an exception comes from: file and line of the innermost frame, in the hooks' own folders if it has one."""
+    """Return file and line of the innermost frame of an exception, preferring frames in the hooks' own folders."""
     if isinstance(error, SyntaxError) and error.filename:
         return {"file": error.filename, "line": error.lineno or 0}
     frames = traceback.extract_tb(error.__traceback__)
@@ -350,11 +351,11 @@ class Worker:
         self._say = say
 
     def tell(self, number: int, status: int, raw: bytes) -> bytes:
-        """A frame out."""
+        """Return a frame to the server."""
         return TOLD.pack(len(raw), number, status) + raw
 
     def greet(self) -> bytes:
-        """The first frame: what is declared."""
+        """Return the first frame to the server: the declarations of the hooks, and their files."""
         hooks = [hook.describe() for hook in self._runner.hooks]
         return self.tell(0, GOOD, serializer.encode_json({"hooks": hooks, "files": _files(self._sources)}))
 
@@ -422,7 +423,7 @@ class Frames:
         self._rest = bytearray()
 
     def add(self, data: bytes) -> list[tuple[int, bytes]]:
-        """The frames that are complete now: number and body."""
+        """Add received bytes, and return the frames that they complete: number and body."""
         found, rest = [], self._rest
         rest += data
         while len(rest) >= GIVEN.size:
@@ -435,7 +436,7 @@ class Frames:
 
 
 def main(descriptor: int, sources: Sequence[str]) -> None:
-    """Be a worker process: load the hooks, then serve. A load that fails is told in the first frame."""
+    """Run a worker process: load the hooks, then serve. The first frame reports a failed load."""
     os.dup2(2, 1)  # what hooks print is for the server's log
     with contextlib.suppress(OSError, ValueError, ImportError):
         import resource  # not on Windows; the module is imported by the server, too
@@ -454,7 +455,7 @@ def main(descriptor: int, sources: Sequence[str]) -> None:
 
 
 def start_thread(channel: socket.socket, hooks: Sequence[Hook], say: Callable[[str], None]) -> threading.Thread:
-    """Be a worker thread of this process."""
+    """Start a worker on a daemon thread of this process."""
 
     def serve() -> None:
         with channel, contextlib.suppress(OSError):

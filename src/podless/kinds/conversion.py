@@ -207,7 +207,7 @@ class Converter:
             raise ConversionFailed(f"{head} returned {error}") from None
 
     async def _carry_out(self, kind: Kind, objects: Sequence[Object], wanted: str, size: int) -> list[Object]:
-        """The same as the definition declares it."""
+        """Convert objects by the conversions that their definition declares."""
         head = f"declared conversion for {_type(kind, objects[0]['apiVersion'])}"
         converted = await self.client.beside(size, _declared, kind, objects, wanted)
         return await self._accept(head, kind, objects, converted, wanted, size)

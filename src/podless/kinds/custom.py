@@ -137,8 +137,9 @@ class CustomStrategy(Strategy[Kind]):
         self.schema(version).default(obj)
 
     def read(self, kind: Kind, version: Version, obj: Object) -> Object:
-        """Prune and default an object by the schema of its stored version. Another version shows the fields of its own
-        schema and adds no defaults.
+        """Prune and default an object by the schema of its stored version.
+
+        Another version shows the fields of its own schema and adds no defaults.
         """
         stored = kind.by_version.get(obj["apiVersion"].rpartition("/")[2])
         if stored is not None:
@@ -158,13 +159,13 @@ class CustomStrategy(Strategy[Kind]):
         return obj
 
     def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
-        """As its definition declares, and else only the apiVersion changes."""
+        """Convert an object as its definition declares. Without a declaration, only the apiVersion changes."""
         if self.conversions(kind) is None:
             return super().convert(kind, version, obj)
         return self._convert(kind, obj, version.name)
 
     def _convert(self, kind: Kind, obj: Object, wanted: str) -> Object:
-        """An object in another version, not pruned. Raises Internal where only a webhook or a hook can tell."""
+        """Return an object in another version, not pruned. Raises Internal if that needs a webhook or a hook."""
         declared = self.conversions(kind)
         api_version = kind.api_version(wanted)
         if declared is not None:

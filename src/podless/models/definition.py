@@ -60,7 +60,7 @@ class Inexpressible(TypeError):
 
 
 class _Member(NamedTuple):
-    """A field of a class. default: as JSON, _NOTHING where there is none. marks: of the field."""
+    """A field of a class. default: as JSON, _NOTHING for none. marks: the annotations of the field."""
 
     name: str
     hint: Any
@@ -71,7 +71,7 @@ class _Member(NamedTuple):
 
 
 def read_kind(cls: type) -> Named:
-    """Return what the decorator `kind` says of a class. Raises Inexpressible where it has none."""
+    """Return what the decorator `kind` declares for a class. Raises Inexpressible for a class without it."""
     named = getattr(cls, KIND, None)
     if not isinstance(named, Named):
         raise Inexpressible(f"{cls.__name__}: the class is no kind: decorate it with podless.models.kind")
@@ -81,7 +81,7 @@ def read_kind(cls: type) -> Named:
 def crd(*classes: type) -> Object:
     """Return the CustomResourceDefinition of a kind. classes: one for each of its versions.
 
-    Raises Inexpressible with the place of what a structural schema cannot say.
+    Raises Inexpressible, with the place, for types that a structural schema cannot express.
     """
     found = [(read_kind(cls), cls) for cls in classes]
     first = found[0][0]
@@ -161,7 +161,7 @@ def _own_doc(cls: type) -> str:
 
 
 def _members(cls: type) -> Iterator[_Member]:
-    """The fields of a class. Raises Inexpressible for annotations that name what is not there."""
+    """Yield the fields of a class. Raises Inexpressible for annotations with unknown names."""
     try:
         hints = typing.get_type_hints(cls, include_extras=True)
     except NameError as error:
@@ -209,7 +209,7 @@ def _pydantic_member(name: str, info: Any, hint: Any, doc: str) -> _Member:
 
 
 def _default(value: Any) -> Any:
-    """A default as JSON; None is none, for it says that the field may be left out."""
+    """Return a default as JSON. None means no default: the field may be left out."""
     if value is _NOTHING or value is None:
         return _NOTHING
     return write_object(value.value if isinstance(value, enum.Enum) else value)
@@ -290,7 +290,7 @@ def _enumerate(values: Sequence[Any], place: str) -> Object:
 
 
 def _add_mark(made: Object, mark: Any, place: str) -> None:
-    """Put what an annotation says into a schema. Those of others that say nothing of values are passed over."""
+    """Apply an annotation to a schema. Annotations of other libraries without constraints are ignored."""
     if isinstance(mark, Keywords):
         for key, value in mark.given.items():
             if value is None:

@@ -1,4 +1,4 @@
-"""What a class says of its definition beyond its fields: names, columns, subresources, rules, keywords."""
+"""Declarations of a class for its definition: names, columns, subresources, rules and schema keywords."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Keywords:
 
 
 def schema(**keywords: Any) -> Keywords:
-    """Keywords for the schema of a field, in `Annotated`, or of a class, in its `__podless__`.
+    """Declare keywords for the schema of a field (in `Annotated`) or of a class (in its `__podless__`).
 
     Write them as in OpenAPI or in snake case: `schema(max_length=5, x_kubernetes_list_type="set")`. Append an
     underscore to a word of Python: `not_`.
@@ -46,7 +46,7 @@ def _openapi_name(name: str) -> str:
 
 
 def rule(expression: str, **options: Any) -> Keywords:
-    """A rule in CEL for a field or a class.
+    """Declare a CEL rule for a field or a class.
 
     options: message, message_expression, reason, field_path, optional_old_self. Raises TypeError for other options.
     """
@@ -73,7 +73,10 @@ class Named:
 def column(
     name: str, path: str, type: str = "string", *, description: str = "", format: str = "", priority: int = 0
 ) -> Object:
-    """A column for kubectl. path: such as ".spec.size". type: integer, number, string, boolean or date."""
+    """Declare a column for kubectl.
+
+    path: such as ".spec.size". type: integer, number, string, boolean or date.
+    """
     more = {"description": description, "format": format, "priority": priority}
     return {"name": name, "type": type, "jsonPath": path} | {key: value for key, value in more.items() if value}
 

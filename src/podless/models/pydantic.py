@@ -1,4 +1,4 @@
-"""What modules with pydantic models import: their base, and the metadata of objects. Needs pydantic."""
+"""The base classes that generated modules with pydantic models import. Needs pydantic."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ _CONTROL = re.compile(r"[^\S\n ]|[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 def write_modules(definitions: Iterable[Object], style: str) -> dict[tuple[str, str], str]:
     """Return the text of a module for each group and version. definitions: CustomResourceDefinitions of v1.
 
-    style: one of STYLES. The same definitions give the same text, in whatever order they come. Raises ValueError for
-    two definitions of one kind.
+    style: one of STYLES. The same definitions give the same text in any order. Raises ValueError if two define one
+    kind.
     """
     found: dict[tuple[str, str], list[tuple[Object, Object]]] = {}
     for definition in sorted(definitions, key=lambda one: str(one["metadata"]["name"])):
@@ -127,12 +127,12 @@ def _import(module: str, names: Sequence[str]) -> list[str]:
 
 
 def _keywords(extra: Object, indent: int) -> list[str]:
-    """Keywords of a schema as arguments of `schema`."""
+    """Return schema keywords as arguments of `schema`, in Python."""
     return [f"{python_name(key)}={_exploded(extra[key], indent, max(len(key) + 3, 20))}" for key in sorted(extra)]
 
 
 def _call(head: str, arguments: Sequence[str], indent: str, brackets: str = "()", end: str = "") -> list[str]:
-    """A call on one line if it fits with what stands behind it, else with a line for each argument."""
+    """Return a call on one line if it fits with `end` behind it, else with a line for each argument."""
     line = f"{indent}{head}{brackets[0]}{', '.join(arguments)}{brackets[1]}"
     if len(line) + len(end) <= _WIDTH and "\n" not in line:
         return [line]
@@ -141,7 +141,7 @@ def _call(head: str, arguments: Sequence[str], indent: str, brackets: str = "()"
 
 
 def _exploded(value: Any, indent: int, lead: int = 20) -> str:
-    """A value as Python: on one line if it is short, else with a line for each item, as ruff format keeps it."""
+    """Return a value as Python: on one line if it is short, else with a line for each item, as ruff format does."""
     line = literal(value)
     if len(line) + indent + lead <= _WIDTH or not isinstance(value, dict | list) or not value:
         return line
@@ -153,7 +153,7 @@ def _exploded(value: Any, indent: int, lead: int = 20) -> str:
 
 
 def _docstring(text: str, indent: str) -> list[str]:
-    """A text as a docstring."""
+    """Return a text as the lines of a docstring."""
     clean = _CONTROL.sub(" ", text).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", clean)]
     room = _WIDTH - len(indent) - 3
@@ -175,7 +175,7 @@ def _docstring(text: str, indent: str) -> list[str]:
 
 
 def _assignment(head: str, value: str) -> list[str]:
-    """A field, with its type on lines of its own if it is long."""
+    """Return the lines of a field; a long type or value gets lines of its own."""
     line = f"    {head} = {value}" if value else f"    {head}"
     if len(line) <= _WIDTH:
         return [line]
@@ -194,7 +194,7 @@ def _assignment(head: str, value: str) -> list[str]:
 
 
 def _skip_long(line: str) -> str:
-    """A line that ruff format leaves as it is, should it be too long."""
+    """Return a line, with a comment that stops ruff format from changing it if it is too long."""
     return line if len(line) <= _WIDTH else f"{line}  # fmt: skip"
 
 
@@ -227,11 +227,11 @@ class _Classes(_Writer):
         raise NotImplementedError
 
     def standard(self, named: Named) -> list[str]:
-        """apiVersion, kind and metadata."""
+        """Return the lines of apiVersion, kind and metadata."""
         raise NotImplementedError
 
     def ending(self) -> list[str]:
-        """What stands behind the fields."""
+        """Return the lines behind the fields of a class."""
         return []
 
     def options(self, member: Member, indent: int = 8) -> list[str]:
@@ -279,7 +279,7 @@ class _Classes(_Writer):
         return lines + (_docstring(member.doc, "    ") if member.doc else [])
 
     def field_function(self) -> tuple[str, str]:
-        """The module and name of what makes a field."""
+        """Return the module and the name of the function that declares a field."""
         raise NotImplementedError
 
 
@@ -407,7 +407,7 @@ class _TypedDict(_Writer):
 
 
 def _undescribed(node: Any, *, names: bool = False) -> Any:
-    """A schema without descriptions. names: its keys are those of fields."""
+    """Return a schema without its descriptions. names: the keys of `node` are property names."""
     if isinstance(node, list):
         return [_undescribed(item) for item in node]
     if not isinstance(node, dict):

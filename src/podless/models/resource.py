@@ -1,4 +1,4 @@
-"""Objects of a kind as instances of a class, and what the server would say of them."""
+"""Objects of a kind as instances of a class, checked by schema and rules as the server checks them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class CheckedSchema:
-    """The schema of one version of a kind, with its rules; compiled when it is first used.
+    """The schema of one version of a kind, with its rules; compiled at first use.
 
-    openapi: an openAPIV3Schema. Raises ValueError at the first check where it is none.
+    openapi: an openAPIV3Schema. Raises ValueError at the first check if it is invalid.
     """
 
     def __init__(self, openapi: Object) -> None:
@@ -44,10 +44,10 @@ class CheckedSchema:
         return obj
 
     def check(self, obj: Object, old: Object | None = None) -> list[FieldError]:
-        """Return what the server would say of an object, [] if it would accept it.
+        """Return the errors that the server would return for an object, [] if it would accept it.
 
-        old: the object before an update. Neither is changed. Fields that the schema does not know are dropped and
-        defaults are filled in, as the server does; metadata is not looked at.
+        old: the object before an update. The arguments are not changed. As in the server, unknown fields are dropped
+        and defaults are set first; metadata is not checked.
         """
         from podless.codec import serializer
         from podless.schema import BLOCKING, Malformed
@@ -67,9 +67,9 @@ class CheckedSchema:
 
 
 class Resource:
-    """What classes of whole objects have, beside their fields. A class also needs the decorator `kind`.
+    """The base of classes for whole objects. A class also needs the decorator `kind`.
 
-    Field values are as in JSON. `to_dict` and `from_dict` lose nothing but nulls where a null says nothing.
+    Field values are as in JSON. `to_dict` and `from_dict` lose only nulls that have no meaning.
     """
 
     __podless_checked__: ClassVar[CheckedSchema | None] = None
@@ -93,8 +93,9 @@ class Resource:
         return {**made, "apiVersion": named.api_version, "kind": named.given["names"]["kind"]}
 
     def check(self, old: Self | None = None) -> list[FieldError]:
-        """Return what the server would say of the object, [] if it would accept it: schema and rules in CEL.
+        """Return the errors that the server would return for the object: of its schema, then of its rules.
 
-        old: the object before an update, for rules with oldSelf and for faults that may stay.
+        The list is empty if the server would accept the object. old: the object before an update; it enables rules with
+        oldSelf, and unchanged invalid values are accepted.
         """
         return self._checked().check(self.to_dict(), old.to_dict() if old is not None else None)

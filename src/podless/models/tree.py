@@ -1,6 +1,6 @@
-"""The classes that the versions of a definition make: names, types, defaults and what types do not say.
+"""The classes for the versions of a definition: names, types, defaults, and constraints that types cannot express.
 
-A class is described the same way whatever it is written as; podless.models.render writes it.
+The description of a class does not depend on the style; podless.models.render writes it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Class:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A kind in one version. options: of the decorator `kind`, but for group and version."""
+    """A kind in one version. options: those of the decorator `kind`, except group and version."""
 
     group: str
     version: str
@@ -86,7 +86,7 @@ class Alias:
 
 
 class Tree:
-    """All classes of one module, in the order in which they can be written. parts: classes and aliases."""
+    """All classes of one module, each after those that it uses. parts: classes and aliases."""
 
     def __init__(self, *, keywords_inside: bool) -> None:
         self.parts: list[Class | Alias] = []
@@ -175,7 +175,7 @@ class Tree:
         return Type(made.name, base)
 
     def _inner(self, node: Object, name: str) -> Type:
-        """The type of items or of values: what it does not say is in an annotation."""
+        """Return the type of items or values; an annotation adds the keywords that the type cannot express."""
         if node.get("type") == "object" and node.get("properties"):
             nested = self._nested(node, name, node.get("description") or "")
             text, base = nested.text, {**nested.base} | pick(node, "description")
@@ -204,7 +204,7 @@ class Tree:
 
 
 def read_named(definition: Object, version: Object) -> Named:
-    """What the decorator `kind` says of one version of a definition."""
+    """Return the kind and the options of the decorator `kind` for one version of a definition."""
     spec = definition["spec"]
     names, below = spec["names"], version.get("subresources") or {}
     kind, plural = names["kind"], names["plural"]
@@ -231,7 +231,10 @@ def read_named(definition: Object, version: Object) -> Named:
 
 
 def differences(node: Object, base: Object) -> Object:
-    """The keywords of a schema that another does not have so; None for those that only the other has."""
+    """Return the keywords of `node` that `base` lacks or has with another value.
+
+    Keywords that only `base` has are None.
+    """
     found = {key: value for key, value in node.items() if key not in base or not same(base[key], value)}
     return found | {key: None for key in base if key not in node}
 
@@ -242,7 +245,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def without(node: Object, *names: str) -> Object:
-    """A schema without some keywords."""
+    """Return a schema without some keywords."""
     return {key: value for key, value in node.items() if key not in names}
 
 
@@ -252,7 +255,7 @@ def pick(node: Object, *names: str) -> Object:
 
 
 def shorten_name(name: str) -> str:
-    """A name of a class that fits in a line: its begin, a digest of the whole, and its end."""
+    """Return a class name that fits in a line: its first word, a digest of the whole name, and its last words."""
     if len(name) <= _LONGEST:
         return name
     words = re.findall(r"[A-Z]?[^A-Z]+|[A-Z]+", name)
@@ -266,7 +269,7 @@ def shorten_name(name: str) -> str:
 
 
 def title(name: str) -> str:
-    """A part of the name of a class."""
+    """Return a name in CamelCase, as part of a class name."""
     parts = re.split(r"[^0-9A-Za-z]+", name)
     return "".join(part[:1].upper() + part[1:] for part in parts) or "Field"
 
@@ -285,18 +288,18 @@ def attribute_name(json: str, taken: set[str]) -> str:
 
 
 def call_schema(extra: Object) -> str:
-    """A call of `schema` with keywords, on one line."""
+    """Return a call of `schema` with these keywords, as Python on one line."""
     return f"schema({', '.join(f'{python_name(key)}={literal(value)}' for key, value in sorted(extra.items()))})"
 
 
 def python_name(key: str) -> str:
-    """A keyword of a schema as an argument of `schema`."""
+    """Return the argument name of `schema` for a keyword of OpenAPI."""
     name = key.replace("-", "_")
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def literal(value: Any) -> str:
-    """A JSON value as Python, on one line, with the quotes that ruff format chooses."""
+    """Return a JSON value as Python on one line, with the quotes that ruff format chooses."""
     if isinstance(value, str):
         inner = "".join(char if char in "'\"" else repr(char)[1:-1] for char in value)
         if value.count('"') > value.count("'"):

@@ -73,7 +73,7 @@ async def patch_object(api: API, call: Call) -> Single:
 
 
 def _check_syntax(body: bytes) -> None:
-    """Raises BadRequest for what is no JSON."""
+    """Raise BadRequest if a body is not JSON."""
     try:
         serializer.decode_json(body)
     except OutOfRange:  # JSON, with a number that Go's types do not hold

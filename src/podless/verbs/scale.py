@@ -281,14 +281,17 @@ def _inner(call: Call) -> Call:
 
 
 def _body(call: Call, chosen: WriteOptions) -> Change:
-    """Raises BadRequest."""
+    """Return the Scale in the body of a request. Raises BadRequest."""
     given = body.read_body(_inner(call), chosen)
     _fit(call, given)
     return lambda before, old: given
 
 
 def _change(call: Call, chosen: WriteOptions) -> Change:
-    """Raises BadRequest for what is no patch, Invalid for one that makes no Scale."""
+    """Return the change that a patch of a Scale makes.
+
+    Raises BadRequest for an invalid patch, Invalid if the result is no Scale.
+    """
     inner, repeated = _inner(call), list[str]()
     media = media_type(call)
     made = prepare_patch(inner, media, chosen, repeated)

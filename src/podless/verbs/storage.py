@@ -39,7 +39,7 @@ GUARD: ContextVar[Operation | None] = ContextVar("guard", default=None)
 
 
 class Deposed(StoreError):
-    """Another server runs the controllers by now."""
+    """Another server has become the leader of the controllers."""
 
     def __init__(self) -> None:
         super().__init__("another server does this by now")

@@ -1,4 +1,4 @@
-"""What fits into a field: another field that moves there, the value of an expression, a default."""
+"""Checks whether a value fits into a field: that of another field, of an expression, or a default."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _type_of(node: Object) -> str:
 
 
 def check_move(source: Object, target: Object) -> str:
-    """Why values of one schema are none of another, as far as their types tell; "" for nothing."""
+    """Return why a field of one schema cannot move to another, as far as their types show; "" if it can."""
     todo = [(source, target, "")]
     while todo:
         charge(1)
@@ -57,7 +57,7 @@ _WIDER: Final = (("integer", "number"), ("integer", _EITHER), ("string", _EITHER
 
 
 def check_value(type_: Type, node: Object) -> str:
-    """Why values of a type of CEL do not fit into a field; "" for nothing."""
+    """Return why the values of a CEL type do not fit into a field; "" if they do."""
     while type_.kind == "opaque" and type_.name == "optional_type":
         type_ = type_.params[0]
     if type_.kind not in _WITH_JSON and type_.name != "wrapper" and not type_.name.startswith(_OBJECT):
@@ -73,7 +73,7 @@ def check_value(type_: Type, node: Object) -> str:
 
 
 def check_default(node: Object, value: Any) -> str:
-    """Why a value does not fit into a field; "" for nothing."""
+    """Return why a value does not fit into a field; "" if it does."""
     if not node:
         return ""
     schema = Schema.compile({"type": "object", "properties": {"value": node}})

@@ -46,7 +46,7 @@ class Path(NamedTuple):
         return self.steps[:last]
 
     def below(self, prefix: tuple[str | None, ...]) -> Path:
-        """The same path, as seen from an item of its prefix."""
+        """Return the path as seen from an item of its prefix."""
         return Path(self.text, self.steps[len(prefix) :])
 
 
@@ -101,9 +101,9 @@ def find_schema(schema: Object, path: Path) -> Object | None:
 
 
 def find_holders(obj: Any, steps: tuple[str | None, ...], *, make: bool = False) -> Iterator[Object]:
-    """The objects that have the field which the last step names. make: objects on the way that are not there.
+    """Yield the objects that hold the field at a path. make: create missing objects on the way.
 
-    Raises Misfit where something else is in the place of an object, and make is set.
+    Raises Misfit if `make` is set and a value on the way is not an object.
     """
     if len(steps) == 1:
         if isinstance(obj, dict):
@@ -151,7 +151,7 @@ def is_within(path: Path, other: Path) -> bool:
 
 
 def sort_moves(moves: Mapping[Path, Path]) -> list[tuple[tuple[str | None, ...], list[tuple[Path, Path]]]]:
-    """Moves by the list that they are in, the deepest lists first; paths are those from an item."""
+    """Return moves grouped by the list that they are in, the deepest lists first. Paths start at an item."""
     by_prefix: dict[tuple[str | None, ...], list[tuple[Path, Path]]] = {}
     for source, target in moves.items():
         prefix = source.prefix

@@ -42,9 +42,9 @@ _METADATA: Object = {
 
 
 def read_conversions(text: str, schemas: Mapping[str, Schema], path: str) -> tuple[Conversions, list[FieldError]]:
-    """The conversions that an annotation declares, and what is wrong with them. schemas: of all versions, by name.
+    """Return the conversions that an annotation declares, and the errors in it.
 
-    path: of the annotation, for the errors.
+    schemas: of all versions, by name. path: of the annotation, for the errors.
     """
     reader = _Reader(schemas)
     reader.read(text, path)
@@ -89,7 +89,7 @@ class _Reader:
             self.steps[pair].moves = sort_moves(moves)
 
     def _entry(self, entry: Any, at: str) -> None:
-        """One entry: what changes between two versions, or from one to another."""
+        """Read one entry: moves between two versions, or changes from one version to another."""
         self._count += 1
         if not isinstance(entry, dict):
             self._wrong(at, entry, "must be an object with between and move, or with from and to")
@@ -241,7 +241,7 @@ class _Reader:
             yield key, value
 
     def _path(self, text: Any, version: str, at: str) -> Path | None:
-        """A path that the schema of a version knows."""
+        """Return a path that the schema of a version has, None after an error."""
         try:
             path = parse_path(text)
         except BadPath as error:

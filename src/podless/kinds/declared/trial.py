@@ -49,7 +49,7 @@ def try_conversions(conversions: Conversions, schemas: Mapping[str, Schema], gro
 def _try(
     conversions: Conversions, schemas: Mapping[str, Schema], obj: Object, source: str, target: str
 ) -> Iterator[tuple[str, str]]:
-    """What is wrong with the conversion of one object: the place, and the words for it."""
+    """Yield the faults of the conversion of one object: place and text."""
     group = obj["apiVersion"].rpartition("/")[0]
     try:
         there = conversions.convert(obj, f"{group}/{target}")

@@ -25,7 +25,10 @@ class ValueTooLarge(Exception):
 
 
 class Account:
-    """What the values of one object may still have. Lists of lists cost nothing to make, for they share their items."""
+    """The size that the values of one object may still reach.
+
+    Lists share their items, so nested lists cost nothing to make.
+    """
 
     __slots__ = ("left",)
 
