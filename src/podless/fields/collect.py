@@ -1,4 +1,4 @@
-"""The fields of a value: those that an apply says (its leaves), and all that there are.
+"""Field sets of a value: the leaves that an apply specifies, or all fields.
 
 Source: sigs.k8s.io/structured-merge-diff typed (toFieldSet; compare, where one side is absent).
 """
@@ -16,7 +16,7 @@ _ONE = 1  # field that is not worth a charge: only trees with more branches grow
 
 
 def collect_leaves(value: dict[str, Any], shape: Shape) -> Fields:
-    """The set of what an applied object says: its leaves, items of lists, and keys that no schema names.
+    """Return the field set of an applied object: its leaves, items of lists, and keys without a schema.
 
     The value must be of the shape.
     """

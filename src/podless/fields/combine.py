@@ -1,4 +1,4 @@
-"""Merging what is applied into an object: nothing is taken away, and where both say something the applied one wins.
+"""Merges an applied configuration into an object. Nothing is removed, and applied values win.
 
 Source: sigs.k8s.io/structured-merge-diff typed (merge).
 """
@@ -104,7 +104,7 @@ class _Merging:
         return self.out
 
     def _take(self, name: str) -> None:
-        """The right item, merged into the left one that has its name."""
+        """Merge the right item into the left one of the same name."""
         self.done.add(name)
         if self.shared and self.shared[-1] == name:
             self.shared.pop()

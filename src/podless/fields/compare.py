@@ -1,4 +1,4 @@
-"""What differs between two states of an object.
+"""The differences between two states of an object.
 
 Source: sigs.k8s.io/structured-merge-diff typed (compare).
 """
@@ -35,9 +35,11 @@ _MODIFIED: _Nodes = (None, LEAF, None)
 
 
 def compare_values(old: dict[str, Any], new: dict[str, Any], shape: Shape) -> Comparison:
-    """What a change makes of the fields. Raises SchemaMisfit where a state is not of the shape.
+    """Return the fields that a change removes, modifies and adds.
 
-    What is inside of leaves is looked at only where they change.
+    Raises SchemaMisfit for a state that does not fit the shape.
+
+    The inside of a leaf is compared only if the leaf changes.
     """
     removed, modified, added = _both(old, new, shape)
     return Comparison(removed or {}, modified or {}, added or {})
@@ -67,7 +69,7 @@ def _leaf(old: Any, new: Any, shape: Shape) -> _Nodes:
 
 
 def _changed(old: Any, new: Any, shape: Shape) -> _Nodes:
-    """A value whose type changed, to or from null perhaps: it is seen as each of the things that it was and is."""
+    """Compare a value whose type changed, possibly to or from null, under each type that it had."""
     found = _SAME
     for form in dict.fromkeys((shape.form(old), shape.form(new))):
         if form == "map" and shape.map is not None:
@@ -81,7 +83,7 @@ def _changed(old: Any, new: Any, shape: Shape) -> _Nodes:
 
 
 def _as(kind: type[_T], value: Any) -> _T:
-    """A value of this type as it is, of all others an empty one."""
+    """Return a value of this type unchanged, and an empty one for any other."""
     return value if type(value) is kind else kind()
 
 
@@ -157,7 +159,7 @@ def _indexed(items: list[Any], form: ListShape) -> dict[str, list[Any]]:
 
 
 def _items(before: Any, after: Any, shape: Shape) -> _Nodes:
-    """All items of one path element; those that are there more than once are one leaf together."""
+    """Compare all items of one path element. Duplicates count as one leaf together."""
     if len(before) <= 1 and len(after) <= 1:
         if not after:
             return collect_whole(before[0], shape), None, None

@@ -62,7 +62,7 @@ def parse_element(text: str) -> str:
 
 
 def rank_element(text: str) -> tuple[Any, ...]:
-    """What elements are sorted by: fields, then keys, values and indices, each by what they say."""
+    """Return the sort key of an element: fields, then keys, values and indices, each by its content."""
     kind = _KINDS.get(text[:2], _UNKNOWN)
     if kind == _FIELD:
         return _FIELD, text
@@ -75,7 +75,7 @@ def rank_element(text: str) -> tuple[Any, ...]:
 
 
 def _rank(value: Any) -> tuple[Any, ...]:
-    """Numbers, texts, booleans, lists, objects, null."""
+    """Return a sort key: numbers, texts, booleans, lists, objects, null."""
     if isinstance(value, bool):
         return 2, value
     if isinstance(value, (int, float)):
@@ -90,7 +90,7 @@ def _rank(value: Any) -> tuple[Any, ...]:
 
 
 def format_element_path(path: tuple[str, ...]) -> str:
-    """A path as messages show it: .spec.ports[name="http"].port."""
+    """Return a path as messages show it: .spec.ports[name="http"].port."""
     return "".join(map(_shown, path))
 
 

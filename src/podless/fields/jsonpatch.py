@@ -33,11 +33,11 @@ _NOTHING = object()
 
 
 def apply_json_patch(document: Any, raw: bytes, *, checked: bool = True, shown: bool = False) -> Any:
-    """The document after the operations of a patch; what has not changed is shared with the one given.
+    """Return the document after the operations of a patch. Unchanged parts are shared with the given document.
 
-    checked: whether the fields of operations must have the right types (they need not under fieldValidation=Ignore).
-    shown: the values are as they are written, for a text about the document. Raises BadRequest for what is no patch,
-    TooLarge for too many operations and Unprocessable where one cannot be carried out.
+    checked: the fields of operations must have the right types (not required with fieldValidation=Ignore). shown:
+    values keep their written form, for a text about the document. Raises BadRequest for an invalid patch, TooLarge for
+    too many operations and Unprocessable for an operation that fails.
     """
     operations = decode_json_patch(raw, checked=checked)
     if not operations:
@@ -100,7 +100,7 @@ def find_floats(raw: bytes) -> serializer.Floats:
 
 
 def find_unknown_fields(raw: bytes) -> list[str]:
-    """What a strict decoder finds in a patch that decode takes: fields of operations that are unknown or repeated."""
+    """Return the faults that only a strict decoder finds in a patch: unknown or repeated fields of operations."""
     repeated: list[str] = []
     patch = serializer.decode_json(raw, repeated)
     found = [f"json patch {finding}" for finding in repeated]
@@ -148,9 +148,9 @@ _DESTINATION = "doc is missing destination path: {path}"
 
 
 class Rejected(Unprocessable):
-    """An operation cannot be carried out; a real server does not tell a client which, nor why.
+    """An operation failed. A real server tells a client neither which one nor why.
 
-    why: what it says to those who made the patch. untrue: it is a test that does not hold.
+    why: the text for the author of the patch. untrue: a test operation did not hold.
     """
 
     def __init__(self, why: str = "", *, untrue: bool = False) -> None:
@@ -160,11 +160,11 @@ class Rejected(Unprocessable):
 
 
 class _Fault(Exception):
-    """There is no such place; the text says why."""
+    """A place does not exist. The text says why."""
 
 
 def _missing(operation: dict[str, Any], told: str = "") -> Rejected:
-    """A container on the way is not there."""
+    """Return the error of a missing container on the way."""
     where = told or _MISSING[operation["op"]]
     shown = where.format(**{"path": operation.get("path"), "from": operation.get("from")})
     return Rejected(f"{operation['op']} operation does not apply: {shown}: missing value")
@@ -198,10 +198,10 @@ class _Patch:
     def holder(
         self, operation: dict[str, Any], key: str = "path", told: str = "", *, write: bool = True
     ) -> tuple[Any, str]:
-        """The container that the last part of an operation's pointer is in, and that part.
+        """Return the container that a pointer ends in, and the last part of the pointer.
 
-        key: of the pointer. told: what is said where there is no container, if not what is usual for the operation.
-        Raises Rejected.
+        key: of the pointer. told: the error text for a missing container, if not the usual one of the operation. Raises
+        Rejected.
         """
         _, *parts = _word(operation, key).split("/")
         each(parts)
@@ -233,7 +233,7 @@ class _Patch:
         return mine
 
     def sort(self) -> None:
-        """Objects that were written to have sorted keys, as in the texts that a real server shows of them."""
+        """Sort the keys of the objects that were written to, as a real server shows them."""
         each(self.own)
         for container in self.own.values():
             if isinstance(container, dict):
@@ -346,7 +346,7 @@ def _index(holder: list[Any], key: str, room: int = 0) -> int:
 
 
 def _get(holder: Any, key: str, default: Any = _NOTHING, *, read: bool = True) -> Any:
-    """What stands at a place. Raises _Fault."""
+    """Return the value at a place. Raises _Fault."""
     if isinstance(holder, list):
         found = holder[_index(holder, key)]
     else:
@@ -357,7 +357,7 @@ def _get(holder: Any, key: str, default: Any = _NOTHING, *, read: bool = True) -
 
 
 def _read(value: Any) -> Any:
-    """A value that is a text, once something asks for what is in it."""
+    """Decode a written value when an operation needs its content."""
     return orjson.loads(value.raw) if isinstance(value, WrittenValue) else value
 
 

@@ -103,7 +103,10 @@ def _identifier(owner: FieldOwner) -> bytes:
 
 
 def manager_name(manager: str, agent: str) -> str:
-    """The manager of a write: the fieldManager parameter, or the first part of the User-Agent; "" where neither is."""
+    """Return the manager of a write: the fieldManager parameter, else the first part of the User-Agent.
+
+    "" if both are empty.
+    """
     return manager or _agent_name(agent)
 
 
@@ -122,9 +125,9 @@ def _agent_name(agent: str) -> str:
 
 
 def decode_managed_fields(entries: Any, *, known: bool = False) -> tuple[Owners, Times]:
-    """Owners and times from managedFields. known: they come from the store, where all is in its one form.
+    """Return owners and times from managedFields. known: they come from the store, in canonical form.
 
-    Raises ValueError for entries that are not sound.
+    Raises ValueError for invalid entries.
     """
     owners: Owners = {}
     times: Times = {}
@@ -156,7 +159,7 @@ def _check_entry(entry: Any, place: int) -> None:
 
 
 def encode_managed_fields(owners: Owners, times: Times, *, custom: bool) -> list[Entry]:
-    """managedFields from owners; sorted by operation, time, manager, version and subresource."""
+    """Return managedFields from owners, sorted by operation, time, manager, version and subresource."""
     found: list[Entry] = []
     for owner, owned in each(owners).items():
         entry: Entry = {"manager": owner.manager, "operation": owner.operation, "apiVersion": owned.version}
@@ -212,13 +215,13 @@ def current_owners(place: Endpoint, old: Object | None, given: Any) -> tuple[Own
 def update_managed_fields(
     place: Endpoint, old: Object | None, new: Object, manager: str, now: str, *, settled: bool = False
 ) -> list[Entry]:
-    """The managedFields of an object that is created or changed by other means than apply.
+    """Return the managedFields of an object that is created or changed by other means than apply.
 
-    place: where it is written. old: the object before, None for a new one. new: the object as it is to be, with its
-    defaults, but before the server puts back what this endpoint may not change; its own managedFields are what the
-    client sent, and are taken out of it. manager: see `manager_name`. now: the time for the entry. settled: the old
-    object was written under the present schema. Never raises: where one of the states is not of the schema, or an
-    owner's version is gone from a custom kind, nothing is managed any more.
+    place: where it is written. old: the object before, None for a new one. new: the object after the write, with its
+    defaults, but before the server restores what this endpoint may not change; its own managedFields are those of the
+    client, and are removed from it. manager: see `manager_name`. now: the time for the entry. settled: the old object
+    was written under the present schema. Never raises: if a state does not fit the schema, or a custom kind no longer
+    has an owner's version, nothing is managed any more.
     """
     given = new["metadata"].pop("managedFields", None)
     settled = settled and old is not None and (given is None or given == old["metadata"].get("managedFields"))
@@ -272,7 +275,7 @@ def _updated(
 
 
 def _claim_created(place: Endpoint, fields: Fields, times: Times, owner: FieldOwner, now: str) -> Owners:
-    """Make a manager the owner of all fields of a new object, but for those that the endpoint resets."""
+    """Make a manager the owner of all fields of a new object, except those that the endpoint resets."""
     fields = place.drop(fields, place.version)
     if not fields:
         return {}
@@ -322,10 +325,10 @@ def apply_object(
     *,
     settled: bool = False,
 ) -> Object:
-    """The object after a server-side apply, with its managedFields; not yet defaulted.
+    """Return the object after a server-side apply, with its managedFields; not yet defaulted.
 
-    live: None where there is none yet. settled: it was written under the present schema. Raises BadRequest,
-    ApplyConflict, and Internal for what a real server answers with 500: an applied object that is not of the schema.
+    live: None for a new object. settled: it was written under the present schema. Raises BadRequest, ApplyConflict, and
+    Internal where a real server answers 500: an applied object that does not fit the schema.
     """
     if _brings_owners(applied.get("metadata")):
         raise BadRequest("metadata.managedFields must be nil")
@@ -351,7 +354,7 @@ def apply_object(
 
 
 def _brings_owners(metadata: Any) -> bool:
-    """Whether metadata has managedFields, as far as Go can read them; what it cannot is left to the schema."""
+    """Whether metadata has managedFields that Go can read. Others are left to the schema."""
     given = metadata.get("managedFields") if isinstance(metadata, dict) else None
     if not isinstance(given, list) or not all(isinstance(entry, dict) for entry in given):
         return False
@@ -364,7 +367,7 @@ def _brings_owners(metadata: Any) -> bool:
 
 
 def _claimed(place: Endpoint, live: Object, times: Times, now: str) -> Owners:
-    """One owner for all fields of an object that had none. Raises SchemaMisfit."""
+    """Return one owner for all fields of an object without owners. Raises SchemaMisfit."""
     try:
         owner = FieldOwner(BEFORE_APPLY, "Update", place.version, place.subresource)
         return _updated(place, place.blank, live, {}, times, owner, now)
@@ -374,7 +377,7 @@ def _claimed(place: Endpoint, live: Object, times: Times, now: str) -> Owners:
 
 
 def _locate(place: Endpoint, live: Object, misfit: SchemaMisfit) -> SchemaMisfit:
-    """The same with the path."""
+    """Return the misfit with its path."""
     try:
         check_value(live, place.shape(place.version), repeats=True)
     except SchemaMisfit as found:
@@ -410,7 +413,7 @@ def _applied(
 
 
 def describe_object(obj: Object) -> str:
-    """An object in messages: namespace/name; group/version, Kind=kind."""
+    """Return an object as messages show it: namespace/name; group/version, Kind=kind."""
     metadata = obj.get("metadata")
     found = [metadata.get(key) if isinstance(metadata, dict) else "" for key in ("namespace", "name")]
     texts = [text if isinstance(text, str) else "" for text in found]
@@ -450,7 +453,7 @@ def _last_applied(place: Endpoint, live: Object) -> Fields | None:
 
 
 def _note_applied(metadata: Object, applied: Object) -> None:
-    """Keep kubectl's annotation, where there is one, in step with what it applies from the server's side."""
+    """Update kubectl's last-applied annotation, if there is one, to a server-side apply of kubectl."""
     annotations = metadata.get("annotations") or {}
     if not annotations.get(LAST_APPLIED):
         return

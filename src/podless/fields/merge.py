@@ -1,7 +1,7 @@
-"""Who owns which fields after a write: the rules of updates and applies over sets of fields.
+"""The owners of fields after a write: the rules of updates and applies over field sets.
 
-Source: sigs.k8s.io/structured-merge-diff merge, as kube-apiserver uses it. An owner's fields are in terms of the
-version of the API that it wrote in; an object is seen in that version before it is compared with them.
+Source: sigs.k8s.io/structured-merge-diff merge, as kube-apiserver uses it. An owner's fields are in terms of the API
+version that it wrote in; an object is converted to that version before it is compared with them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ from podless.runtime.meter import each
 
 
 class FieldOwner(NamedTuple):
-    """Who owns fields. version: the apiVersion for updates, "" for applies, which are one owner in all versions."""
+    """An owner of fields.
+
+    version: the apiVersion for updates, "" for applies, which are one owner in all versions.
+    """
 
     manager: str
     operation: str
@@ -34,7 +37,7 @@ class FieldOwner(NamedTuple):
 
 
 class Owned(NamedTuple):
-    """What an owner owns, in terms of an apiVersion."""
+    """The fields of an owner, in terms of an apiVersion."""
 
     fields: Fields
     version: str
@@ -57,14 +60,13 @@ class NoVersion(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where an object is written, and all that the rules need to know of its kind.
+    """Where an object is written, and what the rules need to know about its kind.
 
-    version: the apiVersion of requests there. subresource: "" for the object itself. shapes: gives the shape of the
-    kind's objects in an apiVersion, None where it does not have it. blank: an object of which nothing is said.
-    reset: by apiVersion, the fields that a write there does not change, whatever is sent. custom: whether a
-    definition made the kind; such kinds refuse to deal with owners in a version that is gone, others forget them.
-    convert: gives an object in another apiVersion, None where nothing but the apiVersion differs.
-    raws: the fields that may hold any JSON, and are written anew where an object is merged.
+    version: the apiVersion of the requests. subresource: "" for the object itself. shapes: returns the shape of the
+    kind's objects in an apiVersion, None if the kind lacks it. blank: an object without content. reset: by apiVersion,
+    the fields that a write there never changes. custom: a definition made the kind; such kinds reject owners in a
+    removed version, others forget them. convert: returns an object in another apiVersion, None if only the apiVersion
+    differs. raws: the fields that may hold any JSON, and are encoded anew when an object is merged.
     """
 
     version: str
@@ -77,7 +79,7 @@ class Endpoint:
     raws: tuple[str, ...] = ()
 
     def shape(self, version: str) -> Shape:
-        """Raises NoVersion, or SchemaMisfit for a custom kind."""
+        """Return the shape of objects in a version. Raises NoVersion, or SchemaMisfit for a custom kind."""
         found = self.shapes(version)
         if found is None and self.custom:
             raise SchemaMisfit(f"request to convert CR to an invalid group/version: {version}")
@@ -98,15 +100,15 @@ class Endpoint:
         return seen
 
     def drop(self, fields: Fields, version: str) -> Fields:
-        """A set without what the endpoint resets."""
+        """Return a set without the fields that the endpoint resets."""
         reset = self.reset.get(version) if fields else None
         return sets.difference_below(fields, reset) if reset else fields
 
 
 def changed_own(place: Endpoint, compared: Comparison, owned: Owned) -> Fields | None:
-    """The fields of a change all of which an owner has already: where nobody else has any, nothing moves then.
+    """Return the fields of a change that touches only fields which an owner has already, so that no owner changes.
 
-    None where other fields change, or some go.
+    None if the change touches other fields, or removes some.
     """
     if compared.removed or owned.version != place.version or not owned.fields:
         return None
@@ -155,9 +157,9 @@ def apply_owned(
     force: bool,
     settled: bool = False,
 ) -> tuple[Object | None, Owners]:
-    """The object after an apply (None where it does not change) and its owners.
+    """Return the object after an apply (None if it does not change) and its owners.
 
-    settled: as for an update. Raises Conflicts, unless they are to be forced, and SchemaMisfit.
+    settled: as for an update. Raises Conflicts unless `force` is set, and SchemaMisfit.
     """
     owners = _reconciled(place, live, owners, settled)
     shape = place.shape(place.version)
@@ -200,7 +202,7 @@ def _served(place: Endpoint, obj: Object, version: str) -> bool:
 def _settle(
     place: Endpoint, old: Object, new: Object, owners: Owners, owner: FieldOwner, compared: Comparison, *, force: bool
 ) -> Owners:
-    """The owners, each without the fields that somebody else changed or removed. Raises Conflicts."""
+    """Return the owners, each without the fields that another manager changed or removed. Raises Conflicts."""
     if not owners or (len(owners) == 1 and owner in owners):
         return {other: owned for other, owned in owners.items() if owned.fields}
     seen = {place.version: _dropped(place, compared, place.version)}
@@ -237,7 +239,7 @@ def _dropped(place: Endpoint, compared: Comparison, version: str) -> Comparison:
 
 
 def _pruned(place: Endpoint, merged: Object, owners: Owners, owner: FieldOwner, last: Owned | None) -> Object:
-    """The merged object without what the owner applied the last time, does not apply now, and nobody else owns."""
+    """Return the merged object without the fields that the owner applied before, no longer applies, and owns alone."""
     now = owners[owner]
     if last is None or (
         last.version == now.version and (last.fields == now.fields or not sets.subtract_set(last.fields, now.fields))
@@ -257,7 +259,7 @@ def _pruned(place: Endpoint, merged: Object, owners: Owners, owner: FieldOwner, 
 
 
 def _add_owned(place: Endpoint, merged: Object, pruned: Object, first: str, owners: Owners) -> Object:
-    """The pruned object with what somebody owns put back, one version of owners after the other."""
+    """Return the pruned object with owned fields restored, one version of owners after the other."""
     by_version: dict[str, list[Fields]] = {}
     for owned in owners.values():
         by_version.setdefault(owned.version, []).append(owned.fields)

@@ -33,9 +33,9 @@ def check_merge_patch(patch: Any, *, checked: bool = True) -> Any:
 
 
 def apply_merge_patch(document: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    """The document with the patch merged into it; neither is changed, and what is the same is shared.
+    """Return the document with the patch merged into it. Neither is changed, and equal parts are shared.
 
-    Objects that were looked into have sorted keys, as in the texts that a real server shows of them.
+    Objects on the way have sorted keys, as in the texts that a real server shows.
     """
     merged = document.copy()
     charge(len(patch) + len(merged))
@@ -54,7 +54,7 @@ def apply_merge_patch(document: dict[str, Any], patch: dict[str, Any]) -> dict[s
 
 
 def _pruned(value: Any) -> Any:
-    """A value without the nulls of its objects."""
+    """Return a value without the nulls in its objects."""
     if isinstance(value, dict | list):
         charge(len(value))
     if isinstance(value, dict):

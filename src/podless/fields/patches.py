@@ -1,6 +1,6 @@
-"""The types of patches, a row each: its media type, which kinds take it, and how a patch is read.
+"""The types of patches, a row each: media type, kinds that accept it, and how a patch is read.
 
-What lists these types (verbs, OpenAPI, `podless test`) lists the rows. The algorithms are in modules of their own.
+Code that lists these types (verbs, OpenAPI, `podless test`) lists the rows. The algorithms are in their own modules.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from podless.structs import gotypes
 
 
 class Patch(NamedTuple):
-    """A patch, ready to be applied. strategic: what is left of the document of a strategic merge patch, None for
-    all others. document: what was read.
+    """A patch that is ready to be applied.
+
+    strategic: the rest of the document of a strategic merge patch, None for others. document: the decoded patch.
     """
 
     apply: Callable[[Object], Any]
@@ -30,11 +31,11 @@ class Patch(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """A patch as it was sent.
+    """A patch as the client sent it.
 
-    checked: whether repeated and unknown fields count. shown: what it makes is only to be shown. custom: whether it is
-    for a custom kind. repeated takes repeated fields, floats the whole numbers that it gives as floats. merged, raws:
-    give what Kind.raws and `merged_lists` tell of the kind.
+    checked: repeated and unknown fields are reported. shown: the result is only shown. custom: the patch is for a
+    custom kind. repeated: gets repeated fields. floats: gets whole numbers that are written as floats. merged, raws:
+    return Kind.raws and `merged_lists` of the kind.
     """
 
     body: bytes
@@ -68,7 +69,7 @@ def _read_json_patch(sent: Sent) -> Patch:
 
 
 def _decode(sent: Sent) -> Any:
-    """Raises JSONError."""
+    """Decode the body of a patch. Raises JSONError."""
     return serializer.decode_json(sent.body, sent.repeated if sent.checked else None, sent.floats)
 
 
@@ -96,7 +97,7 @@ def _write_merged(sent: Sent, old: Object) -> Any:
 
 
 def _read_strategic(sent: Sent) -> Patch:
-    """Applying it takes out of the document what was read, so it is read anew each time."""
+    """Read a strategic merge patch. Applying it consumes the document, so it is decoded again for each attempt."""
     try:
         document = _decode(sent)
     except serializer.JSONError as error:

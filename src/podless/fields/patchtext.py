@@ -1,4 +1,4 @@
-"""The values in a JSON patch as they are written: what a real server shows of a patched document keeps their bytes."""
+"""The values in a JSON patch as they are written. A real server keeps their bytes when it shows the document."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class WrittenValue(NamedTuple):
 
 
 def read_written_values(raw: bytes, operations: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The operations of a sound patch, with each value as the text that it is; as they are where that is not found."""
+    """Return the operations of a valid patch, with each value as its text; unchanged if the texts are not found."""
     try:
         texts = _texts(jsontext.decode_utf8(raw))
     except (ValueError, RecursionError):
@@ -36,7 +36,7 @@ def read_written_values(raw: bytes, operations: list[dict[str, Any]]) -> list[di
 
 
 def _texts(text: str) -> list[str | None]:
-    """The text of each operation's value, without blanks. Raises ValueError where it is no patch."""
+    """Return the text of each operation's value, without blanks. Raises ValueError if it is no patch."""
     found: list[str | None] = []
     place = _skip(text, 0, "[")
     while text[place : place + 1] == "{":
@@ -69,7 +69,7 @@ _MARK = re.compile(rb'"\\u0000([0-9]++)"')
 
 
 def mark_values(raw: bytes) -> tuple[bytes, list[bytes]]:
-    """A sound JSON text with a mark in the place of each text and number that is a value; and what these are."""
+    """Return a valid JSON text with marks in place of text and number values, and the replaced values."""
     found: list[bytes] = []
 
     def mark(match: re.Match[str]) -> str:
@@ -83,7 +83,7 @@ def mark_values(raw: bytes) -> tuple[bytes, list[bytes]]:
 
 
 def unmark_values(encoded: bytes, found: list[bytes]) -> bytes:
-    """What was encoded, with the values as they were written in the place of their marks."""
+    """Return an encoded text with the original values in place of their marks."""
 
     def value(match: re.Match[bytes]) -> bytes:
         charge(1)

@@ -1,7 +1,7 @@
-"""Sets of fields under a schema that is not the one they were made by.
+"""Field sets under another schema than the one that they were made with.
 
-Source: sigs.k8s.io/structured-merge-diff typed (reconcile): a list or map that has become one leaf is owned as a
-whole by those who owned parts of it; the other way round nothing is done.
+Source: sigs.k8s.io/structured-merge-diff typed (reconcile): if a list or map has become one leaf, owners of its parts
+own it as a whole. The other direction changes nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from podless.runtime.meter import FEW, charge
 
 
 def reconcile_set(fields: Fields, shape: Shape) -> Fields:
-    """The set as the schema has it now: the same object where nothing changes."""
+    """Return the set under the present schema: the same object if nothing changes."""
     if not fields:
         return fields
     if shape.map is not None:

@@ -1,7 +1,7 @@
-"""Taking fields out of an object.
+"""Removes fields from an object.
 
-Source: sigs.k8s.io/structured-merge-diff typed (remove). From v6.3.2 on what is emptied stays as an
-empty map or list; before, it became null.
+Source: sigs.k8s.io/structured-merge-diff typed (remove). From v6.3.2 on, emptied maps and lists stay empty; before,
+they became null.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from podless.runtime.release import has
 
 
 def remove_fields(value: Any, fields: Fields, shape: Shape) -> Any:
-    """The value, which is not changed itself, without the fields of a set.
+    """Return the value without the fields of a set. The given value is not changed.
 
     A leaf of which only a part is named is emptied.
     """

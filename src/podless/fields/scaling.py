@@ -1,7 +1,7 @@
-"""managedFields of the scale subresource: the one field that a Scale writes, as the owners of the object have it.
+"""managedFields of the scale subresource: the one field that a Scale writes, with its owners in the object.
 
 Source: k8s.io/apimachinery pkg/util/managedfields (scale handler). Updaters are other owners in a Scale than in the
-object, since they write in another version; so what they own through a Scale bears no time, as recorded.
+object, since they write in another version; so what they own through a Scale has no time, as recorded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Paths = Mapping[str, Path | None]  # apiVersion -> where its objects have their 
 
 
 def to_scale(entries: Any, paths: Paths) -> list[Entry]:
-    """managedFields of the Scale of an object that has these."""
+    """Return the managedFields of the Scale of an object with these entries."""
     owners, times = decode_managed_fields(entries, known=True)
     seen: Owners = {}
     for owner, owned in each(owners).items():
@@ -33,9 +33,10 @@ def to_scale(entries: Any, paths: Paths) -> list[Entry]:
 
 
 def to_object(entries: Any, scale: list[Entry], version: str, paths: Paths, *, custom: bool) -> list[Entry]:
-    """managedFields of an object, whose own were `entries`, after a write made those of its Scale `scale`.
+    """Return the managedFields of an object after a write to its Scale.
 
-    version: the apiVersion of the request's path. Owners in a version that is gone are forgotten.
+    entries: of the object before. scale: of the Scale after the write. version: the apiVersion of the request's path.
+    Owners in a removed version are forgotten.
     """
     owners, times = decode_managed_fields(entries, known=True)
     scalers, _ = decode_managed_fields(scale, known=True)

@@ -1,9 +1,9 @@
-"""Sets of fields, as managed fields keep them, and their algebra.
+"""Field sets, as managed fields keep them, and their algebra.
 
-A set is the decoded FieldsV1 itself, {"f:spec": {".": {}, "f:size": {}}}: its keys are path elements, and below each is
-a node. The empty node is a member without members below; a node with "." is a member with members below; a node
-without it is no member, only the way to some. So nothing is converted between storage and algebra. Sets are shared
-freely: no function here changes what it is given.
+A set is the decoded FieldsV1 itself, {"f:spec": {".": {}, "f:size": {}}}: its keys are path elements, and each value is
+a node. The empty node is a member without members below. A node with "." is a member with members below. A node without
+it is no member, only the way to some. So nothing is converted between storage and algebra. Sets are shared freely: no
+function here changes its arguments.
 
 Source: sigs.k8s.io/structured-merge-diff fieldpath (the meaning of the operations), FieldsV1 of the API documentation.
 """
@@ -49,7 +49,7 @@ def is_marked(node: Fields | None) -> Fields:
 
 
 def _node(is_member: bool, below: Fields) -> Fields | None:
-    """A node from its parts; None where nothing is left."""
+    """Return a node made of its parts; None if nothing is left."""
     if not is_member:
         return below or None
     return {SELF: LEAF, **below} if below else LEAF
@@ -65,7 +65,7 @@ def has_path(fields: Fields, path: Path) -> bool:
 
 
 def list_paths(fields: Fields, base: Path = ()) -> Iterator[Path]:
-    """The paths in the set, in its order: first the members of a level, then what is below each."""
+    """Yield the paths in the set, in its order: first the members of a level, then those below each."""
     charge(len(fields))
     names = in_order([name for name in fields if name != SELF], elements.rank_element)
     for name in names:
@@ -77,7 +77,7 @@ def list_paths(fields: Fields, base: Path = ()) -> Iterator[Path]:
 
 
 def unite_sets(one: Fields, other: Fields) -> Fields:
-    """What is in either set."""
+    """Return the union of two sets."""
     if not other or not one:
         return one or other
     merged = dict(one)
@@ -94,7 +94,7 @@ def _joined(one: Fields, other: Fields) -> Fields:
 
 
 def join_fields(nodes: list[Fields]) -> Fields:
-    """What is in any of several nodes, each of which is looked at once."""
+    """Return the union of several nodes, visiting each once."""
     if len(nodes) == 1:
         return nodes[0]
     below: dict[str, list[Fields]] = {}
@@ -108,13 +108,13 @@ def join_fields(nodes: list[Fields]) -> Fields:
 
 
 def unite_all(several: list[Fields]) -> Fields:
-    """What is in any of several sets."""
+    """Return the union of several sets."""
     several = [fields for fields in several if fields]
     return join_fields(several) if several else {}
 
 
 def intersect_sets(one: Fields, other: Fields) -> Fields:
-    """What is in both sets."""
+    """Return the intersection of two sets."""
     shared: Fields = {}
     for name in one.keys() & other.keys():
         if name == SELF:
@@ -147,7 +147,7 @@ def contains_set(one: Fields, other: Fields) -> bool:
 
 
 def subtract_set(one: Fields, other: Fields) -> Fields:
-    """What is in the first set and not in the second; fields below a field of the second stay."""
+    """Return the first set without the members of the second. Fields below a member of the second stay."""
     left = one.copy()
     left.pop(SELF, None)
     for name in left.keys() & other.keys():
@@ -164,7 +164,7 @@ def subtract_set(one: Fields, other: Fields) -> Fields:
 
 
 def difference_below(one: Fields, other: Fields) -> Fields:
-    """What is in the first set, and is neither in the second nor below one of its fields."""
+    """Return the first set without the members of the second and without everything below them."""
     left: Fields = {}
     for name, node in one.items():
         if name == SELF:
@@ -188,7 +188,7 @@ def parse_set(raw: Any) -> Fields:
 
 
 def _parsed(raw: Any) -> tuple[Fields, bool]:
-    """What is below a node, and whether it is a member: it says so, or there is nothing below."""
+    """Return the set below a node, and whether the node is a member: it has ".", or nothing below."""
     if raw is None:
         return {}, True
     if not isinstance(raw, dict):

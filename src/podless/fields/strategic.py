@@ -1,7 +1,7 @@
-"""Strategic merge patch: merge patch for built-in kinds, whose lists may be merged by a key.
+"""Strategic merge patch: a merge patch for built-in kinds, whose lists may be merged by a key.
 
-Source: k8s.io/apimachinery pkg/util/strategicpatch and the recorded answers. Only what a server does when it applies a
-patch is here; making patches is for clients.
+Source: k8s.io/apimachinery pkg/util/strategicpatch and the recorded answers. Patches are only applied here; creating
+them is for clients.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _collect(struct: Struct, path: str, above: tuple[Struct, ...], found: Table)
 
 
 def _held(kind: ListOf | MapOf | Union) -> GoType | None:
-    """What a type holds."""
+    """Return the type of the items or values that a type holds."""
     return kind.forms.get(dict) if isinstance(kind, Union) else kind.item
 
 
@@ -84,11 +84,11 @@ def check_strategic_patch(patch: Any) -> dict[str, Any]:
 
 
 def apply_strategic_patch(document: dict[str, Any], patch: Any, merged: Table) -> dict[str, Any]:
-    """The document with the patch merged into it, by the merge keys of lists; the document is not changed.
+    """Return the document with the patch merged into it, by the merge keys of lists. The document is not changed.
 
-    What is read of the patch is taken out of it: directives, and the nulls in what has nothing to merge with.
+    The patch is consumed: directives are removed, and nulls in parts without a counterpart.
 
-    Raises BadRequest, Unprocessable and Internal (for what a real server answers with 500).
+    Raises BadRequest, Unprocessable and Internal (where a real server answers 500).
     """
     return _merge(document, check_strategic_patch(patch), "", merged)
 
@@ -128,7 +128,7 @@ def _merge(original: dict[str, Any], patch: dict[str, Any], path: str, table: Ta
 
 
 def _directed(patch: dict[str, Any]) -> dict[str, Any]:
-    """What a patch with a directive leaves of the object that it is for."""
+    """Return what a patch with a directive leaves of its object."""
     directive = patch[_DIRECTIVE]
     if directive == "replace":
         del patch[_DIRECTIVE]
@@ -143,7 +143,7 @@ def _unknown(directive: Any, patch: dict[str, Any]) -> Internal:
 
 
 def _as_text(value: Any) -> str:
-    """A value as Go's %s prints it, which is for texts."""
+    """Return a value as Go's %s prints it."""
     if value is None:
         return _GO_TYPES[type(None)]
     if isinstance(value, bool | int | float):
@@ -152,7 +152,7 @@ def _as_text(value: Any) -> str:
 
 
 def _retain(merged: dict[str, Any], patch: dict[str, Any]) -> None:
-    """Drops the fields that $retainKeys does not name, and that directive from the patch."""
+    """Drop the fields that $retainKeys does not name, and remove that directive from the patch."""
     if _RETAIN not in patch:
         return
     kept = patch.pop(_RETAIN)
@@ -167,7 +167,7 @@ def _retain(merged: dict[str, Any], patch: dict[str, Any]) -> None:
 
 
 def _ordered(merged: dict[str, Any], patch: dict[str, Any], name: str, path: str, table: Table) -> None:
-    """Merges a list together with its $setElementOrder, and takes the two out of the patch."""
+    """Merge a list with its $setElementOrder, and remove both from the patch."""
     order, field = patch.pop(name), name.removeprefix(_ORDER)
     old, new = merged.get(field), patch.get(field)
     for given in (order, *((old,) if field in merged else ()), *((new,) if field in patch else ())):
@@ -190,7 +190,7 @@ def _ordered(merged: dict[str, Any], patch: dict[str, Any], name: str, path: str
 
 
 def _check_order(new: list[Any], order: list[Any], key: str) -> None:
-    """Refuses a list whose items come in another order than $setElementOrder says."""
+    """Reject a list whose items have another order than $setElementOrder."""
     if not new or not order:
         return
     wanted = iter(each(order))
@@ -206,7 +206,7 @@ def _check_order(new: list[Any], order: list[Any], key: str) -> None:
 
 
 def _equal(item: Any, other: Any, key: str) -> bool:
-    """Whether two items are of one name. Values of different types are not equal, whatever they are."""
+    """Whether two items have the same identity. Values of different types are never equal."""
     return (bool(key) or type(item) is type(other)) and bool(_identity(item, key) == _identity(other, key))
 
 
@@ -234,7 +234,7 @@ def _merge_list(old: list[Any], new: list[Any], path: str, table: Table, deletin
 
 
 def _special(old: list[Any], new: list[Any], key: str) -> tuple[list[Any], list[Any]]:
-    """Carries out the directives among the items of a patch; the list and the patch after that."""
+    """Carry out the directives among the items of a patch. Returns the list and the rest of the patch."""
     plain: list[Any] = []
     gone: set[Any] = set()
     replace = False
@@ -271,7 +271,7 @@ def _merge_items(old: list[Any], new: list[Any], key: str, path: str, table: Tab
 
 
 def _split(items: list[Any], chosen: Sequence[Any], key: str) -> tuple[list[Any], list[Any]]:
-    """The items that are among the chosen ones, and the others."""
+    """Return the items that are among the chosen ones, and the others."""
     charge(len(items) + len(chosen))
     names = {_identity(item, key) for item in chosen if not key or key in item}
     inside = [_identity(item, key) in names for item in items]
@@ -284,7 +284,7 @@ def _split(items: list[Any], chosen: Sequence[Any], key: str) -> tuple[list[Any]
 def _arrange(
     first: list[Any], others: list[Any], patch_order: list[Any], old_order: list[Any], key: str, of_maps: bool
 ) -> list[Any]:
-    """Both lists in one: each in its own order, and items that were there before stay in front of those behind them."""
+    """Merge two lists: each keeps its order, and items that were in front of others before stay there."""
     charge(len(first) + len(others) + len(patch_order) + len(old_order))
     if of_maps:
         for item in [*first, *patch_order, *others, *old_order]:
@@ -309,14 +309,14 @@ def _places(order: list[Any], key: str) -> dict[Any, int]:
 
 
 def _sort(items: list[Any], places: dict[Any, int], key: str) -> list[Any]:
-    """Items in an order; those that it does not name come first, the last of them at the front."""
+    """Sort items by an order. Items that it does not name come first, in reverse."""
     named = [item for item in items if _identity(item, key) in places]
     unnamed = [item for item in items if _identity(item, key) not in places]
     return unnamed[::-1] + sorted(named, key=lambda item: places[_identity(item, key)])
 
 
 def _identity(item: Any, key: str) -> Any:
-    """What tells an item from others: the item itself, or the value of its merge key."""
+    """Return the identity of an item: the value of its merge key, or the item itself."""
     if key and not isinstance(item, dict):
         raise _wrong_type(dict, item)
     if isinstance(item, dict):
@@ -349,7 +349,7 @@ def _wrong_type(wanted: type, given: Any) -> Internal:
 
 
 def _take(merged: dict[str, Any], key: str, item: Any) -> None:
-    """Puts in a value that has nothing to merge with: without its nulls, and without what only is a directive."""
+    """Set a value that has no counterpart, without its nulls and directives."""
     _without_nulls(item)
     if isinstance(item, dict) and _DIRECTIVE in item:
         merged.pop(key, None)
@@ -373,7 +373,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _stripped(value: Any) -> Any:
-    """A value without the objects in it that carry a directive; objects lose them, lists are made anew."""
+    """Return a value without the objects in it that have a directive. Objects are changed, lists are created anew."""
     if isinstance(value, dict | list):
         charge(len(value))
     if isinstance(value, dict):

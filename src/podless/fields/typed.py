@@ -1,6 +1,6 @@
-"""How values are merged: a schema seen as maps with named fields, lists with keys, sets, and leaves.
+"""How values are merged: a schema as maps with named fields, lists with keys, sets, and leaves.
 
-Source: k8s.io/kube-openapi schemaconv (which schema means what) and sigs.k8s.io/structured-merge-diff typed.
+Source: k8s.io/kube-openapi schemaconv (the meaning of schemas) and sigs.k8s.io/structured-merge-diff typed.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class SchemaMisfit(Exception):
 class Shape:
     """What a value may be: any of a scalar, a list and a map.
 
-    scalar: numeric, string, boolean, untyped or "". types: the Python types that are leaves of this shape. single:
-    whether there is only one thing that it may be. decoded: values have been read by a struct, and are of this shape
-    but for items that are there twice.
+    scalar: numeric, string, boolean, untyped or "". types: the Python types that are leaves of this shape. single: only
+    one of the three is allowed. decoded: a struct has read the values, so they fit this shape except for duplicate
+    items.
     """
 
     __slots__ = ("decoded", "list", "map", "scalar", "single", "types")
@@ -60,7 +60,10 @@ class Shape:
         self.single = bool(scalar) + (list is not None) + (map is not None) == 1
 
     def form(self, value: Any) -> str:
-        """What a value is seen as: map, list or scalar. Null is the first of map, scalar and list that may be."""
+        """Return how a value is treated: map, list or scalar.
+
+        Null is the first of map, scalar and list that is allowed.
+        """
         kind = type(value)
         if kind is list and self.list is not None:
             return "list"
@@ -101,10 +104,10 @@ class ListShape:
 
 
 class Plan(NamedTuple):
-    """What holds for all values of a map that have the same fields, with items of the same types.
+    """The precomputed sets for all values of a map with the same fields and the same types of items.
 
-    leaves: the set of the fields that are leaves; marked: the same with the map itself in it. below: name, path element
-    and shape of the other fields.
+    leaves: the set of the fields that are leaves; marked: the same, with the map itself as a member. below: name, path
+    element and shape of the other fields.
     """
 
     leaves: Fields
@@ -113,10 +116,11 @@ class Plan(NamedTuple):
 
 
 class MapShape:
-    """A map. declared: field name -> what its shape is made of. element: likewise of all other fields, None for none.
+    """A map.
 
-    A map that is atomic is one leaf. defaults: of those fields that may be keys of a list. known: what `child` has
-    said of declared fields. plans: what holds for values of sorts that have been seen.
+    declared: field name -> source of its shape. element: likewise for all other fields, None for none. A map that is
+    atomic is one leaf. defaults: of fields that may be keys of a list. known: results of `child` for declared fields.
+    plans: `Plan` by fields and types.
     """
 
     __slots__ = ("_declared", "_element", "_make", "atomic", "defaults", "known", "plans")
@@ -138,7 +142,7 @@ class MapShape:
         self.defaults = defaults or {}
 
     def child(self, name: str) -> tuple[str, Shape | None, bool]:
-        """Of a field: its path element, its shape (None where it may not be), and whether it is declared."""
+        """Return a field's path element, its shape (None if it is not allowed), and whether it is declared."""
         known = self.known.get(name)
         if known is not None:
             return known
@@ -162,7 +166,7 @@ class MapShape:
         yield self.element
 
     def plan(self, value: Mapping[str, Any]) -> Plan | None:
-        """What holds for values like this one; None where fields are not declared, or too much is remembered."""
+        """Return the plan for values like this one; None if fields are not declared, or too many plans are kept."""
         if not self._declared:
             return None
         sort = tuple(value), tuple(map(type, value.values()))

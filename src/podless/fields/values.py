@@ -30,7 +30,7 @@ def equal_values(one: Any, other: Any) -> bool:
 
 
 def format_syntax(value: Any) -> str:
-    """A value as Go's %#v prints it: []interface {}{"x", 1}."""
+    """Return a value as Go's %#v prints it: []interface {}{"x", 1}."""
     if isinstance(value, dict | list):
         charge(len(value))
     if isinstance(value, dict):

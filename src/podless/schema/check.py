@@ -35,10 +35,10 @@ Known = dict[tuple[int, Path], "Result"]
 
 
 class Result:
-    """Errors by what they say, in order and each once, and how much matched.
+    """The errors of a value, in order and without duplicates, and how much of it matched.
 
-    at: where the whole value stands. known: what was counted of alternatives within alternatives, by their nodes and
-    paths, so that nothing is counted again for the errors of the best; None outside of alternatives.
+    at: the path of the whole value. known: results for alternatives within alternatives, by node and path, so that the
+    errors of the best one are collected without counting again; None outside alternatives.
     """
 
     __slots__ = ("at", "errors", "known", "left", "matched")
@@ -51,7 +51,7 @@ class Result:
         self.left = _TEXT
 
     def fresh(self) -> Result:
-        """A result of the same sort, with nothing in it."""
+        """Return an empty result of the same type."""
         return Result(self.at, self.known)
 
     @property
@@ -61,11 +61,11 @@ class Result:
 
     @property
     def full(self) -> bool:
-        """Whether more is wrong than a client is told of."""
+        """Whether there are more errors than a client gets."""
         return len(self.errors) >= MOST or self.left < 0
 
     def forgive(self) -> None:
-        """What is wrong was so before."""
+        """Drop the errors, because the old value had them, too."""
         self.errors.clear()
         self.left = _TEXT
 
@@ -86,34 +86,34 @@ class Result:
         return (*self.at, *(() if rest == ("",) else rest)) or "<nil>"
 
     def logic(self, path: Path, rule: str) -> None:
-        """An error that a real server ties to no field. rule: what the value must do."""
+        """Add an error that a real server assigns to no field. rule: what the value must do."""
         self.plain(lambda: f"{gotext.quote(field.format_path(path))} {rule}")
 
     def plain(self, write: Callable[[], str]) -> None:
-        """An error that a real server ties to no field."""
+        """Add an error that a real server assigns to no field."""
         self.add(write, lambda text: field.invalid(self.at or "<nil>", "", text))
 
     def typed(self, path: Path, wanted: str, value: str) -> None:
-        """The value has the wrong type; value is a type name, or the text that has not the format."""
+        """Add the error of a wrong type. value: a type name, or a text that does not have the format."""
         self.add(
             lambda: f"{field.format_path(path)} in body must be of type {wanted}: {gotext.quote(value)}",
             lambda text: field.type_invalid(self.where(path), value, text),
         )
 
     def invalid(self, path: Path, value: Any, rule: str, shown: Any = "") -> None:
-        """The value breaks a rule. shown: what stands for %s in it."""
+        """Add the error of a broken rule. shown: replaces %s in it."""
         self.add(
             lambda: f"{field.format_path(path)} {rule % shown if shown != '' else rule}",
             lambda text: field.invalid(self.where(path), value, text),
         )
 
     def add(self, write: Callable[[], str], make: Callable[[str], FieldError]) -> None:
-        """An error with a text of its own, which tells it from others."""
+        """Add an error that is identified by its text."""
         text = write()
         self.put(text, len(text), lambda: make(text))
 
     def put(self, key: Any, size: int, make: Callable[[], FieldError]) -> None:
-        """An error that takes so many characters, where there is none with the same key."""
+        """Add an error of so many characters, unless there is one with the same key."""
         charge(_ERROR + size // _PER_STEP)
         if key not in self.errors:
             self.errors[key] = make()
@@ -121,7 +121,7 @@ class Result:
 
 
 class _Tally(Result):
-    """Whether anything is wrong, and how much matched: of alternatives, only the errors of the best are told."""
+    """Counts errors and matches of alternatives. Only the errors of the best alternative are reported."""
 
     __slots__ = ("count",)
 
@@ -149,17 +149,17 @@ class _Tally(Result):
         self.matched += other.matched
 
     def tell(self, *said: Any) -> None:
-        """Something is wrong."""
+        """Count an error."""
         self.count += 1
 
     logic = plain = typed = invalid = add = put = tell  # type: ignore[assignment]
 
 
 def validate_value(value: Any, node: Node, at: Path = (), pair: Pair | None = None) -> list[FieldError]:
-    """All that is wrong with a value.
+    """Return the errors of a value.
 
-    at: the field the value stands at, for the errors' fields only, as a real server has it for status and defaults.
-    pair: value and old value, to ratchet an update.
+    at: the path of the value, only for the fields of errors, as a real server does for status and defaults. pair: value
+    and old value, to ratchet an update.
     """
     result = Result(at)
     _ratcheted(value, node, (), result, pair)
@@ -174,7 +174,7 @@ def _ratcheted(value: Any, node: Node, path: Path, into: Result, pair: Pair | No
 
 
 def _check(value: Any, node: Node, path: Path, like: Result, pair: Pair | None = None) -> Result:
-    """What is found of a value and all below it. like: a result of the sort that is wanted."""
+    """Check a value and everything below it. like: a result of the wanted type."""
     result = like.fresh()
     charge(_VALUE)
     if value is None:
@@ -225,7 +225,7 @@ def _type(value: Any, node: Node, path: Path, result: Result) -> None:
 
 
 def _logic(value: Any, node: Node, path: Path, result: Result) -> None:
-    """The alternatives; nothing below them is ratcheted."""
+    """Check allOf, anyOf, oneOf and not. Nothing below them is ratcheted."""
     raw = node.raw
     if raw.get("anyOf"):
         _any(value, node, path, result)
@@ -248,12 +248,12 @@ def _logic(value: Any, node: Node, path: Path, result: Result) -> None:
 
 
 def _tally(result: Result) -> _Tally:
-    """What counts alternatives of a value with a result."""
+    """Return the tally that counts alternatives of a value."""
     return _Tally({} if result.known is None else result.known)
 
 
 def _weigh(value: Any, branch: Node, path: Path, tally: _Tally) -> Result:
-    """What is found of one alternative; where it takes long, it is kept."""
+    """Return the result of one alternative. A deep one is kept, so that it is checked once."""
     if not branch.deep:
         return _check(value, branch, path, tally)
     assert tally.known is not None
@@ -293,7 +293,7 @@ def _one(value: Any, node: Node, path: Path, result: Result) -> None:
 
 
 def _report_branch(value: Any, branch: Node, part: Result, path: Path, result: Result) -> None:
-    """Take over what is wrong with the best alternative; where that is only counted, it was counted already."""
+    """Add the errors of the best alternative. A tally has counted it already."""
     if not isinstance(result, _Tally):
         part = _check(value, branch, path, Result(result.at, part.known))
     result.merge(part)
@@ -320,7 +320,7 @@ def _string(value: str, node: Node, path: Path, result: Result) -> None:
 
 
 def _mismatch(value: str, pattern: regex.Matcher, path: Path, result: Result) -> None:
-    """A text has not the pattern that it must have."""
+    """Add the error of a text that does not match its pattern."""
     text = pattern.pattern
     if pattern.problem:
         result.invalid(path, value, "in body should match '%s'", f"{text}, but pattern is invalid: {pattern.problem}")

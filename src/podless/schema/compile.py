@@ -1,13 +1,11 @@
-"""The compiled walk: a schema becomes generated Python functions that prune, default and validate in one pass.
+"""Compiles a schema to generated Python functions that prune, default and validate in one pass.
 
-A function returns True when the value is in order (and is then pruned and defaulted), and False as soon as anything
-else is found: an unknown field, a wrong value, a rare case. The caller then takes the slow, exact walks, which say
-what it is; walking a value again that was begun here leads to the same result. So the generated code builds no paths
-and no errors.
+A function returns True if the value is valid (and is then pruned and defaulted). It returns False at the first unknown
+field, wrong value or rare case. The caller then takes the slow, exact walks, which report what it is; they may walk a
+value again that was partly changed, with the same result. So the generated code builds no paths and no errors.
 
-Big parts of a schema are functions of their own (`NodeFunction`), compiled when a value first gets there: what is
-compiled in one go is a few hundred lines. The code charges for what it does at the head of its loops
-(runtime/meter.py).
+Large parts of a schema are functions of their own (`NodeFunction`), compiled at first use, so that each compilation has
+a few hundred lines. The code charges its cost at the head of its loops (runtime/meter.py).
 """
 
 from __future__ import annotations
@@ -51,7 +49,7 @@ Walk = Callable[[Any], bool]
 
 
 def _holds(parts: tuple[NodeFunction, ...], value: Any, most: int) -> int:
-    """How many of some parts find a value in order, counted up to a number."""
+    """Return how many of some parts accept a value, counted up to `most`."""
     found = 0
     for place, part in enumerate(parts):
         if not place % _SOME:
@@ -94,11 +92,11 @@ Leaves = dict[tuple[Mode, bytes], "NodeFunction"]
 
 
 class NodeFunction:
-    """The function of one node in one mode; `run` is that function, compiled when it is first called.
+    """The function of one node in one mode; `run` is that function, compiled at its first call.
 
-    Each part is compiled into names of its own and becomes visible by one assignment, so that threads may use and
-    compile it at the same time: in the worst case it is compiled twice. Tables and names refer to parts, not to their
-    functions, and never change.
+    Each part is compiled into its own names and published by one assignment, so that threads may use and compile it at
+    the same time: in the worst case it is compiled twice. Tables and names refer to parts, not to their functions, and
+    never change.
     """
 
     __slots__ = ("_leaves", "_mode", "_node", "run")
@@ -119,7 +117,7 @@ class NodeFunction:
         return self.run != self._compile_and_run
 
     def complete(self) -> None:
-        """Compile this part, and what it can come to: of very much, that which is nearest."""
+        """Compile this part and the parts that it can call: of very many, the nearest."""
         todo: deque[NodeFunction] = deque([self])
         done = {id(_ANYTHING)}
         while todo and len(done) <= _MOST:
@@ -198,7 +196,7 @@ class FunctionWriter(Values):
         return make_once(self.leaves, (mode, says), lambda: found) if says else found
 
     def slot(self, node: Node, var: str, indent: int, mode: Mode, null: list[str] | None) -> None:
-        """The code for a value; null: what to do if it is null, or None to let the schema decide."""
+        """Write the code for a value. null: the lines for a null; None if the schema decides."""
         if null is None:
             null = self.null(node, mode)
         kinds = self.kinds(node, mode)
@@ -210,14 +208,14 @@ class FunctionWriter(Values):
         self.chain(node, var, indent, mode, kinds, null)
 
     def null(self, node: Node, mode: Mode) -> list[str]:
-        """What to do with a null that stays where it is."""
+        """Return the lines for a null that stays in place."""
         wrong = (node.types and not node.nullable) or node.raw.get("enum")
         return ["return False"] if mode.check and wrong else ["pass"]
 
     def chain(
         self, node: Node, var: str, indent: int, mode: Mode, kinds: dict[str, bool], null: list[str] | None
     ) -> None:
-        """One branch for each class of value that is allowed; the rest is refused."""
+        """Write a branch for each class of value that is allowed, and the rejection of all others."""
         word = "if"
         for kind, allowed in kinds.items():
             if not allowed:
@@ -244,7 +242,7 @@ class FunctionWriter(Values):
             self.logic(node, var, indent, mode, "")
 
     def branch(self, node: Node, var: str, indent: int, mode: Mode, kind: str, logic: bool) -> None:
-        """The code for a value of one class."""
+        """Write the code for a value of one class."""
         if kind == "dict":
             self.object(node, var, indent, mode)
         elif kind == "list":
@@ -255,7 +253,7 @@ class FunctionWriter(Values):
             self.logic(node, var, indent, mode, kind)
 
     def child(self, node: Node, var: str, indent: int, mode: Mode, null: list[str]) -> None:
-        """A value below another: inline when small, else a call."""
+        """Write the code for a child value: inline if it is small, else a call."""
         short = len(self.lines) < _LINES and indent < _DEPTH and self.loops < _LOOPS
         if short and count_nodes(node.raw, _INLINE) <= _INLINE:
             self.slot(node, var, indent, mode, null)
@@ -266,7 +264,7 @@ class FunctionWriter(Values):
         self.put(indent, f"elif not {name}.run({var}): return False")
 
     def object(self, node: Node, var: str, indent: int, mode: Mode) -> None:
-        """The body for an object."""
+        """Write the body for an object."""
         keep = mode.keep or node.preserve
         inner = replace(mode, keep=False, root=False)
         names = list(node.properties)
@@ -296,11 +294,11 @@ class FunctionWriter(Values):
         return replace(inner, prune=False) if node.embedded else inner
 
     def required(self, node: Node, mode: Mode) -> frozenset[str]:
-        """The fields that must be there, as far as that is checked."""
+        """Return the required fields, if the mode checks them."""
         return frozenset(node.raw.get("required") or () if mode.check else ())
 
     def property(self, node: Node, name: str, var: str, indent: int, mode: Mode, required: bool) -> None:
-        """One declared property of an object."""
+        """Write the code for one declared property of an object."""
         child = node.child(name)
         assert child is not None
         key = emit_literal(name)
@@ -342,7 +340,7 @@ class FunctionWriter(Values):
         return "(not 1)" if value is False else emit_literal(value)
 
     def wide(self, node: Node, var: str, indent: int, mode: Mode, keep: bool) -> None:
-        """An object with many properties: each field that it has is looked up."""
+        """Write the code for an object with many properties: it looks up each field of the object."""
         inner = replace(mode, keep=False, root=False)
         table: dict[str, NodeFunction] = {}
         for name in node.properties:
@@ -373,7 +371,7 @@ class FunctionWriter(Values):
         self.require([name for name in node.raw.get("required") or () if mode.check and name in known], var, indent)
 
     def additional(self, node: Node, var: str, indent: int, mode: Mode, resource: bool) -> None:
-        """The fields that are not declared, by additionalProperties."""
+        """Write the code for undeclared fields, by additionalProperties."""
         child = node.additional
         known = frozenset(node.properties)
         if child is None:
@@ -401,7 +399,7 @@ class FunctionWriter(Values):
         self.loop(var, indent, f"for {key}, {item} in {var}.items():", body)
 
     def list(self, node: Node, var: str, indent: int, mode: Mode) -> None:
-        """The body for a list."""
+        """Write the body for a list."""
         raw = node.raw
         if mode.check:
             if raw.get("maxItems") is not None:
@@ -423,7 +421,7 @@ class FunctionWriter(Values):
             self.fail(indent, f"{several}not {self.constant('N', lists.make_distinct_check(node.list_keys))}({var})")
 
     def items(self, node: Node, var: str, indent: int, mode: Mode) -> None:
-        """The loop over a list's items."""
+        """Write the loop over the items of a list."""
         child = node.items
         keep = mode.keep or node.preserve
         if child is None:
@@ -446,7 +444,10 @@ class FunctionWriter(Values):
         self.loop(var, indent, head, body)
 
     def logic(self, node: Node, var: str, indent: int, mode: Mode, kind: str) -> None:
-        """enum, allOf, anyOf, oneOf and not, for a value that is not null; kind: its class if known."""
+        """Write the checks of enum, allOf, anyOf, oneOf and not for a value that is not null.
+
+        kind: its class if known.
+        """
         self.enum(node, var, indent, kind)
         if self.either(node, kind):
             return

@@ -1,4 +1,4 @@
-"""Structural schemas, rule 2: whatever logic speaks of is declared outside of logic, too."""
+"""Structural schemas, rule 2: everything that logic refers to is declared outside logic, too."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from podless.runtime.meter import charge, each
 
 
 def validate_completeness(schema: Schema, path: str) -> list[FieldError]:
-    """What is validated below allOf, anyOf, oneOf and not of the root, and is not declared."""
+    """Return errors for what is validated below allOf, anyOf, oneOf and not of the root, but not declared."""
     errors: list[FieldError] = []
     _logic(schema, schema, path, path, errors)
     return errors

@@ -1,10 +1,10 @@
-"""Defaulting, and the null rules that go with it.
+"""Defaulting, and the rules for nulls that go with it.
 
-A null where the schema says neither nullable nor default is dropped from objects; where there is a default and no
-nullable it becomes the default; other nulls stay. Defaults are given to absent fields, and inside given defaults.
+A null in an object is dropped if the schema has neither nullable nor default. It becomes the default if the schema has
+one and is not nullable. Other nulls stay. Absent fields get defaults, also inside defaults.
 
-Defaults within defaults can make a hundred bytes into gigabytes. So no default is kept with those inside it, each walk
-fills in what the object lacks, and the bytes of all that one object is given are counted.
+Defaults within defaults can turn a hundred bytes into gigabytes. So no default is kept with those inside it, each walk
+fills in what the object lacks, and the bytes added to one object are counted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PUNCTUATION = 4  # bytes around a field's name and after its value
 
 
 class Overfull(Exception):
-    """One object is given more bytes of defaults than it may have, as they are counted in advance."""
+    """The defaults of one object, counted in advance, exceed the limit."""
 
 
 # bytes that the object under way may still be given: as they are counted in advance, and as they are. Where nothing
@@ -46,7 +46,7 @@ def take_bytes(size: int) -> None:
 
 
 def run_bounded(walk: Callable[[Any], bool], obj: Any) -> bool:
-    """Whether a compiled walk finds an object in order. Raises TooLarge where it is given too many defaults."""
+    """Whether a compiled walk accepts an object. Raises TooLarge if its defaults exceed the limit."""
     token = _room.set([MOST, MOST])
     try:
         return walk(obj)
@@ -57,7 +57,7 @@ def run_bounded(walk: Callable[[Any], bool], obj: Any) -> bool:
 
 
 def given_default(node: Node) -> Any:
-    """The default value of a node that has one, as this very node prunes and coerces it; to be copied before use."""
+    """Return a node's own default, pruned and coerced by the node. Copy it before use."""
     return _known(node)[0]
 
 
@@ -114,7 +114,7 @@ def expand_default(node: Node, most: int) -> tuple[Any, int]:
 
 
 def make_default(node: Node) -> Any:
-    """The default of a node with all that is filled into it, made anew. Raises TooLarge."""
+    """Return a new copy of a node's default, with all defaults inside it. Raises TooLarge."""
     value = _give(node)
     if isinstance(value, _HOLDERS):
         _fill(value, node, frozenset())
@@ -188,7 +188,7 @@ def _fields(value: dict[str, Any], node: Node, skip: frozenset[str]) -> None:
 
 
 def _give(node: Node, name: int = 0) -> Any:
-    """A default of a node that is given to the object under way, under a name of so many characters."""
+    """Return a node's default for the object under way, and charge its bytes. name: length of the field's name."""
     value, size = _known(node)
     room = _room.get()
     if room is not None:

@@ -31,7 +31,10 @@ class _Walk:
         self.errors: list[FieldError] = []
 
     def visit(self, node: Node, path: Path, owner: Node, steps: Steps, meta: bool) -> None:
-        """One node: its default, then what is below; owner: the resource's node, steps: the way from it."""
+        """Visit one node: its default, then the nodes below.
+
+        owner: the node of the resource, steps: the way from it.
+        """
         charge(1)
         if node.embedded:
             owner, steps, meta = node, (), False
@@ -50,7 +53,7 @@ class _Walk:
             self.visit(child, (*path, "properties", Key(name)), owner, (*steps, name), below)
 
     def outside(self, node: Node, path: Path) -> list[FieldError]:
-        """A default that is not in metadata."""
+        """Validate a default outside metadata."""
         value = copy_value(node.raw["default"])
         errors = []
         if self.pruned:
@@ -65,7 +68,7 @@ class _Walk:
         return errors + (embedded.validate_embedded(value, node, path) or self.valid(value, node, path))
 
     def inside(self, node: Node, path: Path, owner: Node, steps: Steps) -> list[FieldError]:
-        """A default in the metadata of a resource."""
+        """Validate a default inside the metadata of a resource."""
         value = node.raw["default"]
         whole: Any = copy_value(value)
         for step in reversed(each(steps)):

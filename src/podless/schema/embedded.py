@@ -30,7 +30,7 @@ _PREFIX = re.compile(r"[a-z0-9]++(?:-++[a-z0-9]++)*+(?:\.[a-z0-9]++(?:-++[a-z0-9
 
 
 class Malformed(ValueError):
-    """An embedded resource that cannot be read: a real server refuses the request with 400.
+    """An embedded resource cannot be read. A real server rejects the request with 400.
 
     error: what is wrong, and where.
     """
@@ -94,7 +94,7 @@ def _metadata(value: Any, path: Path, found: list[str], drop: bool) -> Any:
 
 
 def validate_embedded(value: Any, node: Node, path: Path = (), resource: bool = False) -> list[FieldError]:
-    """What is wrong with the embedded resources in a value; resource: the value itself is one."""
+    """Return the errors of the embedded resources in a value. resource: the value is one itself."""
     errors: list[FieldError] = []
     _validate(value, node, path, errors, resource or node.embedded)
     return errors
@@ -152,7 +152,7 @@ def _meta(value: Any, path: Path) -> list[FieldError]:
 
 
 def is_clean(value: dict[str, Any]) -> bool:
-    """Whether a resource is surely sound, and coercing would change nothing; False also where that is not simple."""
+    """Whether a resource is certainly valid and coercing would not change it. False also if that is hard to tell."""
     version, kind = value.get("apiVersion"), value.get("kind")
     if version.__class__ is not str or kind.__class__ is not str or not _VERSION.match(version):
         return False

@@ -29,7 +29,7 @@ _RULES = frozenset((*_ANY, *_SIZES, *_BOXES, *_MORE))
 
 
 def emit_literal(value: Any) -> str:
-    """A JSON value as a Python expression that makes a new one each time."""
+    """Return a Python expression that creates a JSON value anew each time."""
     return repr(value)
 
 
@@ -54,7 +54,7 @@ class Values:
         self.weight += 1
 
     def head(self, mode: Mode) -> list[str]:
-        """The lines before all others: what the function costs, but for its loops."""
+        """Return the first lines of the function, which charge its fixed cost."""
         steps = self.weight // PER_STEP
         lines = [f" charge({steps})"] if steps >= _HEAVY else []
         if self.given and (not mode.root or self.given > default.MOST):
@@ -62,7 +62,7 @@ class Values:
         return lines
 
     def block(self, indent: int, head: str, body: Callable[[int], None]) -> None:
-        """A compound statement; an empty body becomes pass."""
+        """Write a compound statement. An empty body becomes `pass`."""
         self.put(indent, head)
         before = len(self.lines)
         body(indent + 1)
@@ -70,9 +70,9 @@ class Values:
             self.put(indent + 1, "pass")
 
     def loop(self, var: str, indent: int, head: str, body: Callable[[int], None]) -> None:
-        """A loop over a list or an object that is charged: for each item, or at once where items cost little.
+        """Write a loop over a list or an object, with its charge: for each item, or at once if items cost little.
 
-        What is short is charged to what is around it, for a charge takes as long as some lines.
+        A short loop is charged to the code around it, because a charge takes as long as some lines.
         """
         place, space = len(self.lines), " " * indent
         before = self.weight, self.given
@@ -109,7 +109,7 @@ class Values:
             self.put(indent, line)
 
     def fresh(self) -> str:
-        """A new variable."""
+        """Return the name of a new variable."""
         self.used += 1
         return f"x{self.used}"
 
@@ -118,7 +118,7 @@ class Values:
         return mode.fill and (not node.nullable or node.has_default)
 
     def idle(self, node: Node, mode: Mode) -> bool:
-        """Whether nothing is to be done for a value of this node, null or not."""
+        """Whether there is nothing to do for a value of this node, null or not."""
         raw = node.raw
         if node.embedded and not mode.nested and (mode.prune or mode.check):
             return False
@@ -129,7 +129,7 @@ class Values:
         return not mode.check or not any(raw.get(name) not in (None, "", [], {}) for name in _RULES)
 
     def kinds(self, node: Node, mode: Mode) -> dict[str, bool]:
-        """The classes that need code of their own; "any": the rest is allowed."""
+        """Return the classes of values that need their own code. "any": all others are allowed."""
         if not mode.check:
             return {"dict": True, "list": True} | ({} if mode.prune and not node.preserve else {"any": False})
         types = node.types
@@ -145,7 +145,7 @@ class Values:
         return dict(sorted(found.items(), key=lambda pair: pair[0] == "int"))
 
     def test(self, var: str, kind: str) -> str:
-        """The condition that a value is of a class."""
+        """Return the condition that a value is of a class."""
         if kind == "number":
             return f"{var}.__class__ is int or {var}.__class__ is float"
         if kind == "int":
@@ -155,7 +155,7 @@ class Values:
         return f"{var}.__class__ is {kind}"
 
     def scalar(self, node: Node, var: str, indent: int, kind: str) -> None:
-        """The checks of a string or number."""
+        """Write the checks of a string or number."""
         if kind == "str":
             self.string(node, var, indent)
         elif kind in ("int", "number"):
@@ -175,7 +175,7 @@ class Values:
             self.fail(indent, f"not {self.constant('F', known)}({var})", _SEARCH)
 
     def number(self, node: Node, var: str, indent: int, kind: str) -> None:
-        """Bounds, when they are simple; all else is left to the exact check."""
+        """Write the bounds of a number if they are simple. Otherwise the exact check runs."""
         raw = node.raw
         bounds = [raw.get("maximum"), raw.get("minimum")]
         whole = all(bound is None or (float(bound).is_integer() and abs(bound) < 2**53) for bound in bounds)
@@ -213,7 +213,7 @@ class Values:
         self.fail(indent, f"not {self.constant('G', good)}({var})", _EXACT)
 
     def sizes(self, node: Node, var: str, indent: int) -> None:
-        """The number of fields, and required ones that are not declared."""
+        """Write the checks of the number of fields, and of required fields that are not declared."""
         raw = node.raw
         self.require([name for name in raw.get("required") or () if name not in node.properties], var, indent)
         if raw.get("maxProperties") is not None:
@@ -222,7 +222,7 @@ class Values:
             self.fail(indent, f"len({var}) < {int(raw['minProperties'])}")
 
     def enum(self, node: Node, var: str, indent: int, kind: str) -> None:
-        """Membership; strings in a set of strings at once, all else by Go's conversions."""
+        """Write the check of an enum: strings against a set of strings, other values by Go's conversions."""
         allowed = node.enum
         if allowed is None:
             return
@@ -233,7 +233,7 @@ class Values:
             self.fail(indent, f"not {self.constant('G', allowed.allows)}({var})", _EXACT)
 
     def require(self, names: list[str], var: str, indent: int) -> None:
-        """Fields that must be there."""
+        """Write the check of required fields."""
         if len(names) > FEW:
             self.fail(indent, f"not {self.constant('N', frozenset(names))} <= {var}.keys()", len(names))
             return
@@ -252,7 +252,7 @@ class Values:
         return node.int_or_string and bool(node.types) and raw.get("anyOf") == either and not rest
 
     def simple(self, node: Node, var: str, kind: str) -> str:
-        """A branch that only asks for fields, as an expression; "" if it asks for more."""
+        """Return a branch that only requires fields as an expression; "" if it does more."""
         raw = node.raw
         rules = {name for name in _RULES if raw.get(name) not in (None, "", [], {})}
         if kind != "dict":

@@ -1,7 +1,7 @@
-"""The values of an enum, found by what they are rather than one by one.
+"""The values of an enum, found by hashing instead of one by one.
 
-A value is held against an entry after Go's conversion to the entry's type, so that numbers and texts have rules of
-their own; objects and lists are equal where all that is in them is, with Go's types: 1, 1.0 and true differ.
+A value is compared with an entry after Go's conversion to the entry's type, so numbers and texts have their own rules.
+Objects and lists are equal if all their parts are, with Go's types: 1, 1.0 and true differ.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Enum:
     __slots__ = ("_boxes", "_flags", "_floats", "_index", "_said", "_sizes", "_texts", "_wholes", "allowed")
 
     def __init__(self, allowed: Sequence[Any]) -> None:
-        """allowed: JSON values, at least one."""
+        """Index an enum. allowed: JSON values, at least one."""
         self.allowed = allowed
         self._texts: set[str] = set()
         self._wholes: set[int] = set()
@@ -96,7 +96,7 @@ class Enum:
 
 
 def flatten_value(item: Any) -> tuple[Any, ...]:
-    """A value as the flat sequence of what is in it."""
+    """Return a value as a flat sequence of its parts."""
     out: list[Any] = []
     todo = [item]
     while todo:
@@ -114,7 +114,7 @@ def flatten_value(item: Any) -> tuple[Any, ...]:
 
 
 def _key(value: Any) -> Any:
-    """What equal objects and lists have in common, and others nearly never."""
+    """Return a hash key that equal objects and lists share, and unequal ones nearly never."""
     try:
         text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
         if b"-0.0" in text:
@@ -126,7 +126,7 @@ def _key(value: Any) -> Any:
 
 
 def _unsigned(value: Any) -> Any:
-    """A value whose zeros have no sign."""
+    """Return a value whose zeros have no sign."""
     charge(1)
     if isinstance(value, dict):
         return {key: _unsigned(item) for key, item in value.items()}

@@ -84,7 +84,7 @@ def _datetime(value: str) -> bool:
 
 
 def _duration(value: str) -> bool:
-    """Go's durations, or numbers with unit words, anywhere in the text."""
+    """Whether a text has Go's durations, or numbers with unit words, anywhere in it."""
     try:
         gotime.parse_span(value)
     except ValueError:
@@ -160,7 +160,7 @@ def depends_on_release(definition: Any) -> bool:
 
 
 def narrow_format(name: str, types: tuple[str, ...]) -> str:
-    """The format as validation uses it: "" when it is not supported for these types."""
+    """Return the format that validation uses: "" if it is not supported for these types."""
     if not name:
         return ""
     known = is_known(name, types) if has("NumericFormats") else find_check(name) is not None

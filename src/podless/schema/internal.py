@@ -65,7 +65,7 @@ def dump_schema(schema: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def given_fields(schema: dict[str, Any]) -> list[tuple[str, Any]]:
-    """What a schema gives that is not Go's zero value: names as in the internal form, and in its order."""
+    """Return the keywords of a schema that are not Go's zero values, with the internal names and in their order."""
     values = ((name, schema.get(keyword), empty) for name, keyword, empty in _FIELDS)
     # what is a pointer or a list in Go is given where it is there, though it may be empty
     return [(name, value) for name, value, empty in values if value is not None and (empty is None or value != empty)]

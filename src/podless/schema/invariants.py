@@ -1,6 +1,6 @@
-"""Structural schemas: types are given everywhere, logic only validates, metadata is only restricted by name.
+"""Structural schemas: types are given everywhere, logic only validates, metadata is restricted by name only.
 
-Rule 1: a type at every level. Rule 3: below allOf, anyOf, oneOf and not stand only validations. Rule 4: metadata.
+Rule 1: a type at every level. Rule 3: only validations below allOf, anyOf, oneOf and not. Rule 4: metadata.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _type(schema: Schema, level: str, path: str, errors: list[FieldError]) -> No
 
 
 def _resource(schema: Schema, level: str, path: str, errors: list[FieldError]) -> None:
-    """apiVersion, kind and metadata of a resource."""
+    """Check apiVersion, kind and metadata of a resource."""
     properties = schema.get("properties") or {}
     embedded = bool(schema.get("x-kubernetes-embedded-resource"))
     for name in each(("kind", "apiVersion") if level == "root" or embedded else ()):
@@ -119,19 +119,19 @@ def _names_only(meta: Schema) -> bool:
 
 
 def given_value(name: str, value: Any) -> bool:
-    """Whether a keyword is given, as Go holds it: pointers and booleans count when they are not null or false."""
+    """Whether a keyword is given, as Go holds it: pointers and booleans count if they are not null or false."""
     if value is None or value is False or value == "":
         return name == "additionalProperties" and value is False
     return not (isinstance(value, list | dict) and not value) or name in ("not", "items", "additionalProperties")
 
 
 def _either(schema: Schema) -> bool:
-    """anyOf is the pair of int-or-string."""
+    """Whether anyOf is the pair of int-or-string."""
     return _pair(schema.get("anyOf"))
 
 
 def _all_either(schema: Schema) -> bool:
-    """The first of allOf is the pair of int-or-string."""
+    """Whether the first part of allOf is the pair of int-or-string."""
     first = (schema.get("allOf") or [None])[0]
     return bool(first) and _pair(first.get("anyOf"))
 
@@ -155,7 +155,7 @@ def _there(name: str, value: Any) -> bool:
 
 
 def _logic(schema: Schema, path: str, errors: list[FieldError], any_of: bool, first: bool) -> None:
-    """What stands below logic; any_of: anyOf is excused, first: the anyOf of the first of allOf is."""
+    """Check the parts below logic. any_of: skip anyOf. first: skip the anyOf of the first part of allOf."""
     for place, part in enumerate(each(schema.get("anyOf") or () if not any_of else ())):
         _nested(part or {}, f"{path}.anyOf[{place}]", errors, False)
     for place, part in enumerate(each(schema.get("allOf") or ())):

@@ -1,4 +1,4 @@
-"""What each keyword of a definition's schema may be, beside the structural rules."""
+"""Validates each keyword of a definition's schema, except for the structural rules."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _KEYLESS = "this property is in x-kubernetes-list-map-keys, so it must have a de
 
 @dataclass(frozen=True, slots=True)
 class KeywordOptions:
-    """What is required. An update is not refused for what the old definition did already.
+    """What validation requires. An update may keep what the old definition had.
 
     structural: the schema is structural. types: types are those of OpenAPI v3. pruned_defaults: defaults have no
-    unknown fields. atomic_sets: items of sets are atomic. map_keys: keys of map lists are always there. no_default: why
-    no default may be given at all, "" where they may.
+    unknown fields. atomic_sets: items of sets are atomic. map_keys: keys of map lists are always present. no_default:
+    why defaults are forbidden, "" if they are allowed.
     """
 
     structural: bool = True
@@ -43,7 +43,7 @@ class KeywordOptions:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a node stands: inside the metadata of a resource, and why no default may be given there, if so."""
+    """The position of a node: inside the metadata of a resource, and why it may have no default, if so."""
 
     meta: bool = False
     no_default: str = ""
@@ -76,7 +76,7 @@ class _Walk:
         return errors
 
     def single(self, schema: Schema, path: str, place: _Place) -> list[FieldError]:
-        """Keywords that are not supported, or not here."""
+        """Check keywords that are not supported, or not supported here."""
         errors = []
         kind = schema.get("type") or ""
         if self.options.types and kind and kind not in TYPES:
@@ -98,7 +98,7 @@ class _Walk:
         return errors
 
     def fields(self, schema: Schema, path: str, place: _Place, root: bool, logic: bool) -> list[FieldError]:
-        """additionalProperties and properties."""
+        """Check additionalProperties and properties."""
         errors = []
         additional, properties = schema.get("additionalProperties"), schema.get("properties") or {}
         if additional is not None:
@@ -122,7 +122,7 @@ class _Walk:
         return errors
 
     def junctions(self, schema: Schema, path: str, place: _Place) -> list[FieldError]:
-        """not, allOf, oneOf, anyOf and definitions."""
+        """Check not, allOf, oneOf, anyOf and definitions."""
         errors = []
         if schema.get("not") is not None:
             errors += self.visit(schema["not"], f"{path}.not", place, logic=True)
@@ -134,7 +134,7 @@ class _Walk:
         return errors
 
     def parts(self, schema: Schema, path: str, place: _Place, logic: bool) -> list[FieldError]:
-        """items and dependencies, and two keywords with few values."""
+        """Check items and dependencies, and two keywords with few values."""
         errors = []
         items = schema.get("items")
         if isinstance(items, list):
@@ -179,7 +179,7 @@ def _typed(schema: Schema, path: str, wanted: str, keyword: str) -> list[FieldEr
 
 
 def _lists(schema: Schema, path: str, options: KeywordOptions) -> list[FieldError]:
-    """x-kubernetes-list-type and its keys."""
+    """Check x-kubernetes-list-type and its keys."""
     kind, keys = schema.get(_LIST), schema.get(_KEYS) or []
     errors: list[FieldError] = []
     if kind is not None:
@@ -196,7 +196,7 @@ def _lists(schema: Schema, path: str, options: KeywordOptions) -> list[FieldErro
 
 
 def loose_set(schema: Schema, path: str) -> list[FieldError]:
-    """Items of sets are scalars, or atomic."""
+    """Require items of sets to be scalars, or atomic."""
     items = schema.get("items")
     if schema.get(_LIST) != "set" or not isinstance(items, dict):
         return []
@@ -236,7 +236,7 @@ def _map_items(schema: Schema, path: str, keys: list[str]) -> list[FieldError]:
 
 
 def check_stable(schema: Schema, path: str) -> list[FieldError]:
-    """Items of sets and maps, and the keys of map items, are never null and never absent."""
+    """Require items of sets and maps, and the keys of map items, to be never null and always present."""
     items, kind = schema.get("items"), schema.get(_LIST)
     if not isinstance(items, dict) or kind not in ("set", "map"):
         return []

@@ -23,7 +23,7 @@ _UNSPECIFIED = object()  # stands for a key that is not there
 
 
 def validate_lists(value: Any, node: Node | None, path: Path = ()) -> list[FieldError]:
-    """All duplicates, wherever the schema declares a set or a map."""
+    """Return an error for each duplicate in a set or a map that the schema declares."""
     errors: list[FieldError] = []
     _walk(value, node, path, errors)
     return errors
@@ -69,16 +69,16 @@ def _keys(item: Any, names: list[str]) -> dict[str, Any]:
 
 
 def _again(items: list[Any], names: list[str]) -> list[int]:
-    """Where an item has the keys of an earlier one."""
+    """Return the places of items with the keys of an earlier one."""
     if len(names) == 1:  # one key is compared as it is, several are compared as JSON
         return find_repeated([item.get(names[0], _UNSPECIFIED) if item else _UNSPECIFIED for item in each(items)])
     return find_repeated([_keys(item, names) for item in each(items)])
 
 
 def find_repeated(items: list[Any], *, exact: bool = False) -> list[int]:
-    """Where an item stands for the second time; later repetitions are not told.
+    """Return the places where items occur for the second time; later repetitions are not listed.
 
-    exact: numbers in objects and lists count by their Go types too, else by their JSON.
+    exact: numbers in objects and lists also compare by their Go types, else by their JSON.
     """
     if len(items) <= 1:
         return []
@@ -94,7 +94,7 @@ def find_repeated(items: list[Any], *, exact: bool = False) -> list[int]:
 
 
 def _identity(item: Any) -> Any:
-    """A hashable stand-in: equal when Go holds scalars for equal, or when the JSON of objects and lists is."""
+    """Return a hashable stand-in: equal if Go treats scalars as equal, or if objects and lists have equal JSON."""
     if not isinstance(item, dict | list):
         return item if item.__class__ is str else (item.__class__, item)
     try:
@@ -106,7 +106,7 @@ def _identity(item: Any) -> Any:
 
 
 def _settled(item: Any) -> Any:
-    """A value with the numbers that its JSON shows: 1.0 is 1, but -0.0 is not 0."""
+    """Return a value with the numbers that its JSON shows: 1.0 is 1, but -0.0 is not 0."""
     charge(1)
     if isinstance(item, dict):
         return {key: _settled(part) for key, part in each(item).items()}
@@ -138,7 +138,7 @@ def are_unique(items: list[Any]) -> bool:
 
 
 def make_distinct_check(names: list[str]) -> Callable[[list[Any]], bool]:
-    """A function that says whether the items of a map list are objects with different keys."""
+    """Return a function that tells whether the items of a map list are objects with different keys."""
 
     def slow(items: list[Any]) -> bool:
         if not all(item is None or item.__class__ is dict for item in each(items)):

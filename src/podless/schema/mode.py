@@ -1,4 +1,4 @@
-"""What the walks of generated code do: each does one of a few things, or two of them at once."""
+"""The modes of generated walks."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """What a walk does: prune, fill in defaults, check.
+    """What a walk does: prune, set defaults, check.
 
-    nested: below allOf, anyOf, oneOf or not, where only checks are. keep: unknown fields stay. root: the value is a
-    whole object, whose apiVersion, kind and metadata others handle. name: of a walk over whole objects.
+    nested: below allOf, anyOf, oneOf or not, which only check. keep: unknown fields stay. root: the value is a whole
+    object, whose apiVersion, kind and metadata are handled elsewhere. name: of a walk over whole objects.
     """
 
     prune: bool = False

@@ -33,7 +33,7 @@ def _dotted(text: str, sloppy: bool) -> bool:
 
 
 def _colons(text: str, sloppy: bool) -> bool:
-    """An IPv6 address, with an IPv4 tail or not; no zone."""
+    """Whether a text is an IPv6 address without a zone, possibly with an IPv4 tail."""
     head, gap, tail = text.partition("::")
     if "::" in tail or tail.startswith(":") or (gap and head.endswith(":")):
         return False
@@ -61,17 +61,17 @@ def _address(text: str, sloppy: bool) -> bool:
 
 
 def is_ipv4(text: str) -> bool:
-    """An address with a dot; leading zeros are tolerated, and so are IPv6 addresses with an IPv4 tail."""
+    """Whether a text is an address with a dot. Leading zeros and IPv6 addresses with an IPv4 tail are tolerated."""
     return "." in text and _address(text, sloppy=True)
 
 
 def is_ipv6(text: str) -> bool:
-    """An address with a colon."""
+    """Whether a text is an address with a colon."""
     return ":" in text and _address(text, sloppy=False)
 
 
 def is_cidr(text: str) -> bool:
-    """An address, a slash and a prefix length."""
+    """Whether a text is an address, a slash and a prefix length."""
     address, slash, length = text.partition("/")
     if not slash or not _address(address, sloppy=True):
         return False
@@ -86,7 +86,7 @@ def is_mac(text: str) -> bool:
 
 
 def is_uri(text: str) -> bool:
-    """An absolute URI or an absolute path, as an HTTP request line may have it."""
+    """Whether a text is an absolute URI or an absolute path, as an HTTP request line may have it."""
     if not text or any(ord(char) < 0x20 or ord(char) == 0x7F for char in each(text)):
         return False
     if text == "*":
@@ -240,7 +240,7 @@ class _Mail:
         return True
 
     def phrase(self) -> bool:
-        """A display name: words, quoted or not."""
+        """Read a display name: words, quoted or not. Returns False if there is none."""
         words = 0
         while True:
             if not self.space():
@@ -254,7 +254,7 @@ class _Mail:
 
 
 def is_email(text: str) -> bool:
-    """One address, with a display name or without."""
+    """Whether a text is one e-mail address, with or without a display name."""
     reader = _Mail(text)
     if not reader.space() or not reader.peek():
         return False

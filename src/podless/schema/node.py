@@ -1,6 +1,6 @@
-"""One node of an openAPIV3Schema, read once and in the form that the walks need.
+"""A node of an openAPIV3Schema, in the form that the walks need.
 
-Children are made when a walk first goes there, so that a schema nobody uses costs nothing beside its JSON.
+Children are created when a walk first needs them, so an unused schema costs nothing beside its JSON.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Node:
     additionalProperties when it is a schema; closed: additionalProperties is false; extra: it is given at all.
     preserve, embedded: the x-kubernetes extensions. deep: there are other nodes below. raw: the JSON it was read from.
 
-    With plain=True the types and formats are read as a real server does when it checks default values: formats are
-    not narrowed to the supported ones and int-or-string is not a type.
+    With plain=True the types and formats are read as a real server does when it checks default values: formats are not
+    narrowed to the supported ones and int-or-string is not a type.
     """
 
     __slots__ = (
@@ -99,7 +99,7 @@ class Node:
         return kid
 
     def children(self) -> Iterator[tuple[str, Node]]:
-        """All declared properties with their nodes."""
+        """Yield all declared properties with their nodes."""
         for name in each(self.properties):
             kid = self.child(name)
             assert kid is not None
@@ -158,23 +158,23 @@ class Node:
 
     @property
     def pattern(self) -> Matcher | None:
-        """What says whether texts contain the pattern that they must, if any; it is shared by the whole process."""
+        """The matcher of the pattern, None without one. The whole process shares it."""
         text = self.raw.get("pattern")
         return make_matcher(text) if text else None
 
     def _made(self, key: tuple[str], make: Callable[[], Any]) -> Any:
-        """What is made once of this node."""
+        """Return a value that is computed once for this node."""
         found = self._kids.get(key)
         return found if found is not None else remember_value(self._kids, key, make)
 
     @property
     def has_default(self) -> bool:
-        """Whether a default value is given; null is none."""
+        """Whether the node has a default value that is not null."""
         return self.raw.get("default") is not None
 
 
 def copy_value(value: Any) -> Any:
-    """A deep copy of a JSON value."""
+    """Return a deep copy of a JSON value."""
     if isinstance(value, dict):
         charge(len(value) + 1)
         return {key: copy_value(item) for key, item in value.items()}
@@ -185,7 +185,7 @@ def copy_value(value: Any) -> Any:
 
 
 def leaf_key(node: Node) -> bytes:
-    """What a schema without parts says, to share its function with others that say the same; b"" if it has parts."""
+    """Return the keywords of a schema without children, as a key to share its function; b"" if it has children."""
     raw = {key: value for key, value in node.raw.items() if key not in _WORDS}
     if any(value.__class__ is dict for value in each(raw).values()):
         return b""

@@ -19,7 +19,7 @@ _MAX32 = 3.4028235677973366e38  # where float32 overflows when rounding to neare
 
 
 def is_integral(value: float) -> bool:
-    """Whether a float64 passes for a JSON integer: within 53 bits, and whole but for a relative error of 1e-9."""
+    """Whether a float64 counts as a JSON integer: within 53 bits, and whole within a relative error of 1e-9."""
     if value != value or not -_MOST <= value <= _MOST:
         return False
     whole = math.trunc(value)
@@ -43,14 +43,14 @@ def in_range(value: float, kind: str, form: str) -> bool:
 
 
 def narrow_integer(value: float) -> float:
-    """An integer beyond int64 is a float64 in Go, whatever the decoder made of it."""
+    """Return a number as Go holds it: an integer beyond int64 is a float64."""
     if value.__class__ is int and not -(1 << 63) <= value < 1 << 63:
         return float(value) if abs(value) < 1 << 1023 else math.copysign(math.inf, value)
     return value
 
 
 def truncate_float(value: float) -> int:
-    """int64(x) in Go, saturated on the side where amd64 would wrap."""
+    """Return int64(x) as Go computes it, saturated where amd64 would wrap."""
     if value != value or value >= 2.0**63 or value < -(2.0**63):
         return -(2**63)
     return int(value)
@@ -63,7 +63,7 @@ def is_multiple(value: float, factor: float) -> bool:
 
 
 def format_number(value: float) -> str:
-    """A number as fmt's %v prints it."""
+    """Return a number as fmt's %v prints it."""
     if isinstance(value, int):
         return str(value)
     if value != value or value in (float("inf"), float("-inf")):

@@ -1,7 +1,7 @@
-"""The parts of a schema that no rule about definitions can find fault with, found in one walk.
+"""Finds, in one walk, the parts of a schema that no rule for definitions can reject.
 
-Most of a large definition is types, descriptions and simple limits. What is plain here is skipped by the walks that
-look for errors; a test holds them to finding nothing there.
+Most of a large definition is types, descriptions and simple limits. The walks that look for errors skip what is plain
+here; a test checks that they find nothing there.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def make_mention_search(schema: Schema, *texts: bytes) -> bool:
 
 
 def find_plain_parts(schema: Schema) -> Collection[int]:
-    """The ids of the nodes below the root at and under which nothing is amiss, whatever stands above them."""
+    """Return the ids of the nodes below the root that are certainly valid with all their children, in any position."""
     found: set[int] = set()
     _plain(schema, 0, found)
     found.discard(id(schema))  # more is asked of a root

@@ -1,7 +1,7 @@
-"""Pruning: fields that the schema does not know are dropped, at every level.
+"""Pruning: drops fields that the schema does not declare, at every level.
 
-The rules are those of structural schemas: x-kubernetes-preserve-unknown-fields keeps what is unknown, declared fields
-below it are pruned again; apiVersion, kind and metadata of a resource are never pruned here.
+The rules are those of structural schemas: x-kubernetes-preserve-unknown-fields keeps unknown fields, and declared
+fields below it are pruned again. apiVersion, kind and metadata of a resource are never pruned here.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ BOXES = frozenset((dict, list))
 def prune_value(value: Any, node: Node | None, unknown: list[str] | None = None, embedded: bool = False) -> None:
     """Prune a value in place.
 
-    unknown: gets the sorted paths of what was dropped. embedded: the value is a resource even if the schema does
-    not say so, as the root of an object is.
+    unknown: gets the sorted paths of dropped fields. embedded: the value is a resource even if the schema does not say
+    so, as the root of an object is.
     """
     found: list[str] = []
     if node is None:
@@ -56,7 +56,7 @@ def _prune(value: Any, node: Node | None, path: str, found: list[str], embedded:
 
 
 def _keep(value: Any, node: Node, path: str, found: list[str], embedded: bool) -> None:
-    """The node keeps unknown fields; what it declares is pruned, and items of lists are kept like the list."""
+    """Prune the declared fields of a node that keeps unknown fields. Items of lists are kept like the list."""
     charge(1)
     if isinstance(value, dict):
         for key, item in each(value).items():
@@ -72,7 +72,7 @@ def _keep(value: Any, node: Node, path: str, found: list[str], embedded: bool) -
 
 
 def _bare(value: Any, path: str, found: list[str]) -> None:
-    """Nothing is declared: objects become empty, lists are searched for objects, however deep."""
+    """Prune a value without a schema: objects become empty, and lists are searched for objects at any depth."""
     todo = [(value, path)]
     while todo:
         item, at = todo.pop()

@@ -1,4 +1,4 @@
-"""Patterns: RE2, the language of Go's regexp, compiled when first used, with Go's words for what is wrong with one."""
+"""Patterns in RE2, the language of Go's regexp, compiled at first use, with Go's error texts."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def compile_pattern(pattern: str) -> Any:
 
 @bounded_cache(512)
 def price_regex(pattern: str) -> float:
-    """Nanoseconds that compiling a pattern takes, about."""
+    """Return roughly how many nanoseconds it takes to compile a pattern."""
     cost = patternprice.price_pattern(pattern)
     if cost > _DEAR and (less := patternprice.count_pattern(pattern)) is not None:
         return patternprice.price_pattern(less[0])
@@ -58,7 +58,7 @@ def price_regex(pattern: str) -> float:
 
 @bounded_cache(512)
 def find_problem(pattern: str) -> str:
-    """Why the pattern does not compile, in Go's words; "" if it does. It is only read for that."""
+    """Return why a pattern does not compile, in Go's words; "" if it does. The pattern is only parsed."""
     cost = price_regex(pattern)
     charge(int(cost) // _NANOSECONDS // 8)
     if cost > MOST:
@@ -89,9 +89,9 @@ def _compile(pattern: str, cost: float) -> tuple[Any, int]:
 
 
 class Matcher:
-    """Says whether texts contain a pattern: `run` does, which is compiled when it is first called.
+    """Tells whether texts contain a pattern: call `run`, which is compiled at its first call.
 
-    Nothing contains a pattern that does not compile, and no text does that is too long for it.
+    An invalid pattern matches nothing, and a text that is too long for its pattern does not match.
     """
 
     __slots__ = ("__weakref__", "longest", "pattern", "problem", "run")
@@ -109,7 +109,7 @@ class Matcher:
         return self.run(text)
 
     def drop(self) -> None:
-        """Forget what was compiled; it is compiled again for the next text."""
+        """Forget the compiled pattern. The next text compiles it again."""
         self.run = self._load_and_run
 
     def _load_and_run(self, text: str) -> bool:
@@ -189,6 +189,6 @@ _matchers: WeakValueDictionary[str, Matcher] = WeakValueDictionary()
 
 
 def make_matcher(pattern: str) -> Matcher:
-    """What says whether a text contains the pattern: the same for all who ask at a time."""
+    """Return the matcher of a pattern. All current users share it."""
     found = _matchers.get(pattern)
     return found if found is not None else _matchers.setdefault(pattern, Matcher(pattern))

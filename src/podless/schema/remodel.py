@@ -1,7 +1,7 @@
-"""Any OpenAPI v3 schema to a structural one that takes the same values, as far as there is one.
+"""Converts an OpenAPI v3 schema to a structural one that accepts the same values, as far as there is one.
 
-What logic (allOf, anyOf, oneOf, not) alone declares is declared outside of it too; types that are missing are inferred
-from what else is said; a node of which nothing is known takes anything. What cannot be said any more is noted.
+Fields that only logic (allOf, anyOf, oneOf, not) declares are declared outside it, too. Missing types are inferred from
+other keywords. A node without any information accepts everything. Notes list what cannot be expressed.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class Note(NamedTuple):
 
 
 def restructure(schema: Schema, path: str = "", *, preserve: bool = False) -> tuple[Schema, list[Note]]:
-    """A structural schema made of another one, which is left as it is, and what is to be known of it.
+    """Return a structural schema made from another one, and notes about it. The given schema is not changed.
 
-    path: where the schema stands, for the notes. preserve: fields that are not declared are kept at every level.
+    path: the place of the schema, for the notes. preserve: keep undeclared fields at every level.
     """
     walk = _Walk(preserve)
     made = walk.root(schema, path)
@@ -64,11 +64,14 @@ class _Walk:
         self.notes: list[Note] = []
 
     def lose(self, path: str, text: str) -> None:
-        """Note what is no longer checked."""
+        """Note a check that is lost."""
         self.notes.append(Note(path, text))
 
     def root(self, schema: Schema, path: str) -> Schema:
-        """The whole object: type and additionalProperties are settled, and only names in metadata may be restricted."""
+        """Return the schema of a whole object, with its type and additionalProperties settled.
+
+        Restrictions of metadata are kept for names only.
+        """
         given = dict(schema)
         if given.get("type") not in (None, "", "object"):
             self.lose(f"{path}.type", f"{given['type']} was made object")
@@ -90,7 +93,7 @@ class _Walk:
         return made
 
     def metadata(self, made: Schema, path: str) -> Schema:
-        """What may be said of metadata: of name and generateName."""
+        """Return the part of a metadata schema that is allowed: name and generateName."""
         kept = {key: value for key, value in (made.get("properties") or {}).items() if key in ("name", "generateName")}
         gone = [name for name in made.get("properties") or () if name not in kept]
         gone += [name for name in made if name not in ("type", "properties", "description", _PRESERVE)]
@@ -99,7 +102,7 @@ class _Walk:
         return {"type": "object"} | ({"properties": kept} if kept else {})
 
     def node(self, given: Schema, implied: list[Schema], path: str) -> Schema:
-        """One node outside of logic. implied: what logic above says of the same values."""
+        """Return a node outside logic. implied: what logic above says about the same values."""
         parts = [part for one in (given, *implied) for part in _branches(one)]
         implied = [*implied, *parts]
         for name in _UNSUPPORTED:
@@ -141,7 +144,7 @@ class _Walk:
         return {_PRESERVE: True}
 
     def object(self, made: Schema, given: Schema, implied: list[Schema], path: str) -> None:
-        """Fields, and whether others are kept."""
+        """Set the fields of an object, and whether it keeps unknown ones."""
         declared = given.get("properties") or {}
         names = dict.fromkeys(name for part in (given, *implied) for name in part.get("properties") or ())
         properties = {}
@@ -169,7 +172,7 @@ class _Walk:
             made[_PRESERVE] = True
 
     def items(self, made: Schema, given: Schema, implied: list[Schema], path: str) -> None:
-        """What a list's items are."""
+        """Set the items of a list."""
         items = given.get("items")
         said = [part["items"] for part in implied if isinstance(part.get("items"), dict)]
         if isinstance(items, list):
@@ -181,7 +184,10 @@ class _Walk:
             made["items"] = {_PRESERVE: True}
 
     def logic(self, made: Schema, given: Schema, path: str) -> None:
-        """allOf, anyOf, oneOf and not, with what may stand there. Where one says less than before, so may the whole."""
+        """Set allOf, anyOf, oneOf and not, with the keywords allowed in them.
+
+        If a part becomes less strict, so may the whole.
+        """
         if made.get(_INT_OR_STRING) and _either(given):
             made["anyOf"] = [{"type": "integer"}, {"type": "string"}]
             given = {key: value for key, value in given.items() if key != "anyOf"}
@@ -204,7 +210,7 @@ class _Walk:
 
 
 def _branches(given: Schema) -> Iterator[Schema]:
-    """What logic says of the same values, however deep."""
+    """Yield what logic says about the same values, at any depth."""
     found: Iterable[Any] = [part for keyword in _LOGIC for part in given.get(keyword) or ()]
     for part in (*found, given.get("not")):
         if part:
@@ -213,13 +219,13 @@ def _branches(given: Schema) -> Iterator[Schema]:
 
 
 def _either(given: Schema) -> bool:
-    """The pair that stands for int-or-string."""
+    """Whether anyOf is the pair that stands for int-or-string."""
     parts = given.get("anyOf") or []
     return len(parts) == 2 and {"integer", "string"} == {part.get("type") for part in parts if len(part) == 1}
 
 
 def _inferred(given: Schema) -> str:
-    """The type that keywords are about, "" where they leave it open."""
+    """Return the type that the keywords imply, "" if they leave it open."""
     values = given.get("enum") or ([given["default"]] if given.get("default") is not None else [])
     kinds = {_JSON.get(type(value), "") for value in values}
     if kinds == {"integer", "number"}:
@@ -233,7 +239,10 @@ def _inferred(given: Schema) -> str:
 
 
 def _stripped(part: Schema, outside: Schema) -> tuple[Schema, bool]:
-    """A part of logic without what may not stand there, and whether it checks the same. outside: the node around it."""
+    """Return a part of logic without forbidden keywords, and whether it checks the same.
+
+    outside: the node around it.
+    """
     kept: Schema = {}
     exact, kind = True, _kind(outside)
     for key, value in part.items():

@@ -19,15 +19,15 @@ class Expressions(Protocol):
     """Compiles rules. Without one, rules are taken as they are."""
 
     def declared(self, schema: Schema, path: str, above: tuple[Schema, ...]) -> list[FieldError]:
-        """What is wrong with the rules of one node of a sound schema; above: the nodes over it, the root first."""
+        """Return the errors of the rules of one node of a valid schema. above: its ancestors, the root first."""
         ...
 
     def default(self, schema: Schema, path: str, value: Any) -> list[FieldError]:
-        """Which rules of a node, and below, a default value breaks."""
+        """Return the errors of the rules that a default value breaks, at a node and below."""
         ...
 
     def total(self, schema: Schema, path: str) -> list[FieldError]:
-        """What is wrong with all rules of the schema together."""
+        """Return the errors of all rules of the schema together, such as their total cost."""
         ...
 
 

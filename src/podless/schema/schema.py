@@ -145,8 +145,8 @@ class Schema:
     def validate(self, obj: Any, old: Any = None, more: Sequence[FieldError] = ()) -> list[FieldError]:
         """Return all errors of a pruned and defaulted object. old: the former object, for ratcheting.
 
-        The object's own apiVersion, kind and metadata are checked only by what the schema declares for them. more:
-        errors to append.
+        The object's own apiVersion, kind and metadata are checked only by the schema's declarations. more: errors to
+        append.
         """
         if self._walk(CHECK)(obj):
             return [*more]

@@ -39,9 +39,9 @@ _WORDS = {str: "a string", bool: "a boolean", int: "an integer", float: "a numbe
 
 
 def check_shape(schema: Any, path: str, plain: Collection[int] = ()) -> list[FieldError]:
-    """Errors for keywords of the wrong JSON type, and for schemas that nest too deep; null is absent.
+    """Return errors for keywords of the wrong JSON type, and for schemas that nest too deeply. Null counts as absent.
 
-    plain: the nodes that need no look (schema/plain.py).
+    plain: nodes to skip (schema/plain.py).
     """
     todo: list[tuple[Any, str, int]] = [(schema, path, 0)]
     errors: list[FieldError] = []
