@@ -30,6 +30,8 @@ from podless.http.message import Handler
 from podless.http.metrics import Metrics
 from podless.http.nonresource import NonResource
 from podless.http.operations import Operations
+from podless.http.record import RecentRequests
+from podless.http.requestlog import RequestLog
 from podless.http.rotation import Rotation
 from podless.http.selections import Selections
 from podless.http.tls import Certificates, own_names, parse_names
@@ -200,11 +202,19 @@ class App:
     After `start`, url, token (the administrator's) and kubeconfig (a path) tell how to reach it, and cluster is the
     served cluster. handler: answers requests of this process. outside: filters for the requests of clients, before all
     others. faults: injected faults, None if the server injects none. chaos: the seed of the chaos, None for none.
+    requests: records the requests of clients.
     """
 
-    def __init__(self, settings: Settings, outside: Sequence[Filter] = (), faults: Faults | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        outside: Sequence[Filter] = (),
+        faults: Faults | None = None,
+        requests: RecentRequests | None = None,
+    ) -> None:
         self.settings = settings
-        self._outside = list(outside)
+        self._requests = requests if requests is not None or not settings.enable_faults else RecentRequests()
+        self._outside = [*outside, *([self._requests.filter] if self._requests is not None else [])]
         wanted = settings.enable_faults or settings.chaos is not False
         self.faults = faults
         if faults is None and wanted:
@@ -341,6 +351,7 @@ class App:
         """Return the handler of a cluster's requests."""
         api = cluster.api
         measured, auditing = Measured(Flows(api, self.settings.limits.in_flight)), self._auditing()
+        shown = self._requests if self.settings.enable_faults else None
         documents = NonResource(
             api.registry,
             lambda: self._address,
@@ -351,7 +362,7 @@ class App:
             api.off_loop,
             api.pace,
             api.authenticator.accounts,
-            Operations(api, cluster.leads),
+            Operations(api, cluster.leads, RequestLog(shown) if shown is not None else None),
             api.release,
         )
         last = APIHandler(api, documents, Selections(held))

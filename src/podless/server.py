@@ -126,7 +126,7 @@ class Server:
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
-        self._app = App(self._settings, [self.requests.filter], self.faults)
+        self._app = App(self._settings, (), self.faults, self.requests)
         # what runs for it inherits the context that it is started in, and with it the clock
         await self._loop.create_task(self._app.start(), context=self._context.copy())
         return self

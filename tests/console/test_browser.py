@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -288,6 +291,10 @@ def test_definitions_show_schema_and_rules_and_try_objects(page: Page) -> None:
     browser = page("#/definitions/databases.data.example.com")
     browser.find(".tree", "Instances that run at once.")
     browser.find(".rule", "SQLite runs in one instance only")
+    browser.find(".rule .cost", "of the limit")
+    browser.click(".tabs button", "Rules")
+    browser.find(".cost-list li", "self.engine != 'sqlite' || self.replicas <= 1")
+    browser.find(".try-note", "All rules together")
     browser.click(".tabs button", "Compare")
     browser.find(".schema-changes", "engine")
     browser.click(".tabs button", "Try an object")
@@ -326,6 +333,16 @@ def test_the_server_page_plots_and_switches_faults(server: Server, page: Page) -
     browser.click("button", "Switch off")
     browser.find(".empty", "No faults")
     assert not server.list("faults", namespace=None)
+    asked = urllib.request.Request(f"{server.url}/api/v1/namespaces/none", headers={"User-Agent": "tester/1"})
+    context = ssl.create_default_context(cafile=server.authority)
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(asked, context=context)
+    browser.find(".request-log tr", "/api/v1/namespaces/none")
+    assert "tester/1" in browser.find(".request-log tbody tr").text  # and none of the browser's own
+    browser.type("input[aria-label='Filter requests']", "no such request")
+    browser.find(".empty", "No other client")
+    browser = page("#/server", READER)
+    browser.find(".problem", "You may not see the requests")
 
 
 def test_the_page_survives_cut_watches_and_a_server_that_restarts(page: Page, tmp_path: Path) -> None:

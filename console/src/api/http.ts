@@ -114,6 +114,15 @@ export async function* watch<T>(path: string, options: Options = {}): AsyncGener
   return undefined;
 }
 
+/** Read an answer that is a stream of lines of JSON. */
+export async function* followLines<T>(path: string, signal: AbortSignal): AsyncGenerator<T[]> {
+  const options = { accept: "*/*", signal, quiet: true };
+  const answer = await send(path, options);
+  if (!answer.ok || answer.body === null) return fail(answer, path, options);
+  yield* readLines<T>(answer.body);
+  return undefined;
+}
+
 /** A query string without the parameters that are empty. */
 export function makeQuery(given: Record<string, string | number | undefined>): string {
   const parts = Object.entries(given).filter(([, value]) => value !== undefined && value !== "");

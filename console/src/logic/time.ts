@@ -22,3 +22,9 @@ export function formatTime(iso: string): string {
   const date = new Date(iso);
   return Number.isNaN(date.getTime()) ? iso : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 }
+
+/** The time of day with tenths of a second. */
+export function formatClock(milliseconds: number): string {
+  const date = new Date(milliseconds);
+  return `${date.toLocaleTimeString(undefined, { hour12: false })}.${Math.floor(date.getMilliseconds() / 100)}`;
+}

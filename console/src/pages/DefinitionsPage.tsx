@@ -6,6 +6,8 @@ import type { ApiList, ApiObject } from "../api/types";
 import { TextEditor } from "../editor/TextEditor";
 import { writeYaml } from "../editor/yaml";
 import { compareSchemas } from "../schema/compare";
+import { CostTable } from "../schema/Costs";
+import { readCosts } from "../schema/costs";
 import { exampleObject } from "../schema/example";
 import { type Schema, Shape } from "../schema/shape";
 import { SchemaTree } from "../schema/Tree";
@@ -91,7 +93,7 @@ function shapeOf(version: Version | undefined): Shape {
   return new Shape(schema, {});
 }
 
-const PARTS = ["Schema", "Try an object", "Compare", "Columns"];
+const PARTS = ["Schema", "Rules", "Try an object", "Compare", "Columns"];
 
 function OneDefinition({ definition, all }: { definition: Definition; all: Definition[] }) {
   const { spec } = definition;
@@ -101,6 +103,7 @@ function OneDefinition({ definition, all }: { definition: Definition; all: Defin
   const shape = useMemo(() => shapeOf(version), [version]);
   const kind = findKind(spec.group, versionName, spec.names.plural);
   const own = findKind("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+  const costs = useLoaded((signal) => readCosts(definition.metadata.name, signal), [definition.metadata.name, definition.metadata.resourceVersion]);
   const bad = conditionsOf(definition).filter((one) => (one.type === "Established" || one.type === "NamesAccepted") && one.status !== "True");
   const webhook = spec.conversion?.webhook?.clientConfig;
   return (
@@ -145,9 +148,10 @@ function OneDefinition({ definition, all }: { definition: Definition; all: Defin
       </div>
       {part === "Schema" && (
         <ul class="tree panel root-tree">
-          <SchemaTree name={spec.names.kind} shape={shape} />
+          <SchemaTree name={spec.names.kind} shape={shape} costs={costs.value?.versions.find((one) => one.name === versionName)?.rules} />
         </ul>
       )}
+      {part === "Rules" && (costs.error !== null ? <Problem error={costs.error} /> : costs.value === null ? <Loading /> : <CostTable costs={costs.value} version={versionName} />)}
       {part === "Try an object" && <Try definition={definition} version={versionName} shape={shape} />}
       {part === "Compare" && <Compare definition={definition} version={versionName} shape={shape} all={all} />}
       {part === "Columns" && <Columns version={version} />}

@@ -1,9 +1,11 @@
 /** The server: load and memory as plots, its checks, what is asked, and faults for tests. */
 import { useEffect, useState } from "preact/hooks";
+import { findKind } from "../api/discovery";
 import { getText } from "../api/http";
 import { Faults } from "../server/Faults";
 import { countRequests, LINES, parseChecks, parseMetrics, type Reading } from "../server/metrics";
 import { Plot } from "../server/Plot";
+import { RequestLog } from "../server/RequestLog";
 import { Badge, Loading, Problem } from "../ui/parts";
 import "../styles/definitions.css";
 
@@ -113,6 +115,12 @@ export function ServerPage() {
       </div>
       <h2 class="section-title">Faults for tests</h2>
       <Faults />
+      {findKind("testing.podless.dev", "v1", "faults") !== undefined && (
+        <>
+          <h2 class="section-title">Request log</h2>
+          <RequestLog />
+        </>
+      )}
     </section>
   );
 }

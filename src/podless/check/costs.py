@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from podless.cel.rules.definitions import RULE_LIMIT, child_nodes, estimate_cardinality
-from podless.cel.rules.verdict import RULES, judge_node
+from podless.cel.rules.costs import EstimatedCost, Steps, estimate_rules, list_nodes
+from podless.cel.rules.definitions import RULE_LIMIT, child_nodes
+from podless.cel.rules.verdict import RULES
 from podless.runtime.jsonobject import Schema
-
-Steps = tuple[str, ...]
 
 _LARGEST = 1 << 20  # bound that is tried; what needs a larger one needs none
 _WORDS = {"string": "maxLength", "array": "maxItems", "object": "maxProperties"}
@@ -63,42 +62,29 @@ def estimate_costs(definition: dict[str, Any]) -> Iterator[RuleCost]:
     name = definition["metadata"].get("name") or ""
     for version in definition["spec"]["versions"]:
         schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
-        for steps, node in _nodes(schema, ()):
-            for place, rule in enumerate(node.get(RULES) or ()):
-                once, times, error = _cost(schema, steps, place)
+        for steps, nodes in list_nodes(schema):
+            for place, cost in enumerate(estimate_rules(nodes)):
                 alone: tuple[SuggestedBound, ...] = ()
                 together: tuple[SuggestedBound, ...] = ()
-                if once * times > RULE_LIMIT:
+                if cost.total > RULE_LIMIT:
                     alone = tuple(_alone(schema, steps, place))
                     together = () if alone else _together(schema, steps, place)
-                at = ".".join(steps)
-                yield RuleCost(name, version["name"], at, rule["rule"], once, times, error, alone, together)
+                at, rule = ".".join(steps), nodes[-1][RULES][place]["rule"]
+                yield RuleCost(name, version["name"], at, rule, cost.once, cost.times, cost.error, alone, together)
 
 
-def _nodes(schema: Schema, steps: Steps) -> Iterator[tuple[Steps, Schema]]:
-    """Yield the nodes of a structural schema, each with the way to it."""
-    yield steps, schema
-    for suffix, part in child_nodes(schema):
-        yield from _nodes(part, (*steps, suffix.removeprefix(".")))
-
-
-def _cost(schema: Schema, steps: Steps, place: int) -> tuple[int, int, str]:
-    """What one evaluation of a rule costs, how often there is one, and why the rule is none."""
-    above = [schema]
+def _cost(schema: Schema, steps: Steps, place: int) -> EstimatedCost:
+    nodes = [schema]
     for step in steps:
-        above.append(next(part for suffix, part in child_nodes(above[-1]) if suffix == f".{step}"))
-    node = above.pop()
-    verdict = judge_node(node, resource=not above or bool(node.get("x-kubernetes-embedded-resource")))
-    if not verdict.typed:
-        return 0, 1, "the values there have no type"
-    rule = verdict.rules[place]
-    return rule.cost, estimate_cardinality(tuple(above), verdict.least), rule.error
+        nodes.append(next(part for suffix, part in child_nodes(nodes[-1]) if suffix == f".{step}"))
+    return estimate_rules(tuple(nodes))[place]
 
 
 def _candidates(schema: Schema, steps: Steps) -> list[tuple[Steps, str]]:
     """Return the nodes without a bound, above a rule and below it: they make it dear."""
     found = []
-    for at, node in _nodes(schema, ()):
+    for at, nodes in list_nodes(schema):
+        node = nodes[-1]
         near = at[: len(steps)] == steps or steps[: len(at)] == at
         word = _WORDS.get(node.get("type") or "")
         if not near or word is None or node.get(word) is not None or node.get("format") or node.get("enum"):
@@ -140,8 +126,7 @@ def _under(schema: Schema, steps: Steps, place: int, bounds: list[tuple[Steps, s
         for step in at:
             node = next(part for suffix, part in child_nodes(node) if suffix == f".{step}")
         node[word] = most
-    once, times, _ = _cost(changed, steps, place)
-    return once * times <= RULE_LIMIT
+    return _cost(changed, steps, place).total <= RULE_LIMIT
 
 
 def format_cost(cost: RuleCost) -> str:

@@ -16,6 +16,7 @@ from podless.http.negotiate import AnswerForm
 from podless.http.nonresource import NonResource
 from podless.http.render import is_quick, lay_out, prepare_list, render_response
 from podless.http.rows import Rows
+from podless.http.rulecosts import asks_costs, read_costs
 from podless.http.selections import Selections
 from podless.http.stream import WatchStream, error_line, watch_media
 from podless.kinds import conversion, view
@@ -170,6 +171,8 @@ class APIHandler:
     def _read(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer | Pending:
         if call.query and ("at" in call.query or (verb == "get" and asks_past(call))):
             return self._read_past(request, call, verb, form)
+        if call.query and verb == "get" and asks_costs(call):
+            return read_costs(self._api, call)
         collection = self._api.collection(call.kind)
         if verb == "get" and collection.loaded and call.kind.strategy.reads.revisioned:
             outcome: Outcome = get_object(self._api, call, collection)

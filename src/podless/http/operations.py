@@ -1,4 +1,4 @@
-"""/podless/backup and /podless/status: what those who run a server ask it; who may, RBAC says of their paths."""
+"""Answers below /podless: a backup, the status, and on test servers the requests. RBAC decides by path who may ask."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from podless.codec import serializer
 from podless.history.moments import find_revision
-from podless.http.message import JSON, TEXT, Request, Response
+from podless.http.message import JSON, TEXT, Answer, Request, Response
+from podless.http.requestlog import RequestLog
 from podless.meta.errors import BadRequest, Expired, MethodNotAllowed, PageNotFound
 from podless.runtime import clock
 from podless.store import Compacted, backup
@@ -18,16 +19,20 @@ _HOLD = 60.0  # seconds for which history is kept after a page of a backup was r
 
 
 class Operations:
-    """Answers for one server. leader: says which server runs the controllers, "" where that is not known."""
+    """Answers for one server. leader: says which server runs the controllers, "" where that is not known.
 
-    def __init__(self, api: API, leader: Callable[[], str]) -> None:
+    log: answers with the requests of clients, None for a server that does not show them.
+    """
+
+    def __init__(self, api: API, leader: Callable[[], str], log: RequestLog | None = None) -> None:
         self._api = api
         self._leader = leader
+        self._log = log
         self._started = clock.wall_time()
         self._let_go: Callable[[], None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
-    async def answer(self, request: Request) -> Response:
+    async def answer(self, request: Request) -> Answer:
         """Return the answer. Raises PageNotFound, MethodNotAllowed, BadRequest, Expired."""
         if request.method != "GET":
             raise MethodNotAllowed("the server does not allow this method on the requested resource")
@@ -35,6 +40,8 @@ class Operations:
             return await self._backup(request)
         if request.path == "/podless/status":
             return Response(200, [serializer.encode_json(self._status()), b"\n"], JSON)
+        if request.path == "/podless/requests" and self._log is not None:
+            return self._log.answer(request)
         raise PageNotFound
 
     async def _backup(self, request: Request) -> Response:

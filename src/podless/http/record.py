@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from podless.http.info import RequestInfo
 from podless.http.message import Answer, Handler, Lost, Pending, Request, Response, Stream
@@ -43,12 +44,13 @@ class RecentRequests:
     """The last few thousand answered requests, oldest first.
 
     open: number of requests in flight, without watches. last: time of the last request or answer, by the monotonic
-    clock.
+    clock. count: number of requests that were ever recorded.
     """
 
     def __init__(self) -> None:
         self._lines: deque[_Line] = deque(maxlen=_MOST)
-        self.open = 0
+        self._followers: dict[object, Callable[[], None]] = {}
+        self.open = self.count = 0
         self.last = time.monotonic()
 
     def filter(self, handler: Handler) -> Handler:
@@ -71,6 +73,9 @@ class RecentRequests:
             lines.append(
                 (self.last, now(), request.user.name, agent, request.info, request.path, request.query_text, status)
             )
+            self.count += 1
+            for told in self._followers.values():
+                told()
 
         def handle(request: Request) -> Answer | Pending:
             answer = handler(request)
@@ -94,6 +99,21 @@ class RecentRequests:
 
     def __getitem__(self, place: int) -> Asked:
         return _asked(self._lines[place])
+
+    def follow(self, told: Callable[[], None]) -> Callable[[], None]:
+        """Have a function called after each record, on the server's loop. The result ends that."""
+        key = object()
+        self._followers[key] = told
+
+        def leave() -> None:
+            self._followers.pop(key, None)
+
+        return leave
+
+    def newest(self, most: int) -> list[Asked]:
+        """Return the newest records, oldest first."""
+        lines = self._lines.copy()
+        return [_asked(line) for line in islice(lines, max(len(lines) - most, 0), None)]
 
     def since(self, moment: float) -> list[Asked]:
         """Return the requests answered at or after a Unix time, by the server's clock."""

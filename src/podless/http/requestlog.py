@@ -1,0 +1,88 @@
+"""/podless/requests: the last requests of clients as lines of JSON, and with ?watch=true those that follow.
+
+Only servers with --enable-faults answer it, for it costs each request a little, and is meant for tests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+import orjson
+
+from podless.http.message import TEXT, Pieces, Request, Response, Sink, Stream
+from podless.http.record import Asked, RecentRequests
+from podless.meta.errors import BadRequest
+
+_FIRST = 100  # requests that a watch begins with
+_EVERY = 0.1  # seconds between two pieces of a watch
+_MOST = 500  # requests of one piece; the rest is only counted
+_WATCH = {"": False, "0": False, "false": False, "1": True, "true": True}
+
+
+class RequestLog:
+    """Answers for one server."""
+
+    def __init__(self, requests: RecentRequests) -> None:
+        self._requests = requests
+
+    def answer(self, request: Request) -> Response | Stream:
+        """Return the requests so far, or a stream. Raises BadRequest."""
+        watch = _WATCH.get(request.query.get("watch", [""])[0])
+        if watch is None:
+            raise BadRequest("watch is true or false")
+        if watch:
+            return Stream(Watcher(self._requests).start, TEXT)
+        return Response(200, Pieces(self._list), TEXT)
+
+    def _list(self) -> Iterator[bytes]:
+        lines = map(_encode_line, self._requests)
+        while piece := b"".join(islice(lines, _MOST)):
+            yield piece
+
+
+class Watcher:
+    """One watch: what was recorded meanwhile is sent as one piece, at most ten times a second.
+
+    A client that reads too slowly is disconnected as from any watch. Where more requests come than a piece holds, a
+    line {"skipped": N} says how many are left out.
+    """
+
+    def __init__(self, requests: RecentRequests) -> None:
+        self._requests = requests
+        self._sent = requests.count
+        self._timer: asyncio.TimerHandle | None = None
+        self._leave: Callable[[], None] = lambda: None
+
+    def start(self, sink: Sink) -> Callable[[], None]:
+        """Send the last requests, then those that follow. Returns a function that ends it."""
+        self._sink = sink
+        self._leave = self._requests.follow(self._note)
+        self._sent = self._requests.count
+        sink.send(b"".join(map(_encode_line, self._requests.newest(_FIRST))))
+        return self._stop
+
+    def _note(self) -> None:
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(_EVERY, self._send)
+
+    def _send(self) -> None:
+        self._timer = None
+        new = self._requests.count - self._sent
+        self._sent += new
+        lines = [_encode_line(one) for one in self._requests.newest(min(new, _MOST))]
+        if new > len(lines):
+            lines.insert(0, orjson.dumps({"skipped": new - len(lines)}, option=orjson.OPT_APPEND_NEWLINE))
+        if not self._sink.send(b"".join(lines)):
+            self._stop()
+
+    def _stop(self) -> None:
+        self._leave()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+def _encode_line(one: Asked) -> bytes:
+    return orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE)

@@ -1,0 +1,65 @@
+"""The estimated costs of a definition's rules: GET of a CustomResourceDefinition with ?ruleCosts=true.
+
+A real server ignores the parameter and answers the definition. RBAC is that of the GET.
+"""
+
+from __future__ import annotations
+
+import orjson
+
+from podless.cel.rules.costs import estimate_rules, list_nodes
+from podless.cel.rules.definitions import RULE_LIMIT, TOTAL_LIMIT
+from podless.cel.rules.verdict import RULES
+from podless.http.message import JSON, Response
+from podless.kinds import view
+from podless.runtime.jsonobject import Object
+from podless.verbs import options
+from podless.verbs.call import API, Call
+from podless.verbs.get import get_object
+
+PARAMETER = "ruleCosts"
+_MOST = (1 << 63) - 1
+
+
+def asks_costs(call: Call) -> bool:
+    """Return whether a GET of an object asks for the costs of its rules."""
+    kind = call.kind
+    return (
+        PARAMETER in call.query
+        and (kind.group, kind.plural, call.version.name) == ("apiextensions.k8s.io", "customresourcedefinitions", "v1")
+        and not call.subresource
+        and options.read_boolean(call, PARAMETER) is True
+    )
+
+
+async def read_costs(api: API, call: Call) -> Response:
+    """Return the costs. Raises what `get_object` does."""
+    entry = get_object(api, call, await api.loaded(call.kind)).entry
+    assert entry is not None
+    definition = view.load_object(call.kind, call.version, entry)
+    return await api.off_loop.run(len(entry.body), _render_costs, definition)
+
+
+def _render_costs(definition: Object) -> Response:
+    versions = [_list_costs(version) for version in definition["spec"]["versions"]]
+    shown = {
+        "apiVersion": "podless.dev/v1",
+        "kind": "RuleCosts",
+        "definition": definition["metadata"]["name"],
+        "limits": {"rule": RULE_LIMIT, "total": TOTAL_LIMIT},
+        "versions": versions,
+    }
+    return Response(200, [orjson.dumps(shown, option=orjson.OPT_APPEND_NEWLINE)], JSON)
+
+
+def _list_costs(version: Object) -> Object:
+    schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+    rules, total = [], 0
+    for steps, nodes in list_nodes(schema):
+        for given, cost in zip(nodes[-1].get(RULES) or (), estimate_rules(nodes), strict=True):
+            total += cost.total + cost.message
+            told = {"once": cost.once, "times": cost.times, "cost": cost.total, "messageCost": cost.message}
+            shown = {"path": ".".join(steps), "rule": given.get("rule") or ""}
+            shown |= {name: min(value, _MOST) for name, value in told.items()}
+            rules.append(shown | ({"error": cost.error} if cost.error else {}))
+    return {"name": version["name"], "total": min(total, _MOST), "rules": rules}
