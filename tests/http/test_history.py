@@ -145,6 +145,23 @@ async def test_objects_and_lists_can_be_read_at_every_revision_that_is_kept() ->
             assert listed["metadata"]["resourceVersion"] == revision
 
 
+async def test_an_earlier_list_is_read_without_loading_all_objects(tmp_path: Any) -> None:
+    path = path_of("default", "configmaps")
+    async with Server(tmp_path / "data") as server:
+        made = await ask_app(server._running(), "POST", path, config_map("one", n="0"))
+        await ask_app(server._running(), "PUT", f"{path}/one", config_map("one", n="1"))
+    async with Server(tmp_path / "data") as server:
+        app = server._running()
+        at = {"resourceVersion": made["metadata"]["resourceVersion"], "resourceVersionMatch": "Exact"}
+        for chosen in ({}, {"limit": "1"}, {"fieldSelector": "metadata.name=one"}):
+            assert [one["data"] for one in (await ask_app(app, "GET", path, **at, **chosen))["items"]] == [{"n": "0"}]
+        assert app.cluster is not None
+        known = app.cluster.api.cache.known("/core/configmaps/")
+        assert known is not None
+        assert not known.loaded
+        assert [one["data"] for one in (await ask_app(app, "GET", path))["items"]] == [{"n": "1"}]
+
+
 async def test_a_forgotten_state_is_gone_and_a_future_one_is_not_there() -> None:
     async with Server(history=Keep(age=1e9, size=1 << 40, count=1)) as server:
         app = server._running()

@@ -263,11 +263,18 @@ class WatchCache:
             return None
         return [self._entries[key] for key in keys if key >= start and key.startswith(prefix)]
 
+    def shows(self, revision: int) -> bool:
+        """Whether the state at a revision is the one that is loaded."""
+        return self.loaded and revision >= self.changed
+
     async def under_at(self, prefix: str, revision: int) -> list[Entry]:
-        """Return the entries under `prefix` as they were at `revision`, in key order. Raises Compacted."""
-        if revision >= self.changed:
+        """Return the entries under `prefix` as they were at `revision`, in key order. Raises Compacted.
+
+        The present state need not be loaded.
+        """
+        if self.shows(revision):
             return self.under(prefix)[0]
-        if revision < self.floor:
+        if not self.loaded or revision < self.floor:
             records = await self._store.range_at(prefix, revision)
             return [self.entry(record) for record in records]
         earlier: dict[str, Entry | None] = {}

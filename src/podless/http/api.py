@@ -169,7 +169,7 @@ class APIHandler:
         return Response(204, (), b"")
 
     def _read(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer | Pending:
-        if call.query and ("at" in call.query or (verb == "get" and asks_past(call))):
+        if call.query and ("at" in call.query or asks_past(call)):
             return self._read_past(request, call, verb, form)
         if call.query and verb == "get" and asks_costs(call):
             return read_costs(self._api, call)
@@ -190,13 +190,19 @@ class APIHandler:
         if "at" in call.query:
             await self._history.settle_moment(call)
         if verb == "list":
-            return await self._read_later(request, call, verb, form)
+            return await self._read_later(request, call, verb, form, past=True)
         outcome = await self._history.get_past(call)
         await self._api.converter.ready(call.kind, call.version, outcome_entries(outcome))
         return await self._show(request, call, outcome, form)
 
-    async def _read_later(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer:
-        collection = await self._api.loaded(call.kind)
+    async def _read_later(
+        self, request: Request, call: Call, verb: str, form: AnswerForm, *, past: bool = False
+    ) -> Answer:
+        collection = self._api.collection(call.kind)
+        if past and not collection.loaded:  # an earlier state does not need all objects of the present one
+            await self._api.cache.current()
+        else:
+            collection = await self._api.loaded(call.kind)
         if verb == "get" and not call.kind.strategy.reads.revisioned:
             outcome: Outcome = await get_component(self._api, call)
         elif verb == "get":

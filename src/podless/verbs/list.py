@@ -137,6 +137,8 @@ def _labels(call: Call, entry: Entry) -> dict[str, str]:
 async def list_(api: API, call: Call, collection: WatchCache, options: ListOptions, *, paged: bool = False) -> Many:
     """Return a list or a page of one. paged: a real server reads it in pages, whatever the limit.
 
+    The collection need not be loaded for an earlier state.
+
     Raises BadRequest, Timeout for a future revision, Expired for a forgotten one.
     """
     token = read_token(options.token) if options.token else None
@@ -162,9 +164,9 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     pinned = options.labels.pinned if call.kind.webhook is None else None  # a webhook may change labels
     chosen: list[Entry] = []
     indexed: list[Entry] | None = None
-    if pinned is not None and revision >= collection.changed:
+    if pinned is not None and collection.shows(revision):
         collection.follow(pinned[0])
-        if revision >= collection.changed:  # still: others may write meanwhile
+        if collection.shows(revision):  # still: others may write meanwhile
             indexed = collection.labelled(call.scope, *pinned, start)
     if indexed is not None:
         entries = indexed
@@ -219,7 +221,7 @@ def _wanted(options: ListOptions, token: ContinueToken | None, *, paged: bool) -
 
 async def _read(call: Call, collection: WatchCache, revision: int, start: str, limit: int) -> tuple[list[Entry], int]:
     """Return entries from a key on, and how many more there are. Raises Expired."""
-    if revision >= collection.changed:
+    if collection.shows(revision):
         return collection.under(call.scope, start, limit)
     try:
         entries = await collection.under_at(call.scope, revision)
