@@ -96,6 +96,19 @@ def test_a_server_explores_from_its_own_state(tmp_path: Path) -> None:
     assert report.runs == 3
 
 
+@pytest.mark.parametrize("fresh", [True, False])
+def test_a_controller_that_comes_back_is_kept_for_the_next_runs(tmp_path: Path, *, fresh: bool) -> None:
+    file = tmp_path / "counted.py"
+    file.write_text(f"open({str(tmp_path / 'starts')!r}, 'a').write('.')\n{CONTROLLER}")
+    steps = Steps()
+    describe(steps)
+    report = explore_controller([sys.executable, str(file)], steps.read(), runs=5, workers=1, fresh=fresh)
+    assert report.passed, report
+    starts = len((tmp_path / "starts").read_text())
+    # two reference runs, then events late, a crash, and events missed
+    assert starts == (6 if fresh else 3)
+
+
 def test_a_command_that_cannot_be_run_is_told() -> None:
     with pytest.raises(OSError, match="/no/such/controller"):
         explore_controller("/no/such/controller --now", Scenario(()))

@@ -45,8 +45,11 @@ def add(commands: Any) -> None:
         "--quiet",
         metavar="MS",
         type=float,
-        default=150.0,
-        help="milliseconds without requests after which an idle controller has settled (default: 150)",
+        help="milliseconds without requests after which an idle controller has settled (default: 0 if no timer can "
+        "wake it soon, as far as Linux tells; otherwise 150)",
+    )
+    parser.add_argument(
+        "--fresh", action="store_true", help="start the controller for each run, not only where a schedule needs it"
     )
     parser.add_argument(
         "--instances", metavar="N", type=int, default=1, help="instances of the controller in a run (default: 1)"
@@ -98,7 +101,7 @@ def _read_setup(given: argparse.Namespace) -> Setup:
         Scenario.read(Path(given.scenario)),
         [Path(path) for path in given.apply],
         tuple(clients),
-        quiet=given.quiet / 1000,
+        quiet=None if given.quiet is None else given.quiet / 1000,
         settings=options.read_some(given, _OPTIONS),
     )
 
@@ -108,5 +111,5 @@ async def _explore(given: argparse.Namespace, setup: Setup) -> Report:
 
     if given.replay is not None:
         return await replay(setup, given.replay, given.times)
-    limits = Options(given.runs, given.time, given.findings, given.seed, given.workers)
+    limits = Options(given.runs, given.time, given.findings, given.seed, given.workers, given.fresh)
     return await explore(setup, limits, lambda line: print(f"podless explore: {line}", file=sys.stderr))

@@ -78,7 +78,7 @@ def explore_controller(
     apply: Manifests = (),
     start: Snapshot | None = None,
     instances: int = 1,
-    quiet: float = 0.15,
+    quiet: float | None = None,
     schedule: str | os.PathLike[str] | None = None,
     times: int = 1,
     settings: dict[str, Any] | None = None,
@@ -88,9 +88,9 @@ def explore_controller(
 
     command: of the controller, as a list or as one line. scenario: or the path of its file. apply: manifests that are
     there before the controller starts. start: the state that the server has before that. instances: of the controller.
-    quiet: seconds without requests after which an idle controller has settled. schedule: a replay file; it is run
-    `times` times instead of exploring. options: as Options has them. Raises BadScenario, BadSchedule, OSError,
-    StartError.
+    quiet: seconds without requests after which an idle controller has settled, None for as long as is necessary.
+    schedule: a replay file; it is run `times` times instead of exploring. options: as Options has them. Raises
+    BadScenario, BadSchedule, OSError, StartError.
     """
     if not isinstance(scenario, Scenario):
         scenario = Scenario.read(Path(scenario))

@@ -15,9 +15,9 @@ from podless.explore.findings import Finding, Report, Run
 from podless.explore.laboratory import Laboratory, Setup
 from podless.explore.oracles import find_unstable, judge_run
 from podless.explore.points import compare_logs
+from podless.explore.runner import Runner
 from podless.explore.schedule import Perturbation, Schedule
 from podless.explore.story import tell_story
-from podless.explore.trial import carry_out_run
 
 _AGAIN = 2  # further runs of a schedule that failed
 _SAME = 3  # findings with the same oracles and detail, after which an exploration looks for others
@@ -28,7 +28,7 @@ class Options:
     """How long to explore. runs: at the most, the reference runs included. seconds: at the most.
 
     findings: after how many different ones to stop. seed: of random schedules. workers: servers and controllers that
-    run side by side.
+    run side by side. fresh: start the controller for each run, and not only where a schedule needs it.
     """
 
     runs: int = 300
@@ -36,6 +36,7 @@ class Options:
     findings: int = 1
     seed: int = 1
     workers: int = 2
+    fresh: bool = False
 
 
 class Explorer:
@@ -46,7 +47,8 @@ class Explorer:
         self._setup = setup
         self._options = options
         self._told = told
-        self._free: asyncio.Queue[Laboratory] = asyncio.Queue()
+        self._free: asyncio.Queue[Runner] = asyncio.Queue()
+        self._fresh = options.fresh
         self._reference: Run | None = None
         self._unstable: set[str] = set()
         self._began = time.monotonic()
@@ -56,21 +58,25 @@ class Explorer:
         """Start the servers."""
         async with AsyncExitStack() as stack:
             for _ in range(workers):
-                self._free.put_nowait(await stack.enter_async_context(Laboratory(self._setup)))
+                runner = Runner(await stack.enter_async_context(Laboratory(self._setup)))
+                stack.push_async_callback(runner.end_controller)
+                self._free.put_nowait(runner)
             yield
             self.report.seconds = time.monotonic() - self._began
 
-    async def carry_out(self, schedule: Schedule) -> Run:
-        """Carry out one run and judge it."""
-        laboratory = await self._free.get()
+    async def carry_out(self, schedule: Schedule, *, fresh: bool = True) -> Run:
+        """Carry out one run and judge it. fresh: start the controller for it."""
+        runner = await self._free.get()
         try:
             expected = self._reference.watched if self._reference is not None else None
-            run = await carry_out_run(laboratory, schedule, expected)
+            run = await runner.carry_out(schedule, expected, fresh=fresh)
+            self.report.runs += 1
+            found = dict.fromkeys((*run.faults, *judge_run(run, self._reference, self._unstable)))
+            if found:  # its state says nothing to later runs
+                await runner.end_controller()
         finally:
-            self._free.put_nowait(laboratory)
-        self.report.runs += 1
-        faults = (*run.faults, *judge_run(run, self._reference, self._unstable))
-        return replace(run, faults=tuple(dict.fromkeys(faults)))
+            self._free.put_nowait(runner)
+        return replace(run, faults=tuple(found))
 
     async def run_references(self) -> Run:
         """Carry out the scenario without perturbations, twice, to learn what differs by itself."""
@@ -111,9 +117,24 @@ class Explorer:
             schedule = next(waiting, None)
             if schedule is None:
                 return
-            run = await self.carry_out(schedule)
+            run = await self.carry_out(schedule, fresh=self._fresh)
+            if run.faults and run.kept:
+                run = await self._repeat(run)
             if run.faults and not self._is_over():
                 await self._look_into(run)
+
+    async def _repeat(self, run: Run) -> Run:
+        """Repeat a run that failed with a controller that earlier runs had used, with one of its own.
+
+        A controller that fails only in the first of the two remembers earlier runs, and is started for each run from
+        then on.
+        """
+        for _ in range(_AGAIN):
+            again = await self.carry_out(run.schedule)
+            if again.faults:
+                return again
+        self._fresh = True
+        return again
 
     def _is_over(self) -> bool:
         options, report = self._options, self.report

@@ -44,7 +44,8 @@ class Run:
 
     states: those in which the controller rested after steps before the last one, without held events. unused:
     perturbations whose point never came. watched: which client watched which resource once it had started. elects:
-    whether several instances of the controller elect a leader.
+    whether several instances of the controller elect a leader. kept: whether the controller was started for an earlier
+    run.
     """
 
     schedule: Schedule
@@ -56,6 +57,7 @@ class Run:
     watched: frozenset[tuple[str, str]] = frozenset()
     states: Mapping[str, State] = field(default_factory=dict)
     elects: bool = False
+    kept: bool = False
     output: str = ""
     seconds: float = 0.0
 

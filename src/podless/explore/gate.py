@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
 
 import orjson
 
@@ -54,10 +55,10 @@ class Hooks:
 class Control:
     """One run as the gate sees it: its schedule, its log, and what is held.
 
-    open: requests that are being answered. noise: writes of leases and events so far. failed: whether the last answer
-    was an error, or was lost: then the client will try again. lost: watches that a client has yet to open, because it
-    was started or because its watch was ended. expected: the watches that clients open when they start; None where that
-    is not known yet. clients: all instances of the controller.
+    open: requests that are being answered. noise: writes of leases and events so far. failed: the last request, if its
+    answer was an error or was lost: then the client may try again. lost: watches that a client has yet to open, because
+    it was started or because its watch was ended. expected: the watches that clients open when they start; None where
+    that is not known yet. clients: all instances of the controller.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class Control:
         self._active = True
         self.open = 0
         self.noise = 0
-        self.failed = False
+        self.failed = ""
         self.unused = list(schedule)
         self._hooks = hooks
         self._writing = asyncio.Lock()
@@ -90,6 +91,11 @@ class Control:
     def watched(self) -> frozenset[Watched]:
         """Which client watches which resource now."""
         return frozenset(key for key, view in self._views.items() if view.watched)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing was asked, answered or delivered since the last call of `take_activity`."""
+        return not (self._active or self.open)
 
     def take_activity(self) -> bool:
         """Return whether something was asked, answered or delivered since the last call."""
@@ -128,6 +134,13 @@ class Control:
                 elif view.watched if self._expected is None else key in self._expected:
                     self.lost.add(key)
                 view.close()
+
+    def take_over(self, former: Control) -> None:
+        """Take over the open watches of the run before, whose clients go on."""
+        self.lost.clear()
+        for key, view in former._views.items():
+            view.told = partial(self._note_event, *key)
+            self._views[key] = view
 
     def close(self) -> None:
         """End everything."""
@@ -226,7 +239,7 @@ class Control:
             self._hooks.crash(client)
             return Lost()
         if any(isinstance(one, LoseAnswer) for one in happens):
-            self.failed = True
+            self.failed = _describe_failure(point, 0)
             return Lost()
         return answer
 
@@ -256,10 +269,7 @@ class Control:
     def _view(self, client: str, resource: str) -> ResourceView:
         found = self._views.get((client, resource))
         if found is None:
-
-            def told(event: bytes) -> None:
-                self._note_event(client, resource, event)
-
+            told = partial(self._note_event, client, resource)
             found = self._views[client, resource] = ResourceView(told)
         return found
 
@@ -280,7 +290,7 @@ class Control:
         self.log.add(entry, place)
         if entry.kind in ("read", "write"):
             missing = entry.status == 404 and entry.kind == "read"
-            self.failed = entry.status >= 400 and not missing
+            self.failed = _describe_failure(entry.text, entry.status) if entry.status >= 400 and not missing else ""
 
     def _note_fault(self, text: str) -> None:
         self.log.add(Entry("fault", "", text, revision=self._hooks.revision()))
@@ -313,6 +323,10 @@ def _prefer_json(request: Request) -> None:
     if "protobuf" in accept:
         kept = [part for part in accept.split(",") if "protobuf" not in part]
         request.headers["accept"] = ",".join(kept) or "application/json"
+
+
+def _describe_failure(text: str, status: int) -> str:
+    return f"{text.partition(' #')[0]}: {status}"
 
 
 def _read_body(answer: Answer) -> Object:

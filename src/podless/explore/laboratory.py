@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
 import secrets
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 import orjson
 
@@ -22,7 +25,7 @@ from podless.explore.gate import Control, Gate
 from podless.explore.points import Log
 from podless.explore.process import ControllerProcess
 from podless.explore.scenario import Scenario
-from podless.explore.states import State, read_state
+from podless.explore.states import State, StateReader
 from podless.http.record import RecentRequests
 from podless.runtime.clock import CURRENT, Clock
 from podless.runtime.jsonobject import Object
@@ -31,6 +34,7 @@ from podless.testing.manifests import Manifests
 from podless.testing.snapshot import Snapshot
 
 _COLLECT = 0.05  # seconds after which the garbage collector looks at an object
+_REST = 0.15  # seconds
 _WORDS = 4000  # characters of a controller's output that a report shows
 
 
@@ -40,8 +44,9 @@ class Setup:
 
     command: of the controller. start: the state that the server has, None for an empty one. apply: manifests that are
     applied then, before the controller starts. clients: names of the controller's
-    instances. quiet: seconds without requests and events after which an idle controller is at rest. patience: the same
-    after an answer that it will want to try again. limit: seconds that a round may take at the most. requests: that a
+    instances. quiet: seconds without requests and events after which an idle controller is at rest; None: none where
+    Linux tells that nothing but the server can wake it, otherwise 0.15. patience: the same after an answer that it will
+    want to try again. limit: seconds that a round may take at the most. requests: that a
     round may have at the most.
     """
 
@@ -49,12 +54,17 @@ class Setup:
     scenario: Scenario
     apply: Manifests = ()
     clients: tuple[str, ...] = ("controller",)
-    quiet: float = 0.15
+    quiet: float | None = None
     patience: float = 2.0
     limit: float = 30.0
     requests: int = 400
     start: Snapshot | None = None
     settings: Mapping[str, Any] | None = None
+
+    @property
+    def rest(self) -> float:
+        """Seconds without requests after which a controller is at rest that may wake by itself."""
+        return _REST if self.quiet is None else self.quiet
 
 
 class Laboratory:
@@ -77,6 +87,8 @@ class Laboratory:
         self._context.run(CURRENT.set, self._clock)
         self._folder = tempfile.TemporaryDirectory(prefix="podless-explore-")
         self._start: Snapshot | None = None
+        self.final: Counter[str] = Counter()  # failures after which a controller rested: it does not try again soon
+        self._reader: StateReader
         self.client: Client
 
     async def __aenter__(self) -> Self:
@@ -90,6 +102,7 @@ class Laboratory:
             await self.client.restore(self.setup.start)
         await self.client.apply(self.setup.apply)
         self._start = await self.client.snapshot()
+        self._reader = StateReader(self._start.records, self.setup.scenario.ignore)
         return self
 
     async def __aexit__(
@@ -101,10 +114,11 @@ class Laboratory:
     def _kubeconfig(self, name: str) -> Path:
         return Path(self._folder.name, f"{name}.kubeconfig")
 
-    async def reset(self) -> None:
-        """Go back to the state that there was before the first run."""
-        assert self._start is not None
-        await self.client.restore(self._start)
+    async def reset(self, state: Snapshot | None = None) -> None:
+        """Go back to a state, by default to that before the first run."""
+        wanted = state or self._start
+        assert wanted is not None
+        await self.client.restore(wanted)
 
     def admit(self, control: Control | None) -> None:
         """Let the requests of a run's clients pass, as its control says; None: of no client."""
@@ -112,8 +126,12 @@ class Laboratory:
 
     async def read_state(self, log: Log) -> State:
         """Return the present state, without what may differ from run to run."""
-        records = (await self.client.snapshot()).records
-        return read_state(records, log.generated, self.setup.scenario.ignore)
+        return self._reader.read((await self.client.snapshot()).records, log.generated)
+
+    @property
+    def port(self) -> int:
+        """The port of the server."""
+        return urlsplit(self._app.url).port or 0
 
     def revision(self) -> int:
         """Return the revision of the present state."""
@@ -158,5 +176,5 @@ class Laboratory:
             file = Path(self._folder.name, f"{name}.output")
             if file.exists():
                 told.append(file.read_text("utf-8", "replace")[-_WORDS:])
-                file.unlink()
+                os.truncate(file, 0)  # the controller may go on writing
         return "".join(told)

@@ -6,11 +6,10 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-_PROC = Path("/proc")
-_RUNNING = "RD"  # states of a thread that has something to do, in /proc/PID/stat
+from podless.explore.waits import PROC, Look, find_next_wake, has_other_connections, look_at
 
 
 class ControllerProcess:
@@ -25,7 +24,7 @@ class ControllerProcess:
         self._environment = environment
         self._output = output
         self._process: asyncio.subprocess.Process | None = None
-        self._spent = -1
+        self._looks: tuple[Look | None, Look | None] = (None, None)
 
     async def start(self) -> None:
         """Start it. Raises OSError where the command cannot be run."""
@@ -59,37 +58,23 @@ class ControllerProcess:
             await self._process.wait()
 
     def is_idle(self) -> bool:
-        """Return whether all its threads wait, and did so since the last call.
+        """Return whether all its threads wait, and spent no CPU time since the last call.
 
         Where there is no /proc, it is always idle, and only its requests say that it works.
         """
-        if self._process is None or not _PROC.is_dir():
+        if self._process is None or not PROC.is_dir():
             return True
-        spent = 0
-        for state, ticks in _read_threads(self._process.pid):
-            if state in _RUNNING:
-                self._spent = -1
-                return False
-            spent += ticks
-        before, self._spent = self._spent, spent
-        return spent == before
+        before, now = self._looks[1], look_at(self._process.pid)
+        self._looks = (before, now)
+        return not now.running and before is not None and before.ticks == now.ticks
 
+    def sleeps(self, seconds: float, port: int) -> bool:
+        """Return whether only the server at a port can wake it within some seconds.
 
-def _read_threads(pid: int) -> Iterator[tuple[str, int]]:
-    """Yield state and CPU time, in clock ticks, of the threads of a process and its children.
-
-    Source: proc(5), /proc/PID/stat. The fields follow the command's name, which is in parentheses.
-    """
-    try:
-        tasks = list((_PROC / str(pid) / "task").iterdir())
-    except OSError:
-        return
-    for task in tasks:
-        try:
-            fields = (task / "stat").read_text().rpartition(")")[2].split()
-            children = (task / "children").read_text().split()
-        except OSError:  # it has ended meanwhile
-            continue
-        yield fields[0], int(fields[11]) + int(fields[12])
-        for child in children:
-            yield from _read_threads(int(child))
+        That is known if no thread ran between the last two calls of `is_idle`, none waits with a shorter limit, and
+        there are no connections to other servers.
+        """
+        before, now = self._looks
+        if before is None or now is None or now.running or (before.ran, before.threads) != (now.ran, now.threads):
+            return False
+        return find_next_wake(now.threads) > seconds and not has_other_connections(now.threads, port)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -24,24 +24,54 @@ _DERIVED = frozenset({"ipaddresses.networking.k8s.io"})
 _ANY = "*"
 
 
-def read_state(records: Mapping[str, Stored], generated: Mapping[str, str], ignore: Iterable[str] = ()) -> State:
-    """Return the objects in a store by their places, such as "widgets.example.com default/one".
+class _Known(NamedTuple):
+    """An object that is there before each run. shown: without what may differ."""
 
-    generated: what stands for generated names. ignore: paths of fields that are left out, such as "status.lastSeen".
+    stored: Stored
+    uid: str
+    shown: Object
+
+
+class StateReader:
+    """Reads the states of many runs.
+
+    start: what is in the store before each of them. Most of that never changes, and is read once. ignore: paths of
+    fields that are left out, such as "status.lastSeen".
     """
-    objects = {key: orjson.loads(stored.at(0)) for key, stored in records.items()}
-    places = {key: _place(key, generated) for key in objects if _is_told(key)}
-    uids = {obj.get("metadata", {}).get("uid", ""): _place(key, generated) for key, obj in objects.items()}
-    paths = [tuple(path.split(".")) for path in ignore]
-    found = {}
-    for key, place in places.items():
-        obj = _mask(objects[key], generated, uids)
+
+    def __init__(self, start: Mapping[str, Stored], ignore: Iterable[str] = ()) -> None:
+        self._paths = [tuple(path.split(".")) for path in ignore]
+        objects = {key: orjson.loads(stored.at(0)) for key, stored in start.items()}
+        uids = {_uid_of(obj): _place(key, {}) for key, obj in objects.items()}
+        self._known = {key: _Known(start[key], _uid_of(obj), self._show(obj, {}, uids)) for key, obj in objects.items()}
+
+    def read(self, records: Mapping[str, Stored], generated: Mapping[str, str]) -> State:
+        """Return the objects in a store by their places, such as "widgets.example.com default/one".
+
+        generated: what stands for generated names.
+        """
+        uids: dict[str, str] = {}
+        shown: dict[str, Object] = {}
+        changed: dict[str, Object] = {}
+        for key, stored in records.items():
+            known = self._known.get(key)
+            place = _place(key, generated)
+            if known is not None and known.stored == stored:
+                uids[known.uid] = place
+                shown[key] = known.shown
+            else:
+                obj = changed[key] = orjson.loads(stored.at(0))
+                uids[_uid_of(obj)] = place
+        shown |= {key: self._show(obj, generated, uids) for key, obj in changed.items()}
+        return dict(sorted((_place(key, generated), obj) for key, obj in shown.items() if _is_told(key)))
+
+    def _show(self, obj: Object, generated: Mapping[str, str], uids: Mapping[str, str]) -> Object:
+        shown: Object = _mask(obj, generated, uids)
         for name in _OWN:
-            obj.get("metadata", {}).pop(name, None)
-        for path in paths:
-            _drop(obj, path)
-        found[place] = obj
-    return dict(sorted(found.items()))
+            shown.get("metadata", {}).pop(name, None)
+        for path in self._paths:
+            _drop(shown, path)
+        return shown
 
 
 def compare_states(expected: State, found: State) -> list[str]:
@@ -53,7 +83,7 @@ def compare_states(expected: State, found: State) -> list[str]:
     lines = [f"-{place}" for place in expected if place not in found]
     lines += [f"+{place}" for place in found if place not in expected]
     for place, obj in expected.items():
-        if place in found:
+        if place in found and obj != found[place]:
             lines += [f"{place} {line}" for line in _compare("", obj, found[place])]
     return lines
 
@@ -65,6 +95,10 @@ def compare_objects(before: Object, after: Object) -> list[str]:
         metadata = {name: value for name, value in obj.get("metadata", {}).items() if name not in _OWN}
         shown.append({**obj, "metadata": metadata})
     return list(_compare("", *shown))
+
+
+def _uid_of(obj: Object) -> str:
+    return str(obj.get("metadata", {}).get("uid", ""))
 
 
 def _is_told(key: str) -> bool:

@@ -7,6 +7,7 @@ import time
 
 from podless.explore.findings import Fault, Run
 from podless.explore.gate import Control, Hooks, Watched
+from podless.explore.instances import Instances
 from podless.explore.laboratory import Laboratory
 from podless.explore.points import Entry
 from podless.explore.scenario import Invariant, UserStep
@@ -14,71 +15,104 @@ from podless.explore.schedule import Schedule
 from podless.explore.states import State
 from podless.remote.cluster import Refused
 from podless.testing.client import Missing
+from podless.testing.snapshot import Snapshot
 from podless.testing.wait import Waited
 
 _LOOK = 0.01  # seconds between two looks at whether a controller is idle
+_SURE = 3  # looks, after which an idle controller that nothing but the server can wake has settled
+_TURNS = 5  # of the event loop, in which it reads all that clients have sent
 _HELD = 3.0  # seconds, and
 _TRIED = 40  # requests, after which a controller that does not rest without the events that are held is given them
 _START = 60.0  # seconds that a controller has for its first request
 _START_QUIET = 0.3  # seconds of rest after a start: controller-runtime waits for its caches in steps of 0.1 s
 _RETURN = 10.0  # seconds that an idle client has to open a watch again; client-go waits for 0.8 to 1.6 s at first
+_FINAL = 2  # times that a controller rested after a failure, after which it is not expected to try again
+_REWINDS = 2  # times that a controller may write something of its own accord after the way back
 
 
-async def carry_out_run(laboratory: Laboratory, schedule: Schedule, expected: frozenset[Watched] | None = None) -> Run:
-    """Carry out the scenario once under a schedule. Raises OSError where the command cannot be run.
+class Trial:
+    """A run that is going on. after: the run before, if its controller is kept."""
 
-    expected: the watches that the controller opens when it starts, None where that is not known yet.
-    """
-    await laboratory.reset()
-    trial = _Trial(laboratory, schedule, expected)
-    log = trial.control.log
-    laboratory.admit(trial.control)
-    began = time.monotonic()
-    try:
-        await trial.carry_out()
-    finally:
-        laboratory.admit(None)
-        await trial.end()
-    return Run(
-        schedule=schedule,
-        entries=tuple(log.entries),
-        fingerprint=tuple(log.fingerprint()),
-        state=await laboratory.read_state(log),
-        faults=tuple(trial.faults),
-        unused=tuple(map(str, trial.control.unused)),
-        watched=trial.watched,
-        states=trial.states,
-        elects=trial.control.election.held and len(laboratory.setup.clients) > 1,
-        output=laboratory.read_output(laboratory.setup.clients),
-        seconds=time.monotonic() - began,
-    )
-
-
-class _Trial:
-    """A run that is going on."""
-
-    def __init__(self, laboratory: Laboratory, schedule: Schedule, expected: frozenset[Watched] | None) -> None:
+    def __init__(
+        self,
+        laboratory: Laboratory,
+        schedule: Schedule,
+        expected: frozenset[Watched] | None = None,
+        after: Trial | None = None,
+    ) -> None:
         hooks = Hooks(
             laboratory.revision, laboratory.find_object, self._crash, self._check_invariants, laboratory.free_lease
         )
         self.control = Control(schedule, hooks, expected, laboratory.setup.clients)
         self.faults: list[Fault] = []
-        self.watched: frozenset[Watched] = frozenset()
-        self.states: dict[str, State] = {}
+        self._schedule = schedule
         self._laboratory = laboratory
         self._setup = laboratory.setup
-        self._processes = {name: laboratory.make_process(name) for name in laboratory.setup.clients}
-        self._restarts: list[asyncio.Task[None]] = []
+        self._kept = after is not None
+        self._watched: frozenset[Watched] = frozenset()
+        self._states: dict[str, State] = {}
         self._broken: set[Invariant] = set()
-        self._started = True
+        self._began = time.monotonic()
+        self._start: Snapshot | None = None  # the state in which the controller rested when it had started
+        if after is None:
+            self.instances = Instances(laboratory.setup.clients, laboratory.make_process)
+            self._starting = True
+        else:
+            self.instances, self._start, self._watched = after.instances, after._start, after._watched
+            self.control.take_over(after.control)
+            self._starting = False
 
-    async def carry_out(self) -> None:
-        """Start the controller, carry out all steps, and look at what must hold in the end."""
-        for process in self._processes.values():  # one after the other: the first one leads
-            await process.start()
+    async def carry_out(self) -> Run:
+        """Start the controller, carry out all steps, and look at what must hold in the end.
+
+        Raises OSError where the command cannot be run.
+        """
+        if not self._kept:
+            await self._start_instances()
+        await self._take_steps()
+        log = self.control.log
+        return Run(
+            schedule=self._schedule,
+            entries=tuple(log.entries),
+            fingerprint=tuple(log.fingerprint()),
+            state=await self._laboratory.read_state(log),
+            faults=tuple(self.faults),
+            unused=tuple(map(str, self.control.unused)),
+            watched=self._watched,
+            states=self._states,
+            elects=self.control.election.held and len(self._setup.clients) > 1,
+            kept=self._kept,
+            output=self._laboratory.read_output(self._setup.clients),
+            seconds=time.monotonic() - self._began,
+        )
+
+    async def rewind(self) -> bool:
+        """Go back to the state in which the controller rested after its start. Return whether it rests there again."""
+        if self._start is None or len(self._setup.clients) > 1 or self.faults or self.instances.exited:
+            return False
+        for _ in range(_REWINDS):
+            await self._laboratory.reset(self._start)
+            revision = self._count_changes()
+            if not await self._settle() or self.control.watched != self._watched:
+                return False
+            if self._count_changes() == revision:
+                return True
+        return False
+
+    async def end(self) -> None:
+        """Kill the controller."""
+        await self.instances.end()
+        self.control.close()
+
+    async def _start_instances(self) -> None:
+        for name in self.instances.names:  # one after the other: the first one leads
+            await self.instances.start(name)
             await self._wait_for_start()
             await self._settle()
-        self.watched = self.control.watched
+        self._watched = self.control.watched
+        self._start = await self._laboratory.client.snapshot()
+
+    async def _take_steps(self) -> None:
         for number, step in enumerate(self._setup.scenario.steps, 1):
             point = f"step {number}"
             self.control.begin_step(point, f"{point}: {step}", self._setup.clients)
@@ -89,21 +123,12 @@ class _Trial:
             if any(fault.oracle in ("restless", "exited") for fault in self.faults):
                 return
             if number < len(self._setup.scenario.steps) and not self.control.holds:
-                self.states[point] = await self._laboratory.read_state(self.control.log)
+                self._states[point] = await self._laboratory.read_state(self.control.log)
         while self.control.holds:
             self.control.release()
             await self._settle()
         for invariant in self._setup.scenario.last:
             await self._check(invariant)
-
-    async def end(self) -> None:
-        """Kill the controller."""
-        for task in self._restarts:
-            task.cancel()
-        for process in self._processes.values():
-            process.kill()
-            await process.wait()
-        self.control.close()
 
     async def _wait_for_start(self) -> None:
         until = time.monotonic() + _START
@@ -123,7 +148,7 @@ class _Trial:
         looks = idle = held = 0
         while not self._note_exits():
             requests = len(control.log.entries) - asked
-            starting = bool(control.lost) or not all(task.done() for task in self._restarts)
+            starting = bool(control.lost) or self.instances.restarting
             held = held + 1 if control.holds and not starting else 0
             if held > _HELD / _LOOK or (held and requests > _TRIED):
                 return False  # it tries again until it sees what is held
@@ -131,31 +156,49 @@ class _Trial:
                 self.faults.append(Fault("restless", self._describe_rush(asked)))
                 return False
             looks += 1
-            busy = sum(not process.is_idle() for process in self._processes.values())  # each is asked
-            busy += control.take_activity() + bool(control.open) + control.election.awaited
-            busy += sum(not task.done() for task in self._restarts)
-            idle = 0 if busy or revision != self._count_changes() else idle + 1
+            idle = idle + 1 if self._is_quiet(revision) else 0
             revision = self._count_changes()
-            if idle * _LOOK >= self._wanted_rest():
+            if idle and await self._has_rested(idle):
                 await self._laboratory.finish_controllers()
                 if revision == self._count_changes():
-                    control.failed = False
-                    self._started = False
+                    if idle * _LOOK >= setup.patience:
+                        self._laboratory.final[control.failed] += 1
+                    control.failed = ""
+                    self._starting = False
                     control.lost.clear()
                     return True
             await asyncio.sleep(_LOOK)
         return False
+
+    def _is_quiet(self, revision: int) -> bool:
+        """Return whether nothing was asked, answered, delivered, computed or changed since the last look."""
+        control = self.control
+        quiet = not (control.take_activity() or control.open or control.election.awaited)
+        return self.instances.are_idle() and quiet and revision == self._count_changes()
+
+    async def _has_rested(self, idle: int) -> bool:
+        """Return whether a controller that was idle for so many looks will do nothing more."""
+        wanted = self._wanted_rest()
+        if idle * _LOOK >= wanted:
+            return True
+        known = self._setup.quiet is None and idle >= _SURE
+        if not known or not self.instances.sleep(wanted, self._laboratory.port):
+            return False
+        for _ in range(_TURNS):
+            await asyncio.sleep(0)
+        return self.control.is_silent
 
     def _count_changes(self) -> int:
         """Return the number of changes, without those of leases and events: leaders renew their lease all the time."""
         return self._laboratory.revision() - self.control.noise
 
     def _wanted_rest(self) -> float:
-        """Return the seconds that the controller must be idle for."""
+        """Return the seconds that the controller must be idle for, where it may wake by itself."""
         if self.control.lost:  # it waits before it connects again, and sends nothing meanwhile
             return _RETURN
-        quiet = max(self._setup.quiet, _START_QUIET) if self._started else self._setup.quiet
-        return self._setup.patience if self.control.failed else quiet
+        if self.control.failed and self._laboratory.final[self.control.failed] < _FINAL:
+            return self._setup.patience
+        return max(self._setup.rest, _START_QUIET) if self._starting else self._setup.rest
 
     def _describe_rush(self, since: int) -> str:
         """Describe what a controller that does not come to rest does last."""
@@ -168,11 +211,10 @@ class _Trial:
 
         A leader that was deposed ends itself, as client-go demands. It is started again, as a Deployment would do.
         """
-        for name, process in self._processes.items():
-            if process.exited is not None and name in self.control.election.deposed:
-                self._crash(name)
-                self.control.election.deposed.discard(name)
-        ended = {name: process.exited for name, process in self._processes.items() if process.exited is not None}
+        for name in self.instances.exited.keys() & self.control.election.deposed:
+            self._crash(name)
+            self.control.election.deposed.discard(name)
+        ended = self.instances.exited
         if ended and not any(fault.oracle == "exited" for fault in self.faults):
             self.faults += [Fault("exited", f"{name}, with code {code}") for name, code in ended.items()]
         return bool(ended)
@@ -214,17 +256,9 @@ class _Trial:
 
     def _crash(self, name: str) -> None:
         """Kill an instance and start it again."""
-        process = self._processes[name]
-        deposed = process.exited is not None
-        process.kill()
-        self._started = True
+        deposed = name in self.instances.exited
+        self._starting = True
         self.control.forget_client(name)
         ended = "ends, because it no longer leads," if deposed else "is killed"
         self.control.log.add(Entry("process", name, f"{name} {ended} and is started again"))
-        again = self._processes[name] = self._laboratory.make_process(name)
-
-        async def restart() -> None:
-            await process.wait()
-            await again.start()
-
-        self._restarts.append(asyncio.get_running_loop().create_task(restart()))
+        self.instances.restart(name)

@@ -27,12 +27,12 @@ class Hold:
 class ResourceView:
     """The watches of a resource that one client has open.
 
-    told: called with each event that is delivered, as JSON.
+    told: called with each event that is delivered, as JSON. Each run sets its own.
     """
 
     def __init__(self, told: Callable[[bytes], None]) -> None:
         self.hold: Hold | None = None
-        self._told = told
+        self.told = told
         self._open: list[_HeldSink] = []
 
     def stream(self, answer: Stream) -> Stream:
@@ -55,7 +55,7 @@ class ResourceView:
     def note(self, data: bytes) -> None:
         """Note that events are delivered."""
         for event in framing.JSON_LINES.split(data):
-            self._told(event)
+            self.told(event)
 
     @property
     def watched(self) -> bool:

@@ -1,0 +1,60 @@
+"""Carries out one run after the other in a laboratory, with the same controller where that is possible."""
+
+from __future__ import annotations
+
+from podless.explore.findings import Run
+from podless.explore.gate import Watched
+from podless.explore.laboratory import Laboratory
+from podless.explore.schedule import Schedule
+from podless.explore.trial import Trial
+
+_FAILURES = 3  # times in a row that a controller does not come back, after which it is started anew for each run
+
+
+class Runner:
+    """The runs in a laboratory.
+
+    Between two runs the server goes back to the state in which the controller rested after its start. The controller
+    sees that as any other change. If it rests then and has changed nothing, the next run goes on with it.
+    """
+
+    def __init__(self, laboratory: Laboratory) -> None:
+        self._laboratory = laboratory
+        self._kept: Trial | None = None
+        self._failures = 0
+
+    async def carry_out(
+        self, schedule: Schedule, expected: frozenset[Watched] | None = None, *, fresh: bool = False
+    ) -> Run:
+        """Carry out the scenario once under a schedule. Raises OSError where the command cannot be run.
+
+        expected: the watches that the controller opens when it starts, None where that is not known yet. fresh: start
+        the controller for this run.
+        """
+        kept = None if fresh else await self._come_back()
+        if kept is None:
+            await self.end_controller()
+            await self._laboratory.reset()
+        trial = Trial(self._laboratory, schedule, expected, kept)
+        self._laboratory.admit(trial.control)
+        self._kept = trial
+        try:
+            return await trial.carry_out()
+        except BaseException:
+            await self.end_controller()
+            raise
+
+    async def _come_back(self) -> Trial | None:
+        """Return the run before, with its controller at rest in the state after its start; None if that fails."""
+        if self._kept is None or self._failures >= _FAILURES:
+            return None
+        back = await self._kept.rewind()
+        self._failures = 0 if back else self._failures + 1
+        return self._kept if back else None
+
+    async def end_controller(self) -> None:
+        """Kill the controller. The next run starts it again."""
+        kept, self._kept = self._kept, None
+        self._laboratory.admit(None)
+        if kept is not None:
+            await kept.end()

@@ -1,0 +1,212 @@
+"""What the threads of a process wait for, as Linux tells it.
+
+A thread that waits for a socket or another thread does nothing before somebody else acts. One that waits with a time
+limit wakes by itself. So it can be known, without waiting, that a process has nothing more to do.
+
+Source: proc(5), /proc/PID/task/TID/{stat,schedstat,syscall,children}, /proc/PID/mem, /proc/PID/net/tcp.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import platform
+import struct
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+PROC = Path("/proc")
+_RUNNING = "RD"  # states of a thread that has something to do, in /proc/PID/stat
+_FUTEX_WAIT, _FUTEX_WAIT_BITSET, _FUTEX_CLOCK_REALTIME = 0, 9, 256
+_UNKNOWN = 0.0  # seconds until a thread wakes, where that cannot be known
+
+_Limit = Callable[[Sequence[int], "_Memory"], float]  # from a call's arguments: seconds after which it returns
+
+
+class Look(NamedTuple):
+    """What a process and its children did until now.
+
+    running: whether a thread runs or is about to. ticks: CPU time of all threads, in clock ticks. ran: the same in
+    nanoseconds, plus the number of times that they ran. threads: process and thread IDs.
+    """
+
+    running: bool
+    ticks: int
+    ran: int
+    threads: tuple[tuple[int, int], ...]
+
+
+class _Memory:
+    """The memory of a process, where a system call's time limit stands."""
+
+    def __init__(self, pid: int) -> None:
+        self._file = os.open(PROC / str(pid) / "mem", os.O_RDONLY)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+    def read_pair(self, address: int) -> tuple[int, int]:
+        """Return the two numbers of a timespec or timeval."""
+        seconds, rest = struct.unpack("qq", os.pread(self._file, 16, address))
+        return seconds, rest
+
+
+def look_at(pid: int) -> Look:
+    """Return what a process and its children do now."""
+    running, ticks, ran, threads = False, 0, 0, []
+    for process, thread, state, spent, times in _read_threads(pid):
+        running = running or state in _RUNNING
+        ticks += spent
+        ran += times
+        threads.append((process, thread))
+    return Look(running, ticks, ran, tuple(threads))
+
+
+def find_next_wake(threads: Sequence[tuple[int, int]]) -> float:
+    """Return the seconds after which the first of some waiting threads wakes by itself: inf for never.
+
+    0.0 where that cannot be known: on another system, without the permission to trace, in a system call that is not in
+    the table.
+    """
+    wakes = math.inf
+    for process in dict(threads):
+        try:
+            memory = _Memory(process)
+        except OSError:
+            return _UNKNOWN
+        with contextlib.closing(memory):
+            for thread in (thread for one, thread in threads if one == process):
+                wakes = min(wakes, _read_wake(process, thread, memory))
+    return wakes if threads else _UNKNOWN
+
+
+def has_other_connections(threads: Sequence[tuple[int, int]], port: int) -> bool:
+    """Return whether processes have TCP connections to another port than this one: another program may wake them."""
+    for process in dict(threads):
+        folder = PROC / str(process)
+        try:
+            links = {os.readlink(file) for file in (folder / "fd").iterdir()}
+            lines = [
+                line.split()
+                for name in ("tcp", "tcp6")
+                for line in (folder / "net" / name).read_text().splitlines()[1:]
+            ]
+        except OSError:
+            return True
+        for line in lines:
+            remote = int(line[2].rpartition(":")[2], 16)
+            if remote not in (0, port) and f"socket:[{line[9]}]" in links:
+                return True
+    return False
+
+
+def _read_threads(pid: int) -> Iterator[tuple[int, int, str, int, int]]:
+    """Yield process, thread, state, clock ticks, and a number that changes when a thread runs."""
+    try:
+        tasks = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return
+    for task in tasks:
+        folder = f"/proc/{pid}/task/{task}"
+        try:  # the fields follow the command's name, which is in parentheses
+            fields = _read_file(f"{folder}/stat").rpartition(b")")[2].split()
+            children = _read_file(f"{folder}/children").split()
+        except OSError:  # it has ended meanwhile
+            continue
+        yield pid, int(task), fields[0].decode(), int(fields[11]) + int(fields[12]), _read_runs(folder)
+        for child in children:
+            yield from _read_threads(int(child))
+
+
+def _read_runs(folder: str) -> int:
+    """Return the nanoseconds that a thread ran, plus how often; a new number each time if the kernel does not say."""
+    try:
+        spent, _, times = _read_file(f"{folder}/schedstat").split()
+    except OSError:
+        return time.monotonic_ns()
+    return int(spent) + int(times)
+
+
+def _read_file(path: str) -> bytes:
+    """Read a file of /proc: often, so without the cost of buffers and of decoding."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(file, 4096)
+    finally:
+        os.close(file)
+
+
+def _read_wake(process: int, thread: int, memory: _Memory) -> float:
+    try:
+        words = _read_file(f"/proc/{process}/task/{thread}/syscall").split()
+        limit = _CALLS.get(int(words[0])) if words[0] != b"running" else None
+        return _UNKNOWN if limit is None else limit([int(word, 16) for word in words[1:7]], memory)
+    except (OSError, ValueError, struct.error):
+        return _UNKNOWN
+
+
+def _forever(arguments: Sequence[int], memory: _Memory) -> float:
+    return math.inf
+
+
+def _in_milliseconds(place: int) -> _Limit:
+    def limit(arguments: Sequence[int], memory: _Memory) -> float:
+        milliseconds = arguments[place] & 0xFFFFFFFF
+        return math.inf if milliseconds & 0x80000000 else milliseconds / 1000
+
+    return limit
+
+
+def _in_pair(place: int, per_second: float = 1e9) -> _Limit:
+    def limit(arguments: Sequence[int], memory: _Memory) -> float:
+        if not arguments[place]:
+            return math.inf
+        seconds, rest = memory.read_pair(arguments[place])
+        return seconds + rest / per_second
+
+    return limit
+
+
+def _in_clock_sleep(arguments: Sequence[int], memory: _Memory) -> float:
+    limit, absolute = _in_pair(2)(arguments, memory), arguments[1] & 1
+    if not absolute:
+        return limit
+    return limit - time.monotonic() if arguments[0] == time.CLOCK_MONOTONIC else _UNKNOWN
+
+
+def _in_futex(arguments: Sequence[int], memory: _Memory) -> float:
+    """FUTEX_WAIT has a relative limit, FUTEX_WAIT_BITSET an absolute one, mostly of the monotonic clock."""
+    operation, limit = arguments[1] & 127, _in_pair(3)(arguments, memory)
+    if operation == _FUTEX_WAIT or limit == math.inf:
+        return limit
+    known = operation == _FUTEX_WAIT_BITSET and not arguments[1] & _FUTEX_CLOCK_REALTIME
+    return limit - time.monotonic() if known else _UNKNOWN
+
+
+# system call -> numbers on x86_64 and aarch64, None where there is none; how its time limit is read
+_TABLE: Sequence[tuple[int | None, int | None, _Limit]] = (
+    (202, 98, _in_futex),  # futex
+    (232, None, _in_milliseconds(3)),  # epoll_wait
+    (281, 22, _in_milliseconds(3)),  # epoll_pwait
+    (441, 441, _in_pair(3)),  # epoll_pwait2
+    (7, None, _in_milliseconds(2)),  # poll
+    (271, 73, _in_pair(2)),  # ppoll
+    (23, None, _in_pair(4, 1e6)),  # select
+    (270, 72, _in_pair(4)),  # pselect6
+    (35, 101, _in_pair(0)),  # nanosleep
+    (230, 115, _in_clock_sleep),  # clock_nanosleep
+    (128, 137, _in_pair(2)),  # rt_sigtimedwait
+    (130, 133, _forever),  # rt_sigsuspend
+    (0, 63, _forever),  # read
+    (45, 207, _forever),  # recvfrom
+    (47, 212, _forever),  # recvmsg
+    (43, 202, _forever),  # accept
+    (288, 242, _forever),  # accept4
+    (61, 260, _forever),  # wait4
+    (247, 95, _forever),  # waitid
+)
+_COLUMN = {"x86_64": 0, "aarch64": 1}.get(platform.machine())
+_CALLS = {} if _COLUMN is None else {row[_COLUMN]: row[2] for row in _TABLE}
