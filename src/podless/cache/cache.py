@@ -16,11 +16,11 @@ _AGAIN = 0.2  # seconds before a state that could not be read is read again
 
 
 class Cache:
-    """All collections of a store, made as they are asked for, and kept in step with it by one watch.
+    """All collections of a store, created at first use, and kept in step with the store by one watch.
 
-    `open` first. read: what is seen of a record, None for all. revision: the newest that is shown here, and what a
-    list answers as its resourceVersion. replaced: bytes of all states that were replaced or deleted since then.
-    loading: how many resources are read at present.
+    Call `open` first. read: converts each record, None for all of them as they are. revision: the newest that is shown
+    here, which lists return as resourceVersion. replaced: total bytes of replaced or deleted states. loading: the
+    number of resources that are being read.
     """
 
     def __init__(self, store: Store, read: Callable[[Record], Record] | None = None) -> None:
@@ -39,7 +39,7 @@ class Cache:
 
     @property
     def fresh(self) -> bool:
-        """Whether nobody can have been told of a state that is not here yet; else a read begins with `refresh`."""
+        """Whether this cache shows every state that a client can have seen; otherwise a read starts with `refresh`."""
         return self._renewal is None and self._store.alone(self.revision)
 
     async def open(self) -> None:
@@ -58,7 +58,7 @@ class Cache:
         return Record(key, entry.stored, revision, entry.created)
 
     def _lost(self, revision: int) -> None:
-        """Read all anew, as changes up to a revision will not be told."""
+        """Read everything again, because changes up to a revision will not be delivered."""
         self._astray = True
         self.lost = revision
         if self._renewal is None:
@@ -87,7 +87,7 @@ class Cache:
     async def loaded(self, where: Keys) -> WatchCache:
         """Return the collection of a resource, loaded and fresh. Raises StoreError.
 
-        It shows every change that anybody can have been told of before this call; within a request, before the request.
+        It shows every change that any client can have seen before this call; within a request, before the request.
         """
         collection = self.collection(where)
         if not collection.loaded:
@@ -101,7 +101,7 @@ class Cache:
         return self._collections.get(prefix)
 
     def drop(self, prefix: str) -> None:
-        """Forget a collection whose resource is gone, and tell those who watch it."""
+        """Forget a collection whose resource is gone, and end its watches."""
         collection = self._collections.pop(prefix, None)
         if collection is not None:
             collection.end()
@@ -111,19 +111,19 @@ class Cache:
         return add_handler(self._handlers, handler)
 
     async def refresh(self) -> None:
-        """Wait until all is here that anybody has been told of before this call. Raises StoreError."""
+        """Wait until the cache shows every state that a client can have seen before this call. Raises StoreError."""
         if not self.fresh:
             await self._question.wait()
             if self._renewal is not None:
                 await asyncio.shield(self._renewal)
 
     def park(self, go: current.Go) -> None:
-        """Have `go` called where `refresh` is done; but it does not wait for a state that is read anew (`renewing`)."""
+        """Call `go` when `refresh` would be done. This does not wait for a state that is read again (`renewing`)."""
         self._question.park(go)
 
     @property
     def renewing(self) -> bool:
-        """Whether the state is read anew, as changes of it were lost."""
+        """Whether the state is being read again, because changes were lost."""
         return self._renewal is not None
 
     async def current(self) -> None:
@@ -157,7 +157,7 @@ class Cache:
             self._answer()
 
     def _answer(self) -> None:
-        """Let those go on whose revision is shown now."""
+        """Wake callers that wait for a revision that is shown now."""
         waiting, self._waiting = self._waiting, []
         for one in waiting:
             if one[0] > self.revision:

@@ -1,4 +1,4 @@
-"""What may have happened elsewhere: the store is asked for its newest revision, once for all who wait together."""
+"""Asks the store for its newest revision, once for all callers that wait at the same time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SCOPE: ContextVar[Scope | None] = ContextVar("scope", default=None)
 
 
 def begin_waited() -> Scope:
-    """Say that what this context does has waited; `over` ends that, also for what it has started meanwhile."""
+    """Mark that this context has waited for the current state. `over` ends the mark, also for its child tasks."""
     scope = Scope()
     _SCOPE.set(scope)
     return scope
@@ -38,12 +38,12 @@ def has_waited() -> bool:
 
 
 class RevisionQuestion:
-    """Asks for the newest revision, again and again while there is somebody who wants to know.
+    """Asks for the newest revision, as long as callers wait for it.
 
-    An answer may be older than who comes after the question was put: he waits for the next one. That is put when those
-    have gone on who have their answer, or many of them, and their clients have had a turn to ask for more: what a
-    question costs is shared by as many as there are. ask: gives the newest revision there is, shown: the one that is
-    shown here. reach: waits until one is.
+    A caller that comes after a question was sent waits for the next one, because the answer may be older than the
+    caller's knowledge. The next question is sent when the callers of the last one (or many of them) have gone on and
+    their clients had a chance to send more requests, so that many share the cost of a question. ask: returns the newest
+    revision. shown: returns the revision that is shown here. reach: waits until one is shown.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class RevisionQuestion:
         self._reaching: set[asyncio.Task[None]] = set()
 
     def park(self, go: Go) -> None:
-        """Have `go` called, later, when all is shown here that anybody was told of before this call."""
+        """Call `go` later, when the cache shows everything that a client can have seen before this call."""
         self._parked.append(go)
         if not self._asking:
             self._asking = True
@@ -99,7 +99,7 @@ class RevisionQuestion:
 
 
 def _let_go(together: list[Go], error: BaseException | None, start: int = 0) -> None:
-    """Have those go on who have waited, some in each turn of the loop."""
+    """Wake waiting callers, some in each turn of the loop."""
     end = start + _TURN
     for go in together[start:end]:
         try:

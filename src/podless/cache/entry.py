@@ -16,12 +16,12 @@ _STEP = 64  # bytes that are decoded in the time of a step
 
 
 class Entry:
-    """The state of one object at one revision. Immutable for those who use it.
+    """The state of one object at one revision. Immutable for its users.
 
-    body: the object's JSON in its storage version with metadata.resourceVersion in place. namespace: "" for
-    cluster-scoped objects. revision: of the write that made this state. created: of the write that created the object.
+    body: the object's JSON in its storage version, with metadata.resourceVersion. namespace: "" for cluster-scoped
+    objects. revision: of the write that made this state. created: of the write that created the object.
 
-    There is one for each object, so what is seldom asked for is not kept.
+    There is one for each object, so rarely used values are not kept.
     """
 
     __slots__ = ("_forms", "_labels", "body", "created", "key", "namespace", "offset", "revision")
@@ -38,7 +38,10 @@ class Entry:
 
     @classmethod
     def unstored(cls, key: str, body: bytes) -> Entry:
-        """A cluster-scoped object that is nowhere stored. body: as clients get it, without a resourceVersion."""
+        """Return an entry of a cluster-scoped object that is not stored.
+
+        body: as clients get it, without a resourceVersion.
+        """
         made = cls.__new__(cls)
         made.key, made.namespace, made.body = key, "", body
         made.revision = made.created = made.offset = 0
@@ -58,16 +61,16 @@ class Entry:
 
     @property
     def terminating(self) -> bool:
-        """Whether the object is being deleted, and waits for those who hold it."""
+        """Whether the object is being deleted and waits for its finalizers or grace period."""
         return _DELETION in self.body and "deletionTimestamp" in self.decode()["metadata"]
 
     @property
     def forms(self) -> dict[Any, Any]:
-        """What was made of this state, by what it is: the object in other versions, its message ..."""
+        """The cached forms of this state, by kind of form: the object in other versions, its protobuf message ..."""
         return self._forms if self._forms is not None else fill_attribute(self, "_forms", dict, needed=False)
 
     def at(self, revision: int) -> Entry:
-        """The same state under another revision: what a DELETED event shows."""
+        """Return the same state under another revision, for a DELETED event."""
         shown = Entry.__new__(Entry)
         shown.key, shown.namespace = self.key, self.namespace
         shown.revision, shown.created, shown.offset = revision, self.created, self.offset
@@ -77,7 +80,7 @@ class Entry:
         return shown
 
     def decode(self) -> dict[str, Any]:
-        """A fresh copy of the object, for those who change it."""
+        """Return a fresh copy of the object, which the caller may change."""
         self._charge()  # before: nothing is decoded for work that is suspended here
         decoded: dict[str, Any] = orjson.loads(self.body)
         return decoded

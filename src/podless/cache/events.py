@@ -1,6 +1,6 @@
-"""What watchers and the server's own parts hear of: changes of a resource, and how they are told.
+"""Events of a resource, and their delivery to watchers and to the server's own handlers.
 
-A handler is called with a batch at a time; one that fails keeps nobody else from hearing of the same.
+A handler is called with one batch at a time. A handler that fails does not affect others.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ class Event:
 
 
 class Batch(list[Event]):
-    """Events that watchers are told of together. size: bytes of their objects, about.
+    """Events that are delivered together. size: roughly the bytes of their objects.
 
-    views: what some of them see in common, made by the first.
+    views: what several watchers see alike, computed by the first.
     """
 
     __slots__ = ("size", "views")
@@ -60,7 +60,7 @@ ChangeHandler = Callable[[Sequence[Change]], None]
 
 
 def call_handler(handler: Callable[[Sequence[T]], None], events: Sequence[T]) -> None:
-    """Call a handler; where it fails, the log says so."""
+    """Call a handler, and log its exception."""
     try:
         handler(events)
     except Exception:

@@ -1,7 +1,7 @@
-"""Watchers hear of changes soon after they come in, a few milliseconds of that in each turn of the event loop.
+"""Delivers changes to watchers soon after they arrive, a few milliseconds in each turn of the event loop.
 
-Changes wait in batches. A batch is told to one watcher after the other, and the next one after that, so each watcher
-hears of all changes once and in their order. Whoever must know where it stands catches up by itself.
+Changes wait in batches. A batch is delivered to one watcher after the other, then the next batch, so each watcher gets
+all changes once and in order. A watcher that must be up to date catches up by itself.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _EVENT = 512  # bytes of an event beside its object
 
 
 class Deliveries:
-    """What collections have to tell their watchers: some of it in each turn of the loop, and each in its turn."""
+    """The collections with undelivered batches: each gets its turn, some in each turn of the loop."""
 
     __slots__ = ("_due", "_ready")
 
@@ -40,7 +40,7 @@ class Deliveries:
         self._due = False
 
     def soon(self, fanout: Fanout) -> None:
-        """Have a collection go on in a later turn."""
+        """Continue with a collection in a later turn."""
         self._ready.append(fanout)
         self._again()
 
@@ -63,7 +63,7 @@ class Deliveries:
 
 
 class Follower:
-    """One watcher. next: the number of the batch that it hears of next, _NEVER once it has left."""
+    """One watcher. next: the number of the next batch for it, _NEVER once it has left."""
 
     __slots__ = ("_fanout", "handler", "next")
 
@@ -73,16 +73,19 @@ class Follower:
         self.next = following
 
     def catch_up(self) -> None:
-        """Have this watcher hear now of all that it has not."""
+        """Deliver all pending batches to this watcher now."""
         self._fanout.catch_up(self)
 
     def leave(self) -> None:
-        """Hear of nothing more."""
+        """End deliveries to this watcher."""
         self._fanout.leave(self)
 
 
 class Fanout:
-    """The watchers of a collection, and what they have not heard of. told: how many events they heard of."""
+    """The watchers of a collection, and the batches that are not delivered yet.
+
+    delivered: the number of delivered events.
+    """
 
     __slots__ = (
         "_batches",
@@ -115,9 +118,9 @@ class Fanout:
         return len(self._followers)
 
     def join(self, handler: EventHandler) -> Follower:
-        """Have `handler` called with what comes in from now on; what came in shortly before may be among it.
+        """Call `handler` with events from now on; some shortly before may be included.
 
-        An empty batch is the end.
+        An empty batch marks the end.
         """
         following = self._number + len(self._batches) - (self._open is not None)
         follower = Follower(self, handler, following)
@@ -130,7 +133,7 @@ class Fanout:
         follower.next = _NEVER
 
     def publish(self, events: Sequence[Event]) -> None:
-        """Tell the watchers soon."""
+        """Queue events for the watchers."""
         if not self._followers:
             return
         for event in events:
@@ -149,7 +152,7 @@ class Fanout:
             self._cut_off()
 
     def end(self) -> None:
-        """Tell all watchers that there is nothing more to come, and forget them."""
+        """Queue the end for all watchers, and forget them."""
         if self._followers:
             self._batches.append(Batch())
             self._open = None
@@ -157,7 +160,7 @@ class Fanout:
                 self._begin()
 
     def catch_up(self, follower: Follower) -> None:
-        """Have one watcher hear of all that it has not."""
+        """Deliver all pending batches to one watcher."""
         self._open = None  # what it has heard of must not grow
         while 0 <= (place := follower.next - self._number) < len(self._batches):
             batch = self._batches[place]
@@ -167,7 +170,7 @@ class Fanout:
             call_handler(follower.handler, batch)
 
     def go_on(self, until: float) -> bool:
-        """Tell watchers until a time. Returns whether that is to go on in the next turn of the loop."""
+        """Deliver batches until a time. Returns whether to continue in the next turn of the loop."""
         until = min(until + self._size * _HURRY, until + _TURN_MOST)
         began = _clock()
         try:
@@ -182,7 +185,7 @@ class Fanout:
         return False
 
     def _tell_round(self, until: float) -> bool:
-        """Have those hear of the first batch who have not. Returns whether all have, rather than the time is over."""
+        """Deliver the first batch to the watchers that lack it. Returns False if the time was up first."""
         batch, number = self._batches[0], self._number
         if self._round is None:
             self._round = iter(list(self._followers))
@@ -205,7 +208,7 @@ class Fanout:
         return True
 
     def _pop(self) -> None:
-        """The first batch is told."""
+        """Drop the first batch, which every watcher has."""
         batch = self._batches.popleft()
         self._size -= batch.size
         self._number += 1
@@ -222,7 +225,7 @@ class Fanout:
             loop.call_at(self._rested, self._deliveries.soon, self)
 
     def _rest(self) -> None:
-        """Let writers get their answers: with many watchers, events are then handed over several at a time."""
+        """Pause so that writers get their answers. With many watchers, more events are then delivered together."""
         self._under_way = False
         spent, self._spent = self._spent, 0.0
         rest = max(len(self._followers) * _REST_EACH, spent * _REST)
@@ -231,7 +234,7 @@ class Fanout:
             self._begin()
 
     def _cut_off(self) -> None:
-        """Forget the first batch: those who have not heard of it end, and learn of it when they watch again."""
+        """Drop the first batch. Watchers that lack it end, and get 410 when they watch again."""
         for follower in self._followers:
             if follower.next == self._number:
                 follower.handler = partial(self._lose, follower, follower.handler)
@@ -241,6 +244,6 @@ class Fanout:
         self._pop()
 
     def _lose(self, follower: Follower, handler: EventHandler, events: Sequence[Event]) -> None:
-        """End a watcher that is too far behind, in place of telling it of what came then."""
+        """End a watcher that is too far behind, instead of calling its handler."""
         self.leave(follower)
         call_handler(handler, ())

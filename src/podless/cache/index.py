@@ -1,4 +1,4 @@
-"""Which objects have which labels, for selectors that are asked for again and again."""
+"""An index of objects by label, for selectors that are used repeatedly."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NONE: Labels = {}
 
 
 class _Walk:
-    """A look at all objects for a label. missed: by key, the value before what came in meanwhile, and the last one."""
+    """A scan of all objects for a label. missed: by key, the values before and after changes during the scan."""
 
     __slots__ = ("missed", "name")
 
@@ -37,7 +37,7 @@ class LabelIndex:
         self._walks: list[_Walk] = []  # that are under way, suspended at a charge
 
     def follow(self, name: str, entries: Sequence[Entry]) -> None:
-        """Know a label from here on. entries: all objects there are; they may change at a charge."""
+        """Index a label from now on. entries: all objects; they may change during the scan."""
         known = self._names.pop(name, None)
         if known is None:
             walk = _Walk(name)
@@ -53,14 +53,14 @@ class LabelIndex:
         self._names[name] = known
 
     def find(self, name: str, values: Iterable[str]) -> list[str] | None:
-        """The keys of the objects whose label has one of the values, in order; None where it is not followed."""
+        """Return the keys of objects whose label has one of the values, in order; None if the label is not indexed."""
         known = self._names.get(name)
         if known is None:
             return None
         return sorted(key for value in dict.fromkeys(values) for key in known.get(value, ()))
 
     def change(self, before: Entry | None, after: Entry | None) -> None:
-        """An object is another one now."""
+        """Update the index for a changed object."""
         one = before or after
         if one is None or not (self._names or self._walks):
             return

@@ -1,7 +1,7 @@
-"""One resource in memory: every object, the window of recent changes, and those who watch.
+"""One resource in memory: all objects, the window of recent changes, and its watchers.
 
-State changes only through `apply`, which gets durable changes in order; so what is read here is never undone, and a
-watcher sees every change once.
+The state changes only through `apply`, which gets durable changes in order. So a read is never undone, and a watcher
+sees every change once.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _LOOKED_AT = 16  # those that are read together where each must be decoded
 
 
 class Whole(Protocol):
-    """What a collection knows of all of them.
+    """What a collection knows about the whole cache.
 
-    read: what is seen of a record, None for all. replaced: bytes of all states that were replaced or deleted. lost:
-    changes up to this revision may not have been told. loading: how many resources are read at present. deliveries:
-    what watchers are still to hear of.
+    read: converts a record, None for none. replaced: bytes of all replaced or deleted states. lost: changes up to this
+    revision may not have been delivered. loading: number of resources being read. deliveries: what watchers have not
+    got yet.
     """
 
     read: Callable[[Record], Record] | None
@@ -77,21 +77,21 @@ class WatchCache:
         return Entry(record if self._read_record is None else self._read_record(record), self.keys)
 
     def count(self, prefix: str) -> int:
-        """How many objects have keys that start with the prefix."""
+        """Return the number of objects whose keys start with the prefix."""
         return bisect_left(self._keys, keys.prefix_end(prefix)) - bisect_left(self._keys, prefix)
 
     @property
     def watchers(self) -> int:
-        """How many hear of changes."""
+        """The number of handlers and watchers."""
         return len(self._handlers) + len(self._fanout)
 
     @property
     def delivered(self) -> int:
-        """How many events watchers were told of."""
+        """The number of events that were delivered to watchers."""
         return self._fanout.delivered
 
     async def load(self) -> None:
-        """Read the current state from the store, once for all who wait; nothing to do where it is here already."""
+        """Read the current state from the store, once for all callers. Does nothing if it is loaded."""
         if self.loaded:
             return
         if self._loading is None:
@@ -155,10 +155,10 @@ class WatchCache:
             await asyncio.sleep(0)
 
     async def renew(self) -> None:
-        """Read the state anew, where changes of it will never be told. Raises StoreError.
+        """Read the state again after changes were lost. Raises StoreError.
 
-        Those who follow it for the server are told of what is different. Watchers cannot be told what has happened:
-        they end, and learn from their next attempt that history is gone.
+        The server's own handlers get the differences. Watchers cannot get the lost events: they end, and get 410 when
+        they watch again.
         """
         if not self.loaded and self._former is None:
             return
@@ -212,7 +212,7 @@ class WatchCache:
         return event
 
     def publish(self, events: Sequence[Event]) -> None:
-        """Tell every handler of a batch of events at once, and the watchers soon."""
+        """Call every handler with a batch of events now, and queue it for the watchers."""
         for handler in list(self._handlers):
             call_handler(handler, events)
         self._fanout.publish(events)
@@ -229,7 +229,7 @@ class WatchCache:
         return self._fanout.join(watcher)
 
     def end(self) -> None:
-        """Tell everybody that the resource is gone: an empty batch."""
+        """End all handlers and watchers with an empty batch, because the resource is gone."""
         for handler in self._handlers:
             call_handler(handler, ())
         self._handlers.clear()
@@ -243,9 +243,9 @@ class WatchCache:
         return self._entries.get(key)
 
     def under(self, prefix: str, start: str = "", most: int = 0) -> tuple[list[Entry], int]:
-        """Entries whose keys start with `prefix`, in key order, from the key `start` on.
+        """Return entries whose keys start with `prefix`, in key order, from the key `start` on.
 
-        most: how many at the most, 0 for all. Returns the entries, and how many more there are.
+        most: the maximum number, 0 for all. Also returns how many more there are.
         """
         low = bisect_left(self._keys, max(prefix, start))
         high = bisect_left(self._keys, keys.prefix_end(prefix))
@@ -309,7 +309,7 @@ class WatchCache:
 
 
 def _size(event: Event) -> int:
-    """The bytes that an event keeps in memory beside the current state."""
+    """Return the bytes that an event keeps in memory beside the current state."""
     return len(event.before.body) if event.before is not None else 0
 
 

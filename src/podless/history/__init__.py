@@ -1,1 +1,1 @@
-"""Who changed what, and when: the log beside the revisions."""
+"""The log of changes: who changed what, and when."""

@@ -30,7 +30,7 @@ class BadEvent(Exception):
 
 
 class Skipped(Enum):
-    """Why an event is no change. The value is for people, behind a number."""
+    """Why an event is not imported. The value is a text that follows a number."""
 
     READ = "reads"
     STAGE = "of another stage than ResponseComplete"

@@ -1,4 +1,4 @@
-"""Which change gave each field of an object the value that it has."""
+"""Finds the change that gave each field of an object its value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ C = TypeVar("C")
 
 
 class Blamed(NamedTuple, Generic[C]):
-    """One field that has no fields of its own, its value, and the change that set it."""
+    """One field without fields below it, its value, and the change that set it."""
 
     path: tuple[Step, ...]
     value: Any
@@ -23,8 +23,8 @@ class Blamed(NamedTuple, Generic[C]):
 def blame_object(states: Iterable[tuple[C, Object]]) -> list[Blamed[C]]:
     """Return the fields of an object's last state, in its order, with the change that gave each its value.
 
-    states: changes and the states that they made, of one object, oldest first. The first one is blamed for all that it
-    has. An empty map or list is a field of its own.
+    states: changes and the states that they made, of one object, oldest first. The first one is blamed for its whole
+    state. An empty map or list counts as a field.
     """
     owned: Any = None
     last: Any = ABSENT

@@ -19,7 +19,7 @@ CREATE, UPDATE, DELETE = "create", "update", "delete"
 
 
 class Place(NamedTuple):
-    """Which object a key is of."""
+    """The object that a key belongs to."""
 
     group: str
     resource: str
@@ -28,7 +28,7 @@ class Place(NamedTuple):
 
 
 def place_of(key: str, *, namespaced: bool | None) -> Place:
-    """Return which object a key is of. namespaced: whether its kind is, None where that is not known."""
+    """Return the object that a key belongs to. namespaced: whether its kind is, None if unknown."""
     group, resource = keys.resource_of(key)
     rest = key.split("/", 3)[3]
     namespace, slash, name = rest.partition("/")
@@ -56,10 +56,10 @@ def format_time(at: int) -> str:
 
 
 def make_change(written: Written, before: Record | None, place: Place, *, state: bool = False) -> Object:
-    """Return the object of the API.
+    """Return a change as an object of the API.
 
-    before: the state that it replaced; None where there was none or it is forgotten. state: with the object as
-    the change left it, of a delete as it was before.
+    before: the state that it replaced; None if there was none or it is forgotten. state: include the object as the
+    change left it; for a delete, as it was before.
     """
     operation = operation_of(written)
     new = decode_state(written.stored, written.revision) if written.stored is not None else None
@@ -119,7 +119,7 @@ def summarize(fields: list[Object], most: int = 3) -> str:
 
 
 def show_author(author: Author) -> Object:
-    """Return an author as the API shows it, without what is not known."""
+    """Return an author as the API shows it, without unknown parts."""
     told = {
         "user": author.user,
         "impersonatedBy": author.sender,

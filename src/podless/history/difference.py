@@ -1,4 +1,4 @@
-"""What two states of an object differ in, field by field."""
+"""The differences between two states of an object, field by field."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ABSENT: Any = _Absent()
 
 
 class Difference(NamedTuple):
-    """One field that differs. before, after: its values, ABSENT where it is not there."""
+    """One field that differs. before, after: its values, ABSENT if it is missing."""
 
     path: tuple[Step, ...]
     before: Any
@@ -108,7 +108,7 @@ def is_same(before: Any, after: Any) -> bool:
 
 
 def find_key(*lists: list[Any]) -> str:
-    """Return the field that tells the items of all lists apart, "" where there is none."""
+    """Return the field that identifies the items of all lists, "" if there is none."""
     items = [item for each in lists for item in each]
     if not items or not all(isinstance(item, dict) for item in items):
         return ""

@@ -21,7 +21,10 @@ _TOLD = 20  # changes that are shown in one go: of each, two states are decoded
 
 
 class Scope(NamedTuple):
-    """Of which objects changes are read; "" or None for all. namespace, group, resource, name: as in their keys."""
+    """The objects whose changes are read; "" or None for all.
+
+    namespace, group, resource, name: as in their keys.
+    """
 
     namespace: str = ""
     group: str | None = None
@@ -30,7 +33,7 @@ class Scope(NamedTuple):
 
 
 class HistoryPage(NamedTuple):
-    """Changes, newest first. following: the sequence number to go on below, 0 at the end."""
+    """Changes, newest first. following: the sequence number to continue below, 0 at the end."""
 
     changes: list[Object]
     following: int
@@ -55,9 +58,10 @@ class HistoryReader:
         *,
         states: bool = False,
     ) -> HistoryPage:
-        """Return changes below and above two sequence numbers (0: all), `most` at the most.
+        """Return changes between two sequence numbers (0: no limit), at most `most`.
 
-        matches: chooses by what is shown. states: with the object as each change left it. Raises StoreError.
+        matches: selects changes by their shown form. states: include the object as each change left it. Raises
+        StoreError.
         """
         found, size = list[Object](), 0
         known: dict[Place, bool] = {}
@@ -87,7 +91,7 @@ class HistoryReader:
         return await self._log.sequence_of(revision)
 
     async def one(self, user: User, namespace: str, sequence: int) -> Object | None:
-        """Return one change with the object's state; None where there is none, or none that the user may see."""
+        """Return one change with the object's state; None if it does not exist or the user may not see it."""
         found = await self._log.under([keys.ALL], sequence + 1, sequence - 1, 1)
         if not found or found[0].key.startswith(keys.OWN):
             return None
@@ -144,7 +148,7 @@ class HistoryReader:
         return bool(scope.namespace) or (kind is not None and not kind.namespaced)
 
     def _prefixes(self, scope: Scope) -> list[str]:
-        """Return what the keys in scope start with."""
+        """Return the key prefixes of the scope."""
         if scope.resource and scope.group is not None:
             kind = self._registry.get(scope.group, scope.resource)
             prefix = keys.Keys.of(scope.group, scope.resource, namespaced=True).prefix

@@ -21,7 +21,7 @@ def leave_plain(text: str, colour: str) -> str:
 
 
 def format_change(change: Object, paint: Paint = leave_plain) -> str:
-    """Return a change in one line: when, revision, what, which object, who, and the fields."""
+    """Return a change in one line: time, revision, operation, object, author, and fields."""
     obj, author = change["object"], change["author"]
     where = f"{obj['namespace']}/" if obj.get("namespace") else ""
     resource = f"{obj['resource']}.{obj['group']}" if obj.get("group") else obj["resource"]

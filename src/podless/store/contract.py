@@ -17,7 +17,7 @@ from podless.store.keys import Stored
 
 
 class StoreError(Exception):
-    """The store cannot do what was requested; the text is one line."""
+    """The store cannot do what was requested. The text is one line."""
 
 
 class Damaged(StoreError):
@@ -149,11 +149,11 @@ class Written(NamedTuple):
 
 
 class ChangeLog(Protocol):
-    """The changes of a store and their authors. Every method raises StoreError where the engine fails.
+    """The changes of a store and their authors. Every method raises StoreError if the engine fails.
 
-    Changes are told newest first. before, after: only those whose sequence number is below and above (0: all). most:
-    how many at the most; fewer where they are large, but none only at the end. Later than the horizon all changes are
-    known; of older ones, those that still are the state of a key.
+    Changes come newest first. before, after: limit them to sequence numbers below and above these (0: no limit). most:
+    the maximum number; fewer if they are large, but none only at the end. Later than the horizon all changes are known;
+    of older ones, those that still are the state of a key.
     """
 
     def horizon(self, prefix: str) -> int:
@@ -163,7 +163,7 @@ class ChangeLog(Protocol):
         """Return the newest changes of one key."""
 
     async def under(self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
-        """Return the newest changes of keys under some prefixes, of which none is within another."""
+        """Return the newest changes of keys under some prefixes, none of which contains another."""
 
     async def revision_at(self, at: int) -> int:
         """Return the newest revision written at or before a time, in milliseconds since 1970. Raises Compacted."""

@@ -10,7 +10,7 @@ from podless.store.keys import Stored
 
 
 def encode_foreign(obj: Object) -> Stored:
-    """Return an object with a place for its revision. Raises ValueError, TypeError, LookupError for what is none."""
+    """Return an object with a place for its revision. Raises ValueError, TypeError, LookupError for other values."""
     mark = uuid.uuid4().hex  # which the object cannot have
     body = serializer.encode_sorted({**obj, "metadata": {**obj["metadata"], "resourceVersion": mark}})
     marked = mark.encode()

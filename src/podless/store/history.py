@@ -1,4 +1,4 @@
-"""How much history is kept: by age, by size and by number, whichever ends first."""
+"""The bounds of the history: age, size and number of changes. The first limit reached applies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STEP = 500  # revisions that one step forgets at the most
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """What is kept of states that were replaced. age: seconds. size: bytes. count: revisions."""
+    """Bounds for replaced states. age: seconds. size: bytes. count: revisions."""
 
     age: float = 3600.0
     size: int = 256 << 20
@@ -27,7 +27,7 @@ LONG = Keep(720 * 3600.0, 1 << 30, 1_000_000)  # of the history log
 
 
 def parse_keep(text: str, default: Keep | None = None) -> Keep:
-    """What a text such as 1h,256Mi,10000 says; what it leaves out is as by default. Raises ValueError."""
+    """Return the bounds in a text such as 1h,256Mi,10000. Missing ones are the default's. Raises ValueError."""
     found: dict[str, float | int] = {}
     for part in text.split(","):
         name, read = "count", parse_number
@@ -58,10 +58,10 @@ def parse_log_of(text: str) -> tuple[str, Keep | None]:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How long states are kept beyond the window: all (None: not at all), and the resources with bounds of their own.
+    """How long states are kept beyond the window.
 
-    own: by prefix of their keys, such as /example.com/gadgets/; None keeps nothing of that resource. deletes: what
-    earlier bounds kept may be deleted as a whole.
+    all: for resources without their own bounds; None keeps nothing. own: by prefix of their keys, such as
+    /example.com/gadgets/; None keeps nothing of that resource. deletes: what earlier bounds kept may be deleted.
     """
 
     all: Keep | None = None
@@ -81,7 +81,7 @@ class Bounds:
 
 
 class HistoryClock:
-    """Milliseconds since 1970 that never go back, whatever the system's clock does. newest: what was told before."""
+    """Milliseconds since 1970 that never go back, even if the system's clock does. newest: the last value."""
 
     def __init__(self, newest: int = 0) -> None:
         self.newest = newest
@@ -95,7 +95,10 @@ class HistoryClock:
 
 
 class _Part:
-    """Writes that follow each other. last: their last revision. size: bytes of what they replaced. at: of the last."""
+    """Consecutive writes. last: their last revision. size: bytes of the states that they replaced.
+
+    at: time of the last.
+    """
 
     __slots__ = ("at", "begun", "first", "last", "size")
 
@@ -106,7 +109,7 @@ class _Part:
 
 
 class History:
-    """What is known of the states that were replaced and can still be read. size: their bytes."""
+    """The replaced states that can still be read. size: their bytes."""
 
     def __init__(self, wanted: Keep) -> None:
         self._keep = wanted
@@ -133,7 +136,7 @@ class History:
         self.size += replaced
 
     def due(self, now: int) -> int:
-        """The revision up to which the next step forgets, 0 where all that is there is to be kept."""
+        """Return the revision up to which the next step forgets, 0 if everything must be kept."""
         keep, found, size = self._keep, 0, self.size
         for part in self._parts:
             over = self._newest - part.last >= keep.count or size > keep.size or now - part.at > keep.age
@@ -146,11 +149,11 @@ class History:
         return found
 
     def forget(self, revision: int) -> None:
-        """Take note of what is gone."""
+        """Note that states up to a revision are gone."""
         while self._parts and self._parts[0].last <= revision:
             self.size -= self._parts.popleft().size
 
     @property
     def oldest(self) -> int:
-        """When the oldest of it was written, 0 for none."""
+        """When the oldest replaced state was written, 0 if there is none."""
         return self._parts[0].begun if self._parts else 0

@@ -13,9 +13,9 @@ KEYS = f"{OWN}files/"
 
 
 async def share_files(store: Store, paths: Sequence[Path], make: Callable[[], object]) -> None:
-    """Have files say what the store says; where it says nothing, have them made here, and keep them for all.
+    """Copy files from the store; if it lacks some, create them here, and store them for all servers.
 
-    make: makes those that are missing. Raises StoreError and OSError.
+    make: creates missing files. Raises StoreError and OSError.
     """
     known = await _known(store, paths)
     if len(known) < len(paths):

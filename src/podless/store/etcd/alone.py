@@ -1,13 +1,13 @@
-"""The right of one server to read without asking etcd: it holds a key, and only the holder's transactions succeed.
+"""Lets one server read without asking etcd: it holds a key, and only the holder's transactions succeed.
 
-Every transaction of every server has a condition: that the key is the one that this server has made, or that there is
-none. So what the holder shows is the newest state, once the outcome of all that it has sent is known and shown. It puts
-the key again each second, and counts on it for a while from before it did so, by a clock that goes on while the machine
-sleeps. Another server that wants to write puts a key of its own beside it: the holder finds that, asks from then on,
-and deletes the key. From one that does not, for it is gone or paused, the key is taken when it has stayed the same for
-longer than its holder counts on it. No two clocks are compared; they need only go about equally fast.
+Every transaction of every server has a condition: the key is the one that this server wrote, or there is no key. So the
+holder shows the newest state as soon as the outcome of all its transactions is known and shown. It writes the key again
+each second, and relies on it for a while from before that write, by a clock that goes on while the machine sleeps. A
+server that wants to write puts its own key beside it. The holder finds that key, asks etcd from then on, and deletes
+its own key. If the holder does not react, because it is gone or paused, the other server takes the key once it has not
+changed for longer than its holder relies on it. No two clocks are compared; they need only go about equally fast.
 
-Who writes to etcd in other ways has no such condition: the holder may show what such a one has written a moment late.
+Other programs that write to etcd have no such condition: the holder may show their writes a moment late.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ _now = system.read_boot_clock
 
 
 class Alone:
-    """One server's part in it. wanted: it takes the key where it can. made: at which revision it did, 0 without it.
+    """One server's part in the protocol.
 
-    known: gives the newest revision that the server knows of. restored: called with it where the cluster shows less.
+    wanted: the server takes the key if it can. made: the revision at which it wrote the key, 0 without it. known:
+    returns the newest revision that the server knows. restored: called with it if the cluster shows an older one.
     """
 
     def __init__(
@@ -74,14 +75,14 @@ class Alone:
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Take the key where that is wanted and nobody has it, and see to it from now on."""
+        """Take the key if it is wanted and free, and keep it from now on."""
         if self._wanted:
             with suppress(StoreError):
                 await self._turn()
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def stop(self) -> None:
-        """Leave the key, and what was said about sharing it, to others."""
+        """Release the key, and the server's wish to share it."""
         tasks = [one for one in (self._task, self._sharing) if one is not None]
         for task in tasks:
             task.cancel()
@@ -94,13 +95,13 @@ class Alone:
                     await self._delete(self._own, 0)
 
     def holds(self, shown: int) -> bool:
-        """Whether nobody can have been told of anything later than the revision `shown`."""
+        """Whether no client can have seen anything later than the revision `shown`."""
         return self.made > 0 and not self._unknown and shown >= self._newest and _now() < self._until
 
     # transactions
 
     def sent(self) -> tuple[int, bytes]:
-        """A transaction is sent. Returns what to give `answered` or `failed`, and what to add to the transaction."""
+        """Note a transaction. Returns its token for `answered` or `failed`, and what to add to the transaction."""
         if self.made:
             self._unknown += 1
         if self._condition[0] != self.made:
@@ -116,20 +117,20 @@ class Alone:
         return m.Compare(result=m.EQUAL, target=m.CREATE, key=self._key, create_revision=made)
 
     def answered(self, made: int, revision: int) -> None:
-        """Its outcome is known. revision: that it made, 0 for none."""
+        """Note the outcome of a transaction. revision: the one that it made, 0 for none."""
         if made and made == self.made:
             self._unknown -= 1
             self._newest = max(self._newest, revision)
 
     def failed(self, made: int, error: BaseException) -> None:
-        """It was not answered: it may yet be carried out, as long as the key is the same."""
+        """Note a transaction without an answer. It may still be carried out while the key is the same."""
         if made and made == self.made:
             self._unknown -= 1
             if not isinstance(error, (Full, Oversized)):
                 self.made = 0
 
     async def share(self, made: int) -> None:
-        """Have a transaction's condition hold where it has not. Raises StoreError."""
+        """Make sure that the condition of transactions holds again after it failed. Raises StoreError."""
         if made and made == self.made:
             self.made = 0  # the key was taken away
         if self._sharing is None:
@@ -205,7 +206,10 @@ class Alone:
                 await self._delete(one.key, one.mod_revision)
 
     async def _put(self, made: int) -> Any:
-        """Put the key where it is as it was made, and nobody wants to share it. None: etcd was restored."""
+        """Write the key again if it has not changed and no server wants to share it.
+
+        Returns None if etcd was restored.
+        """
         nobody = m.Compare(result=m.EQUAL, target=m.CREATE, key=self._others, range_end=self._end)
         put = m.Request(request_put=m.PutRequest(key=self._key, value=self._name))
         others = m.Request(request_range=m.RangeRequest(key=self._others, range_end=self._end))
@@ -242,7 +246,7 @@ class Alone:
         return False
 
     def _same(self, kv: Any) -> float:
-        """Seconds since a key was seen to be as it is."""
+        """Return the seconds for which a key has been seen unchanged."""
         revision, since = self._seen.get(kv.key, (0, 0.0))
         if revision == kv.mod_revision:
             return _now() - since

@@ -73,7 +73,7 @@ class EtcdChangeLog:
             await self.trimmer.look()
 
     async def forget(self, *, anew: bool) -> None:
-        """Delete the log. anew: begin a new one. Raises StoreError."""
+        """Delete the log. anew: start a new one. Raises StoreError."""
         start = self._layout.all
         gone = m.DeleteRequest(key=start, range_end=start[:-1] + b"0")
         await self._client.ask("txn", m.TxnRequest(success=[m.Request(request_delete_range=gone)]))
@@ -116,7 +116,10 @@ class EtcdChangeLog:
         return await self._tell(wanted)
 
     async def revision_at(self, at: int) -> int:
-        """The newest revision that was written at or before a time in milliseconds since 1970. Raises Compacted."""
+        """Return the newest revision that was written at or before a time in milliseconds since 1970.
+
+        Raises Compacted.
+        """
         await self.trimmer.look()
         horizons = self.trimmer.horizons
         if at < horizons.since:
@@ -265,7 +268,7 @@ class EtcdChangeLog:
         return [state[key] for key in sorted(state, key=self._objects.key)]
 
     def _check_known(self, key: str, revision: int, created: int, wanted: int) -> None:
-        """Raises Compacted where an object was there, and nobody knows its state."""
+        """Raise Compacted if an object existed whose state is unknown."""
         if created <= wanted and not key.startswith(keys.OWN) and not self._leased(key):
             raise Compacted(revision)
 

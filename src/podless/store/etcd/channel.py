@@ -1,7 +1,7 @@
-"""One connection to a member of an etcd cluster: gRPC's calls over HTTP/2, on the event loop.
+"""A connection to a member of an etcd cluster: gRPC calls over HTTP/2, on the event loop.
 
-As much of RFC 9113 and of gRPC's protocol as a client of one server needs. A call costs a tenth of what it does with
-the library of gRPC, which has threads of its own.
+It implements the parts of RFC 9113 and of gRPC that a client of one server needs. A call costs a tenth of one with the
+gRPC library, which has its own threads.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ OK, CANCELLED, INVALID, DEADLINE, EXHAUSTED, OUT_OF_RANGE, UNAVAILABLE = 0, 1, 3
 
 
 class ChannelError(Exception):
-    """A call has failed. code: of gRPC. text: the peer's words. unsent: it was surely not begun."""
+    """A call failed.
+
+    code: of gRPC. text: of the peer. unsent: the peer has certainly not started it.
+    """
 
     def __init__(self, code: int, text: str, *, unsent: bool = False) -> None:
         super().__init__(text)
@@ -49,9 +52,10 @@ class ChannelError(Exception):
 
 
 class ChannelCall:
-    """One call. done: the answer, or how it ended. take: is given each message instead, where there are many.
+    """One call.
 
-    told: is told of its end at once. until: the loop's time at which it ends, about.
+    done: the answer, or the error. take: gets each message instead, for calls with many. told: called at once when the
+    call ends. until: roughly the loop's time at which it times out.
     """
 
     __slots__ = ("channel", "credit", "done", "number", "parts", "size", "take", "told", "until", "window")
@@ -69,11 +73,11 @@ class ChannelCall:
         self.credit = 0
 
     def send(self, message: bytes) -> None:
-        """Say one more thing."""
+        """Send another message."""
         self.channel.send(self, message, ends=False)
 
     def leave(self) -> None:
-        """Have no answer."""
+        """Give up the call."""
         self.channel.leave(self)
 
 
@@ -107,18 +111,18 @@ class Channel(asyncio.Protocol):
     # what asyncio calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The peer is there; it has yet to say so itself."""
+        """Send the client's preface and settings."""
         self._transport = cast(asyncio.Transport, transport)
         settings = b"".join(_SETTING.pack(*one) for one in ((_TABLE, 0), (_PUSH, 0), (_INITIAL, _ROOM)))
         room = _frame(_WINDOW, 0, 0, _NUMBER.pack(_ROOM - 65535))
         self._transport.write(_PREFACE + _frame(_SETTINGS, 0, 0, settings) + room)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The peer is gone."""
+        """Fail all calls."""
         self._end(str(exc or "the connection has ended"))
 
     def data_received(self, data: bytes) -> None:
-        """Bytes came in."""
+        """Process received bytes."""
         self._heard = self.loop.time()
         if self._rest:
             data = self._rest + data
@@ -248,7 +252,7 @@ class Channel(asyncio.Protocol):
         self._flush()
 
     def _go(self, last: int) -> None:
-        """No more calls; those that the peer has not begun are said to be so."""
+        """Accept no more calls, and fail those that the peer has not started as unsent."""
         self.usable = False
         for call in [one for one in self._calls.values() if one.number > last]:
             self._finish(call, ChannelError(UNAVAILABLE, "the peer takes no more calls", unsent=True))
@@ -290,7 +294,7 @@ class Channel(asyncio.Protocol):
         self._flush()
 
     def _flush(self) -> None:
-        """Send what waits, as far as there is room; one that has none keeps nobody else waiting."""
+        """Send queued data as far as the windows allow. A call with a full window does not delay others."""
         for _ in range(len(self._queue)):
             call, data, ends = self._queue.popleft()
             at = 0
@@ -307,7 +311,7 @@ class Channel(asyncio.Protocol):
                 self._queue.append((call, data[at:], ends))
 
     def leave(self, call: ChannelCall) -> None:
-        """Have no answer to a call any more."""
+        """Cancel a call."""
         if self._calls.get(call.number) is call:
             self._write(_frame(_RESET, 0, call.number, _NUMBER.pack(_CANCEL)))
             self._finish(call, ChannelError(CANCELLED, "the call was left"))
@@ -330,13 +334,13 @@ class Channel(asyncio.Protocol):
     # the connection
 
     def _write(self, data: bytes) -> None:
-        """Send, together with what else is said in this turn of the loop."""
+        """Send bytes together with everything else that is written in this turn of the loop."""
         if not self._said:
             self.loop.call_soon(self.flush)
         self._said.append(data)
 
     def flush(self) -> None:
-        """Send what is said at once."""
+        """Send what was written, at once."""
         if self._owed:
             self._said.append(self._owed)
             self._owed = b""
@@ -346,13 +350,13 @@ class Channel(asyncio.Protocol):
                 self._transport.write(b"".join(said))
 
     def _owe(self, frame: bytes) -> None:
-        """Send a frame with what is sent next, or soon."""
+        """Send a frame with the next data, or soon."""
         if not self._owed:
             self.loop.call_later(_OWED, self.flush)
         self._owed += frame
 
     def _look(self) -> None:
-        """See whether the peer still answers, where somebody waits or nothing was said for long."""
+        """Ping the peer if a call is waiting or the connection was idle, and time out overdue calls."""
         now = self.loop.time()
         for call in [each for each in self._calls.values() if now > each.until]:
             self._write(_frame(_RESET, 0, call.number, _NUMBER.pack(_CANCEL)))
@@ -407,7 +411,7 @@ def _answer(call: ChannelCall) -> bytes | ChannelError:
 
 
 def _hand_over(call: ChannelCall, take: Callable[[bytes], None]) -> None:
-    """Have the messages taken that are whole."""
+    """Pass on complete messages."""
     data = call.parts[0] if len(call.parts) == 1 else None
     if data is not None and len(data) >= 5 and _PREFIX.unpack_from(data) == (0, len(data) - 5):
         call.parts, call.size = [], 0

@@ -1,4 +1,4 @@
-"""Calls to an etcd cluster: which member is asked, how long for, and what its errors are here."""
+"""Calls to an etcd cluster: the choice of the member, timeouts, and the translation of errors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _DROPPED = "proposal dropped"  # what a member says that knew no leader to hand 
 
 
 class Forgotten(Exception):
-    """What was asked about is older than the history that is kept."""
+    """The request needs history that etcd has compacted."""
 
 
 class Unsupported(StoreError):
@@ -52,7 +52,7 @@ class _Dropped(Unreachable):
 
 
 class EtcdClient:
-    """One member of the cluster at a time, another where that one fails. times: by what was asked, how long it took."""
+    """Talks to one member of the cluster, and to another if that fails. times: durations by call."""
 
     def __init__(self, settings: Etcd) -> None:
         self.times = {name: Histogram(_TIMES) for name in _SERVICES}
@@ -86,7 +86,7 @@ class EtcdClient:
         return context
 
     def _read(self) -> tuple[int, ...]:
-        """When each of the files was written last."""
+        """Return the modification times of the certificate files."""
         found = []
         for path in (self._settings.cafile, self._settings.certfile, self._settings.keyfile):
             try:
@@ -96,7 +96,7 @@ class EtcdClient:
         return tuple(found)
 
     def look(self) -> None:
-        """Take certificates that have changed; the connection that there is stays where they are no good."""
+        """Load changed certificates. If they are invalid, the connection stays as it is."""
         files = self._read()
         if files == self._files:
             return
@@ -109,7 +109,7 @@ class EtcdClient:
             self._change(self._member)
 
     def _change(self, member: int) -> None:
-        """Go on with a member, over a new connection; calls that are under way have some time to end."""
+        """Switch to a member, over a new connection. Calls in flight get some time to end."""
         self._member = member % len(self._settings.servers)
         old, self._channel = self._channel, None
         if old is not None:
@@ -138,7 +138,7 @@ class EtcdClient:
         self._channel = None
 
     async def _reached(self) -> Channel:
-        """A connection that takes calls. Raises ChannelError, StoreError."""
+        """Return a usable connection. Raises ChannelError, StoreError."""
         channel = self._channel
         if channel is not None and channel.usable:
             return channel
@@ -191,9 +191,9 @@ class EtcdClient:
             call.leave()
 
     def begin(self, name: str, message: bytes, told: Callable[[bytes | ChannelError], None]) -> bool:
-        """Ask without waiting: `told` gets the answer's bytes at once. False where it is to be asked with `ask`.
+        """Send a request without waiting: `told` gets the bytes of the answer at once.
 
-        A refusal is for who has asked to deal with, by asking with `ask`.
+        Returns False if the caller must use `ask`. After an error, the caller repeats the request with `ask`.
         """
         channel = self._channel
         if channel is None or not channel.usable or self._failed:
@@ -243,7 +243,7 @@ class EtcdClient:
                 return answer
 
     def _elsewhere(self, member: int, why: str) -> None:
-        """Ask another member from now on, where nobody has thought of that yet."""
+        """Log a failed member, and switch to another one unless that has happened already."""
         if not self._failed:
             log.error("etcd: %s: %s; trying again", self._settings.servers[member % len(self._settings.servers)], why)
         self._failed = why
@@ -251,9 +251,9 @@ class EtcdClient:
             self._change(member + 1)
 
     async def watch(self, create: Any, take: Callable[[Any], bool]) -> None:
-        """Have what a watch is told taken as it comes in, from its creation on, until `take` says that it is enough.
+        """Pass the messages of a watch to `take`, from its creation on, until `take` returns True.
 
-        Raises what `take` raises, and StoreError where the watch ends.
+        Raises what `take` raises, and StoreError if the watch ends.
         """
         member = self._member
         over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -294,7 +294,10 @@ class EtcdClient:
 
 
 def _refusal(error: ChannelError) -> Exception:
-    """What an error of etcd is here; the only place that looks into its texts, as its codes say less."""
+    """Return the exception for an error of etcd.
+
+    This is the only place that reads etcd's texts, because its codes say less.
+    """
     code, text = error.code, error.text
     if code == rpc.OUT_OF_RANGE and "compacted" in text:
         return Forgotten()

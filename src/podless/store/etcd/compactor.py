@@ -1,8 +1,8 @@
-"""Compaction of the cluster: by one server for all of them, of what was already there an interval ago.
+"""Compaction of the cluster: one server compacts for all, up to the state of an interval ago.
 
-The servers agree by the key `compact_rev_key`, as kube-apiservers do, and with them: a server that finds the version
-that it left at its last turn moves the key on and compacts. Source: compact.go of k8s.io/apiserver. kine takes no other
-transaction for this key.
+Servers coordinate through the key `compact_rev_key`, as kube-apiservers do, and together with them: a server that finds
+the version that it left at its last turn updates the key and compacts. Source: compact.go of k8s.io/apiserver. kine
+accepts no other transaction for this key.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _LOOK = 10.0  # seconds between two looks at certificates and at the size
 
 
 class Compactor:
-    """The server's part in it.
+    """This server's part in compaction.
 
-    interval: seconds between turns, 0 for none. held: how many want history kept. size: of the database, in bytes.
-    oldest: when the oldest state was written that can be read, in seconds since 1970; 0 where that is not known yet.
+    interval: seconds between turns, 0 for none. held: the number of callers that hold history. size: of the database,
+    in bytes. oldest: when the oldest readable state was written, in seconds since 1970; 0 if unknown.
     """
 
     def __init__(self, client: EtcdClient, interval: float, forgot: Callable[[int], None]) -> None:
@@ -92,7 +92,7 @@ class Compactor:
             self._note(at, before)
 
     def _note(self, at: int, revision: int) -> None:
-        """Take note of a compaction, up to what was the newest revision some time before the last turn or at it."""
+        """Note a compaction up to the revision that was the newest at the last turn or before."""
         if revision and at:
             self.oldest = at
             self._forgot(revision)

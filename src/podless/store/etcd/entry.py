@@ -32,8 +32,10 @@ ROW = 240  # bytes that an entry takes in etcd beside its value and the key of i
 
 
 class EntryName(NamedTuple):
-    """What the key of an entry says. at: milliseconds since 1970. size: bytes of it, about. writer: the server that
-    wrote it, with a number. place: of the change in its commit. differs: the state is a difference.
+    """The content of an entry's key.
+
+    at: milliseconds since 1970. size: of the entry in bytes, roughly. writer: the server that wrote it, with a number.
+    place: of the change in its commit. differs: the state is stored as a difference.
     """
 
     at: int
@@ -49,7 +51,7 @@ class EntryName(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The key of an entry, the object's key, the revision of the change, and what the name says."""
+    """The key of an entry, the object's key, the revision of the change, and the entry's name."""
 
     there: bytes
     key: str
@@ -63,8 +65,10 @@ class Found(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What an entry says. expect: the revision that was replaced, 0 for none. packed: the state then, deflated; b""
-    where there was none or it was too large to be kept. deletes: the change was a delete.
+    """The value of an entry.
+
+    expect: the revision that was replaced, 0 for none. packed: the replaced state, deflated; b"" if there was none or
+    it was too large. deletes: the change was a delete.
     """
 
     author: Author
@@ -75,7 +79,7 @@ class Content(NamedTuple):
     deletes: bool
 
     def replaced(self, found: Found, after: Record | None) -> Record | None:
-        """Return the state that was replaced, None where it is not known. Raises StoreError.
+        """Return the state that was replaced, None if it is unknown. Raises StoreError.
 
         after: the state that the change made.
         """
@@ -89,7 +93,7 @@ class Content(NamedTuple):
 
 
 class EntryLayout:
-    """Where entries are for one layout of keys."""
+    """The keys of entries for one layout of keys."""
 
     def __init__(self, layout: KeyLayout) -> None:
         self._layout = layout
@@ -114,7 +118,7 @@ class EntryLayout:
         return self.of_key(after)[1] if after else low, self.of_key(end)[1] if end else high
 
     def read_key(self, kv: Any) -> Found | None:
-        """Return what the key of an entry says, None for what is none."""
+        """Return the entry name in a key, None for other keys."""
         there, _, name = kv.key.rpartition(b"\0")
         try:
             at, size, writer, place, *differs = name.split(b".")
@@ -151,7 +155,7 @@ def _encode_author(*told: str) -> bytes:
 
 
 def decode_content(there: bytes, value: bytes) -> Content:
-    """Return what an entry says. Raises StoreError."""
+    """Return the content of an entry. Raises StoreError."""
     try:
         told, numbers, packed = value.split(b"\n", 2)
         expect, created, offset, deletes, audit = numbers.split(b" ")
@@ -163,5 +167,5 @@ def decode_content(there: bytes, value: bytes) -> Content:
 
 
 def damaged(there: bytes) -> StoreError:
-    """Return what is raised for an entry that says nothing."""
+    """Return the error of a damaged entry."""
     return StoreError(f"etcd: the entry {there!r} of the change log is damaged")

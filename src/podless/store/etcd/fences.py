@@ -1,4 +1,4 @@
-"""Keys that are written only to see them pass: a watch that was told of one was told of all before it."""
+"""Fences: keys that are written only to be seen by watches. A watch that got one has got everything before it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _SOON = 0.02  # seconds in which a change that was told somewhere is usually tol
 class Fences:
     """The fences of one server.
 
-    followers: who is to be told of revisions. seen: is called with the revision of each write. write: commits one
-    operation, where the server takes transactions of one key only; older kine has no Put.
+    followers: must learn of revisions. seen: called with the revision of each write. write: commits one operation, for
+    servers whose transactions take one key only; older kine has no Put.
     """
 
     def __init__(
@@ -40,17 +40,17 @@ class Fences:
         self._pushing: asyncio.Task[None] | None = None
 
     def stop(self) -> list[asyncio.Task[None]]:
-        """Return what is under way, cancelled."""
+        """Cancel pending work, and return its tasks."""
         if self._pushing is None:
             return []
         self._pushing.cancel()
         return [self._pushing]
 
     def push(self, revision: int) -> None:
-        """See to it that a revision is told, also where it was made elsewhere in the cluster, of which nobody is told.
+        """Make sure that followers learn of a revision, even one that was written outside their prefix.
 
-        That is so seldom that a write is a fair price. The progress notifications that etcd sends on request would
-        be cheaper, but up to 3.4.24 and 3.5.7 they may overtake changes.
+        That is so rare that a write is a fair price. Progress notifications on request would be cheaper, but up to etcd
+        3.4.24 and 3.5.7 they may overtake changes.
         """
         if self._pushing is None and any(one.revision < revision for one in self._followers):
             self._pushing = asyncio.get_running_loop().create_task(self._pass(revision))
@@ -78,7 +78,7 @@ class Fences:
         return revision
 
     async def _put_anyway(self, write: Callable[[Operation], Awaitable[int]], key: str) -> int:
-        """Write a key at whatever revision, by transactions that kube-apiserver sends, too."""
+        """Write a key at any revision, with the transactions that kube-apiserver uses, too."""
         while True:
             try:
                 revision = await write(Operation(key, Stored(b""), self._revisions.get(key, 0)))

@@ -1,4 +1,4 @@
-"""One watch of everything under etcd's prefix, begun again where it breaks, at the revision where it broke."""
+"""A watch of everything under etcd's prefix. After a failure, it resumes at the last revision."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ class Gone(Exception):
 
 
 def read_change(layout: KeyLayout, event: Any, *, before: bool = False) -> Change:
-    """An event as a change of a key. before: with the state that it replaced; kine sends that whether asked or not."""
+    """Return an event as a change of a key.
+
+    before: include the state that it replaced; kine always sends that.
+    """
     kv = event.kv
     key, revision = layout.back(kv.key), kv.mod_revision
     old = read_record(layout, event.prev_kv) if before and event.HasField("prev_kv") else None
@@ -51,9 +54,9 @@ async def read_events(
     *,
     before: bool = False,
 ) -> None:
-    """Have all events later than a revision taken, until `take` says that it is enough.
+    """Pass all events later than a revision to `take`, until it returns True.
 
-    before: with the states that were replaced. Raises Gone, and StoreError where the stream breaks.
+    before: include the replaced states. Raises Gone, and StoreError if the stream breaks.
     """
     start, end = layout.key(keys.ALL), layout.end(keys.ALL)
     create = m.WatchCreate(key=start, range_end=end, start_revision=after + 1, progress_notify=True, prev_kv=before)
@@ -87,7 +90,7 @@ async def read_changes(client: EtcdClient, layout: KeyLayout, prefix: str, after
 
 
 class EtcdFollower:
-    """One who is told all changes under a prefix. revision: up to which."""
+    """Delivers all changes under a prefix. revision: the last delivered one."""
 
     def __init__(
         self,
@@ -108,11 +111,11 @@ class EtcdFollower:
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     def stop(self) -> None:
-        """Tell nothing more."""
+        """Stop deliveries."""
         self._task.cancel()
 
     def astray(self) -> None:
-        """Begin anew: what was told may not have been."""
+        """Start again: earlier deliveries may be wrong."""
         self._task.cancel()
         self._task = asyncio.get_running_loop().create_task(self._anew())
 
@@ -137,7 +140,7 @@ class EtcdFollower:
         await self._run()
 
     async def _leap(self) -> bool:
-        """Go on behind what has been forgotten before it was told. Returns whether that worked."""
+        """Skip history that was compacted before it was delivered. Returns False if that failed."""
         try:
             self.revision = await self._current()
         except StoreError:

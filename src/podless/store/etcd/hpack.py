@@ -1,6 +1,6 @@
-"""Header fields as HTTP/2 carries them: what a peer sends is decoded, what is sent is written plainly.
+"""HPACK header compression: decodes the peer's header fields, and encodes its own without compression.
 
-Source: RFC 7541. A block that is whole in itself, as those of most answers are, is decoded once.
+Source: RFC 7541. A block without references to earlier ones, as in most answers, is decoded once.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _static() -> list[Field]:
 
 
 def _codes() -> dict[tuple[int, int], int]:
-    """Symbols by the length of their code and the code."""
+    """Return symbols by the length of their code and the code."""
     found, code, before = {}, 0, 0
     for length, symbol in sorted((ord(letter) - ord("a") + 5, symbol) for symbol, letter in enumerate(_LENGTHS)):
         code <<= length - before
@@ -53,7 +53,7 @@ _CODES = _codes()
 
 
 def encode_headers(fields: Iterable[tuple[str, str]]) -> bytes:
-    """A block with fields, which a peer does not keep."""
+    """Return a block with fields that the peer does not index."""
     return b"".join(b"\0" + _plain(name) + _plain(value) for name, value in fields)
 
 
@@ -71,7 +71,7 @@ def _plain(text: str) -> bytes:
 
 
 def _unpacked(data: bytes) -> bytes:
-    """A text from Huffman's code. Raises ValueError."""
+    """Return a text decoded from Huffman's code. Raises ValueError."""
     found, code, length = bytearray(), 0, 0
     for byte in data:
         for shift in range(7, -1, -1):
@@ -90,7 +90,7 @@ def _unpacked(data: bytes) -> bytes:
 
 
 class HeaderDecoder:
-    """What one peer sends, in the order in which it does."""
+    """Decodes the header blocks of one peer, in the order in which they arrive."""
 
     def __init__(self) -> None:
         self._recent: deque[Field] = deque()  # the newest first
@@ -99,7 +99,7 @@ class HeaderDecoder:
         self._known: dict[bytes, dict[bytes, bytes]] = {}
 
     def fields(self, block: bytes) -> dict[bytes, bytes]:
-        """The fields of a block; of one that is there twice the last. Raises ValueError."""
+        """Return the fields of a block; the last one wins. Raises ValueError."""
         found = self._known.get(block)
         if found is not None and not self._recent:
             return found
@@ -163,7 +163,7 @@ def _size(one: Field) -> int:
 
 
 def _number(block: bytes, at: int, bits: int) -> tuple[int, int]:
-    """A number in the last bits of a byte, and in those that follow; and where that ends."""
+    """Return a number in the last bits of a byte and in those that follow, and the place behind it."""
     most = (1 << bits) - 1
     number = block[at] & most
     at += 1

@@ -1,8 +1,8 @@
-"""Where objects are in etcd, and how: as kube-apiserver keeps them, so that either serves what the other has written.
+"""The layout of objects in etcd, which is kube-apiserver's, so that either can serve what the other wrote.
 
-Custom objects are at PREFIX/GROUP/RESOURCE/NAMESPACE/NAME. Built-in resources have a name of their own there
-(PREFIX/pods/NAMESPACE/NAME). A value is the object's JSON. In one that was written here resourceVersion is an empty
-text, which another server takes for none; in one that was not, there is none, and it gets its place when it is read.
+Custom objects are at PREFIX/GROUP/RESOURCE/NAMESPACE/NAME. Built-in resources have their own names there
+(PREFIX/pods/NAMESPACE/NAME). A value is the object's JSON. podless writes an empty resourceVersion, which
+kube-apiserver treats as none; values of others have none, and get its place when they are read.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Decode = Callable[[str, bytes], Stored | None]
 class KeyLayout:
     """The keys and values of one server.
 
-    root: what all keys in etcd start with. names: of built-in resources, by the prefix of their keys here, such as
-    /core/services/ -> services/specs. decode: reads what others wrote.
+    root: the prefix of all keys in etcd. names: of built-in resources, by the prefix of their keys here, such as
+    /core/services/ -> services/specs. decode: reads values that other programs wrote.
     """
 
     def __init__(self, root: str, names: Mapping[str, str], decode: Decode | None = None) -> None:
@@ -61,12 +61,12 @@ class KeyLayout:
         return f"/{text}" if here is None else f"{here}{text[first:]}"
 
     def value(self, stored: Stored) -> bytes:
-        """What is written to etcd."""
+        """Return the value to write to etcd."""
         data, offset = stored
         return data if _place(data) == offset else b"%b%d\0%b" % (_WRAPPED, offset, data)
 
     def stored(self, key: str, value: bytes) -> Stored:
-        """What was read from etcd."""
+        """Return a value that was read from etcd, with the place of its revision."""
         offset = _place(value)
         if offset >= 0:
             return Stored(value, offset)
@@ -87,7 +87,7 @@ def _place(value: bytes) -> int:
 
 
 def _foreign(value: bytes) -> Stored:
-    """A value that somebody else wrote, with a place for its revision."""
+    """Return a value that another program wrote, with a place for its revision."""
     try:
         return encode_foreign(serializer.decode_own(value))
     except (ValueError, TypeError, LookupError):

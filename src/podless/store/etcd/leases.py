@@ -1,4 +1,4 @@
-"""Leases for what is to go by itself: etcd deletes the keys of a lease that has run out."""
+"""Leases for keys that expire: etcd deletes the keys of an expired lease."""
 
 from __future__ import annotations
 
@@ -46,5 +46,5 @@ class Leases:
             return known
 
     def forget(self) -> None:
-        """Use none of the leases any more that there are."""
+        """Use new leases from now on."""
         self._current.clear()

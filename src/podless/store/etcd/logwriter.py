@@ -1,4 +1,4 @@
-"""What a commit adds to its transaction: an entry of the change log for each object that it writes."""
+"""The part of the change log in a commit: an entry for each object that it writes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Known = Callable[[str, int], Record | None]  # the state of a key, if it is the 
 
 
 class LogWriter:
-    """Makes the entries of one server. bounds: what they are kept for; a resource without bounds has none.
+    """Encodes the entries of one server.
 
-    authors: whether they name the author. read: reads one key.
+    bounds: how long they are kept; a resource without bounds has none. authors: record authors. read: reads one key.
     """
 
     def __init__(

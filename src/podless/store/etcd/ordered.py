@@ -1,13 +1,13 @@
 """Commits of several keys on a server whose transactions take one key, such as kine: key by key, under a lock.
 
-The first operation is the write itself; the others go along with it, so that of two writers who chose at the same time
-one chooses again. The lock is a key that names them. Its holder checks every condition, writes the first key if its
-condition still holds, then gives the other keys a new revision whatever happens: a writer that has not seen the first
-key cannot find the revisions that it expects. A server that dies while it holds the lock leaves the list of keys; the
-next one gives them new revisions before it goes on.
+The first operation is the write itself. The others accompany it, so that of two writers who made the same choice at the
+same time one chooses again. The lock is a key that names them. Its holder checks every condition, writes the first key
+if its condition still holds, then gives the other keys a new revision whatever happens: a writer that has not seen the
+first key cannot find the revisions that it expects. A server that dies while it holds the lock leaves the list of keys;
+the next holder gives them new revisions first.
 
 Limits: other clients see the keys one after the other. A first write that reaches the database more than `_STALE`
-seconds after it was sent is not kept from happening. Conditions alone (KEPT) are read before the write, not with it.
+seconds after it was sent is not prevented. Conditions alone (KEPT) are read before the write, not with it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class OrderedCommits:
     async def commit_in_order(self, operations: Sequence[Operation]) -> int:
         """Return the revision of the first operation. Raises Conflicted and StoreError, as `Store.commit` does.
 
-        A commit that has begun ends, even if its caller is cancelled: others would wait for the lock otherwise.
+        A commit that has started ends even if its caller is cancelled; otherwise it would keep the lock.
         """
         first, *along = operations
         if first.stored is not KEPT and all(one.stored is KEPT for one in along):
@@ -62,11 +62,11 @@ class OrderedCommits:
         return await asyncio.shield(work)
 
     async def finish(self) -> None:
-        """Wait for commits that have begun."""
+        """Wait for commits that have started."""
         await asyncio.gather(*self._working, return_exceptions=True)
 
     async def _check(self, operations: Sequence[Operation]) -> None:
-        """Raises Conflicted for the first key that is not as expected."""
+        """Raise Conflicted for the first key that is not at its expected revision."""
         for one, there in zip(
             operations, await asyncio.gather(*(self._read(each.key) for each in operations)), strict=True
         ):
@@ -100,7 +100,10 @@ class OrderedCommits:
                     await self._release(held)
 
     async def _renew(self, operation: Operation) -> None:
-        """Write a key that goes along. Where somebody wrote it meanwhile that stays, under a new revision."""
+        """Write a key that accompanies the commit.
+
+        If another client wrote it meanwhile, keep that under a new revision.
+        """
         while True:
             try:
                 await self._write(operation)
@@ -161,7 +164,7 @@ class OrderedCommits:
 
 
 def _keys(value: bytes) -> list[str] | None:
-    """The keys that the holder of a lock writes, None where nobody holds it."""
+    """Return the keys that the lock's holder writes, None if the lock is free."""
     with suppress(ValueError):
         said = serializer.decode_json(value)
         if isinstance(said, dict) and "holder" in said:

@@ -1,4 +1,4 @@
-"""What is said of an etcd cluster; the names are those of kube-apiserver's flags."""
+"""Settings for an etcd cluster, named as kube-apiserver's flags."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from podless.runtime.option import StartError, option, parse_duration
 
 
 def parse_endpoints(text: str) -> tuple[str, ...]:
-    """URLs with commas between them. Raises ValueError."""
+    """Return the URLs in a comma-separated list. Raises ValueError."""
     found = tuple(filter(None, (one.strip() for one in text.split(","))))
     for one in found:
         parts = urlsplit(one)
@@ -23,7 +23,7 @@ def parse_endpoints(text: str) -> tuple[str, ...]:
 
 
 def parse_prefix(text: str) -> str:
-    """A prefix of keys, with a slash before and none behind. Raises ValueError."""
+    """Return a key prefix with a leading slash and no trailing one. Raises ValueError."""
     name = text.strip("/")
     if not name or not name.isascii() or not name.isprintable():
         raise ValueError("expected a prefix such as /registry")
@@ -31,7 +31,7 @@ def parse_prefix(text: str) -> str:
 
 
 def parse_interval(text: str) -> float:
-    """Seconds, 0 for never. Raises ValueError."""
+    """Return seconds, 0 for never. Raises ValueError."""
     return 0.0 if text in ("0", "0s") else parse_duration(text)
 
 

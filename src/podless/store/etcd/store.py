@@ -1,4 +1,4 @@
-"""The engine on etcd. Any number of servers may use one cluster; etcd decides what is written and in which order."""
+"""The engine on etcd. Any number of servers can share a cluster; etcd decides the order of writes."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class EtcdStore:
             self._log = None  # its entries need the transaction of what they tell of
 
     async def close(self) -> None:
-        """Finish what is under way, and leave the cluster."""
+        """Finish work in progress, and disconnect."""
         if self._ordered is not None:
             await self._ordered.finish()
         await self._compactor.stop()
@@ -170,7 +170,7 @@ class EtcdStore:
         return answer
 
     async def _moved_on(self, before: int) -> None:
-        """Where the cluster was restored to an earlier state: go on behind all that anybody was told of."""
+        """Move on past all revisions that clients have seen, after the cluster was restored to an earlier state."""
         if self._moving is None:
             self._moving = asyncio.get_running_loop().create_task(self._move_on(before))
             self._moving.add_done_callback(self._has_moved)
@@ -235,14 +235,14 @@ class EtcdStore:
         return revision
 
     async def check(self) -> None:
-        """Raises StoreError where the cluster does not answer, or changes cannot be followed."""
+        """Raise StoreError if the cluster does not answer, or changes cannot be followed."""
         await self._range(key=self._layout.key(_NOWHERE))
         for follower in self._followers:
             if follower.broken:
                 raise StoreError(follower.broken)
 
     def watch(self, prefix: str, after: int, deliver: Deliver, lost: Lost | None = None) -> Callable[[], None]:
-        """Have every later change under `prefix` delivered. Raises Compacted."""
+        """Deliver every later change under `prefix`. Raises Compacted."""
         if after < self._compacted:
             raise Compacted(self._compacted)
 
@@ -318,7 +318,7 @@ class EtcdStore:
         return revision
 
     async def _read(self, key: str) -> Record | None:
-        """One record."""
+        """Return the record of a key, None if it is absent."""
         found = (await self._range(key=self._layout.key(key))).kvs
         return read_record(self._layout, found[0]) if found else None
 
@@ -340,7 +340,10 @@ class EtcdStore:
         )
 
     async def _transact(self, wanted: bytes) -> tuple[Any, int]:
-        """The answer to a transaction, and under which condition of who is alone it was sent. Raises StoreError."""
+        """Return the answer to a transaction, and the token of the `Alone` condition that it was sent with.
+
+        Raises StoreError.
+        """
         before = self._newest
         made, condition = self._alone.sent()
         try:
@@ -357,13 +360,13 @@ class EtcdStore:
         return answer, made
 
     async def range(self, prefix: str) -> tuple[list[Record], int]:
-        """All records under `prefix` now, and the revision of that state."""
+        """Return all records under `prefix` now, and the revision of that state."""
         records, revision = await self._read_all(prefix, 0)
         self._fences.push(revision)
         return records, revision
 
     async def range_at(self, prefix: str, revision: int) -> list[Record]:
-        """All records under `prefix` as they were at `revision`. Raises Compacted."""
+        """Return all records under `prefix` as they were at `revision`. Raises Compacted."""
         try:
             return (await self._read_all(prefix, revision))[0]
         except Compacted:
@@ -383,7 +386,7 @@ class EtcdStore:
             start = answer.kvs[-1].key + b"\0"
 
     async def _state(self, **how: Any) -> Any:
-        """An answer about a state. Raises Compacted where that is gone."""
+        """Return an answer about a state. Raises Compacted if that state is gone."""
         try:
             return await self._range(**how)
         except Forgotten:
@@ -391,7 +394,7 @@ class EtcdStore:
             raise Compacted(self._compacted) from None
 
     async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
-        """Records of the state at a revision, in etcd's order, from behind the key `after` on. Raises Compacted."""
+        """Return records of the state at a revision, in etcd's order, after the key `after`. Raises Compacted."""
         start = self._layout.key(after) + b"\0" if after else self._layout.key(prefix)
         asked: dict[str, Any] = {"key": start, "range_end": self._layout.end(prefix), "limit": most}
         try:
@@ -407,7 +410,7 @@ class EtcdStore:
         return [one for one in found if not one.key.startswith(FENCES)], following
 
     def hold(self) -> Callable[[], None]:
-        """Have this server forget no history until what this returns is called."""
+        """Keep all history on this server until the returned function is called."""
         self._compactor.held += 1
 
         def let_go() -> None:
@@ -427,7 +430,7 @@ class EtcdStore:
         await self.compact(await self.current())
 
     async def changes(self, prefix: str, after: int) -> list[Change]:
-        """All changes under `prefix` later than `after`, each with the state it replaced. Raises Compacted."""
+        """Return all changes under `prefix` later than `after`, each with the state it replaced. Raises Compacted."""
         if after < self._compacted:
             raise Compacted(self._compacted)
         end = await self._fences.put()
@@ -442,7 +445,7 @@ class EtcdStore:
         return found
 
     async def compact(self, revision: int) -> None:
-        """Have the cluster forget what was replaced or deleted at or before `revision`."""
+        """Compact the cluster up to `revision`."""
         revision = min(revision, await self.current())
         if revision > self._compacted:
             try:
@@ -456,7 +459,7 @@ class EtcdStore:
         self._compacted = max(self._compacted, revision)
 
     async def _look(self) -> None:
-        """Find the newest compacted revision, of which etcd does not tell: the oldest at which it answers."""
+        """Find the newest compacted revision by bisection, because etcd does not report it."""
         low, high = self._compacted, (await self._range(key=self._layout.key(_NOWHERE))).header.revision
         while low < high:
             middle = (low + high) // 2
@@ -469,13 +472,13 @@ class EtcdStore:
         self._forgot(low if low > 1 else self._compacted)
 
     def figures(self) -> dict[str, int]:
-        """What is to be known of the engine; size: of the database of the member that was asked last."""
+        """Return the figures of the engine. size: of the database of the member that answered last."""
         figures = {"revision": self._newest, "compacted": self._compacted, "size": self._compactor.size}
         return {**figures, "oldest": self._compactor.oldest}
 
 
 def _revision(answer: bytes) -> int:
-    """The revision of an answer to a range, -1 for what is none."""
+    """Return the revision of an answer to a range, -1 for an invalid one."""
     try:
         revision: int = m.RangeResponse.FromString(answer).header.revision
     except m.DecodeError:

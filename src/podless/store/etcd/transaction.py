@@ -13,31 +13,34 @@ from podless.structs.wire import encode_field, encode_varint
 
 
 def compare_revision(key: bytes, revision: int, *, below: bool = False) -> bytes:
-    """The condition that a key was written last at a revision, 0 for no key; below: before that."""
+    """Return the condition that a key's last revision is this one (0: the key is absent). below: is lower than it."""
     result = b"\x08\x02\x10\x02" if below else b"\x10\x02"
     return encode_field(b"\x0a", result + encode_field(b"\x1a", key) + b"\x30" + encode_varint(revision))
 
 
 def put_key(key: bytes, value: bytes, lease: int = 0) -> bytes:
-    """That a key is written."""
+    """Return the request to write a key."""
     content = encode_field(b"\x0a", key) + encode_field(b"\x12", value)
     return encode_field(b"\x12", encode_field(b"\x12", content + b"\x18" + encode_varint(lease) if lease else content))
 
 
 def delete_key(key: bytes) -> bytes:
-    """That a key is deleted."""
+    """Return the request to delete a key."""
     return encode_field(b"\x12", encode_field(b"\x1a", encode_field(b"\x0a", key)))
 
 
 def read_otherwise(key: bytes) -> bytes:
-    """That a key is read where a condition fails."""
+    """Return the request to read a key if a condition fails."""
     return encode_field(b"\x1a", encode_field(b"\x0a", encode_field(b"\x0a", key)))
 
 
 async def commit_chain(
     commit: Callable[[Sequence[Operation]], Awaitable[int]], commits: Sequence[Sequence[Operation]]
 ) -> list[int]:
-    """What `Store.chain` says. Others may write in between; the commit after that fails, and is the end."""
+    """Commit a chain, as `Store.chain` does.
+
+    Others may write in between; then the next commit fails and ends the chain.
+    """
     revisions = [await commit(commits[0])]
     for operations in commits[1:]:
         last = revisions[-1]

@@ -1,4 +1,4 @@
-"""Keeps the change log in etcd within its bounds. One server at a time looks, and deletes what is beyond them."""
+"""Keeps the change log in etcd within its bounds. One server at a time checks it and deletes old entries."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _NEVER = 1 << 62  # a horizon that is never reached
 
 @dataclass(slots=True)
 class Horizons:
-    """The oldest revisions of which states can be read. own: of resources with bounds of their own, by prefix.
+    """The oldest revisions with readable states. own: of resources with their own bounds, by prefix.
 
-    since: when `all` was the newest revision, in milliseconds since 1970. looked: when a server looked last.
+    since: when `all` was the newest revision, in milliseconds since 1970. looked: when a server last checked.
     """
 
     all: int
@@ -50,7 +50,7 @@ class Horizons:
 
 
 def read_horizons(kv: Any) -> Horizons:
-    """Return what is stored. Raises StoreError."""
+    """Return the stored horizons. Raises StoreError."""
     try:
         told = orjson.loads(kv.value)
         own = {str(prefix): int(revision) for prefix, revision in told["own"].items()}
@@ -86,12 +86,12 @@ class LogTrimmer:
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Begin a log where there is none, and look after it from now on. Raises StoreError."""
+        """Create the log if there is none, and trim it from now on. Raises StoreError."""
         await self.begin()
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def begin(self) -> None:
-        """Begin a log where there is none: states before it are not known. Raises StoreError."""
+        """Create the log if there is none. Earlier states are unknown. Raises StoreError."""
         now = int(clock.time() * 1000)
         key, value = self._layout.marker, Horizons(0, {}, now).encode()
         absent = m.Compare(result=m.EQUAL, target=m.CREATE, key=key, create_revision=0)
@@ -120,7 +120,7 @@ class LogTrimmer:
                 log.warning("etcd: the change log was not trimmed: %s", error)
 
     async def trim(self) -> None:
-        """Delete what is beyond the bounds, unless another server has looked lately. Raises StoreError."""
+        """Delete what exceeds the bounds, unless another server has checked recently. Raises StoreError."""
         revision = await self.look()
         if not revision:  # a restore has deleted it
             await self.begin()
@@ -143,7 +143,7 @@ class LogTrimmer:
             await self._client.ask("txn", m.TxnRequest(success=[*some, put]))
 
     async def _put(self, revision: int, now: int, horizons: Horizons | None = None) -> bool:
-        """Write the horizons; whether nobody else has done so meanwhile."""
+        """Write the horizons. Returns False if another server has written them meanwhile."""
         wanted = horizons or self.horizons
         wanted.looked = now
         key = self._layout.marker

@@ -29,7 +29,7 @@ class Authors:
         self._count = -1
 
     def forget(self) -> None:
-        """Drop what is known: a transaction was rolled back."""
+        """Drop cached numbers after a transaction was rolled back."""
         self._numbers.clear()
         self._count = -1
 

@@ -96,7 +96,10 @@ class SQLiteChangeLog:
             self._database()  # which is closed meanwhile if the server is
 
     async def revision_at(self, at: int) -> int:
-        """The newest revision that was written at or before a time in milliseconds since 1970. Raises Compacted."""
+        """Return the newest revision that was written at or before a time in milliseconds since 1970.
+
+        Raises Compacted.
+        """
         try:
             database = self._database()
             found = self._in_window(database, at) or pastreader.find_revision_at(database, self._past.resources, at)
@@ -139,7 +142,7 @@ class SQLiteChangeLog:
         return int(row[0] or revision)
 
     def use_states(self, known: Callable[[str, int], Record | None]) -> None:
-        """Nothing: the log has the states."""
+        """Do nothing: the log has the states."""
 
     def _in_window(self, database: sqlite3.Connection, at: int) -> int:
         """Return the newest such revision in the window: times never go back along its sequence numbers."""

@@ -16,9 +16,9 @@ _STATE = "UPDATE state SET compacted = ?, checksum = ?"
 
 
 async def copy_state(store: Store, revision: int, path: Path) -> int:
-    """Make a database of what a store had at a revision, with the same resourceVersions. Returns how many records.
+    """Create a database with the state of a store at a revision, with the same resourceVersions.
 
-    Raises Compacted, StoreError, OSError.
+    Returns the number of records. Raises Compacted, StoreError, OSError.
     """
     records, after = [], ""
     while True:

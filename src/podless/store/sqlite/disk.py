@@ -1,6 +1,6 @@
-"""Whether the disk takes writes: the files are where they were, and there is room.
+"""Checks that the disk takes writes: the files are in place, and there is room.
 
-On a full disk deletes go on with room that is kept back, and make room for the rest.
+On a full disk, deletes use space that is kept in reserve, and make room for other writes.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Disk:
             self._files = Files(self._path)
 
     def check_files(self) -> None:
-        """Raises StoreError if the files are not where they were."""
+        """Raise StoreError if the files are not in place."""
         self._looked = time.monotonic()
         if self._files is not None and (fault := self._files.fault()):
             self.refuse(fault)
@@ -100,7 +100,7 @@ class Disk:
         return True
 
     def _checkpoint(self) -> None:
-        """Move what is in the log into the database, as far as there is room: that leaves room in the log."""
+        """Move the log's content into the database, as far as there is room, so that the log has room again."""
         with suppress(sqlite3.Error, OSError):
             self._database().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             self.note_shrunk()
@@ -119,7 +119,7 @@ class Reserve:
         self.released = True
 
     def take(self) -> None:
-        """Keep the room back. Raises OSError where there is none."""
+        """Allocate the reserve. Raises OSError if there is no room."""
         file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             try:
@@ -132,7 +132,7 @@ class Reserve:
         self.released = False
 
     def release(self) -> None:
-        """Give the room up, for who writes next. Raises OSError."""
+        """Free the reserve for the next write. Raises OSError."""
         if not self.released:
             os.truncate(self._path, 0)
             self.released = True

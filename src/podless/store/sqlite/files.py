@@ -1,4 +1,4 @@
-"""Whether a database's files are still where they were: somebody may delete, replace or truncate them."""
+"""Checks that a database's files are in place: another program may delete, replace or truncate them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Files:
         return found.st_dev, found.st_ino
 
     def fault(self) -> str:
-        """What has become of them, "" where nothing has."""
+        """Return what happened to the files, "" if they are in place."""
         try:
             found = os.stat(self._path)
         except OSError as error:

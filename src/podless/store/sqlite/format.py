@@ -1,6 +1,6 @@
-"""The SQLite engine's file: how one is made, opened, checked and brought to the present format.
+"""The file of the SQLite engine: creating, opening, checking and upgrading it.
 
-A file of an older format is written anew beside the old one, which stays as it is until the new one takes its place.
+An older format is written to a new file, which then replaces the old one.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ _OLDER = {
 
 
 def open_database(path: Path | None) -> sqlite3.Connection:
-    """The database, locked for this process, or a new one in memory.
+    """Return the database, locked for this process, or a new one in memory.
 
-    Raises Damaged for what is none or a damaged one, InUse, or StoreError for one of a newer release, or that cannot be
-    written.
+    Raises Damaged for another file or a damaged one, InUse, and StoreError for one of a newer release or one that
+    cannot be written.
     """
     if path is None:
         return _made(":memory:")
@@ -91,7 +91,7 @@ def open_database(path: Path | None) -> sqlite3.Connection:
 
 
 def _made(name: str) -> sqlite3.Connection:
-    """A new, empty database."""
+    """Return a new, empty database."""
     database = sqlite3.connect(name, isolation_level=None, timeout=0, check_same_thread=False)
     try:
         database.execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -109,7 +109,7 @@ def checksum_of(compacted: int) -> int:
 
 
 def _create(path: Path) -> None:
-    """Make an empty database that is there whole or not at all."""
+    """Create an empty database atomically."""
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
         raise Damaged(f"{path}: the database is missing, and {log.name} cannot replace it; restore a backup")
@@ -225,7 +225,7 @@ def _read_older(database: sqlite3.Connection, version: int) -> Iterator[tuple[An
 
 
 def _upgrade(database: sqlite3.Connection, path: Path, version: int) -> None:
-    """Put a database of the present format in the place of an older one."""
+    """Replace an older database by one of the present format."""
     name = path.with_name(f"{path.name}.new")
     name.touch(0o600)
     now = int(clock.time() * 1000)

@@ -1,7 +1,7 @@
-"""How packed states are compressed.
+"""The compression of packed states.
 
-Of each key every 32nd state is whole (a keyframe); the others are deflated with their keyframe as the dictionary, which
-leaves about 60 bytes of 1 KB. Any state can be read from two rows.
+Every 32nd state of a key is stored whole (a keyframe). The others are deflated with their keyframe as the dictionary,
+which leaves about 60 bytes of 1 KB. Any state can be read from two rows.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def read_state(database: sqlite3.Connection, prefix: str, revision: int, after: 
 
 
 def read_changes(database: sqlite3.Connection, prefix: str, after: int, sequence: int, most: int = -1) -> list[Row]:
-    """Return rows later than a revision and than a sequence number; so many at the most, -1 for all."""
+    """Return rows later than a revision and a sequence number. most: the maximum number, -1 for all."""
     return _read_rows(database, _CHANGES, (sequence, after, prefix, keys.prefix_end(prefix), most))
 
 

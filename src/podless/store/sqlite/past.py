@@ -51,8 +51,7 @@ _DROP = -1  # in place of a revision: a resource is to be forgotten as a whole
 
 @dataclass(slots=True)
 class Resource:
-    """What is known of one resource's past. rows and size: how many states are stored, and
-    about how many bytes they take."""
+    """The packed past of one resource. rows: number of stored states. size: roughly their bytes."""
 
     number: int
     prefix: str
@@ -73,9 +72,9 @@ class Past:
         self._names: dict[str, int] = {}  # of keys that were packed lately
 
     def open(self, database: sqlite3.Connection, compacted: int) -> None:
-        """Read what is there, and drop resources that are kept no longer.
+        """Read the state, and drop resources that are no longer kept.
 
-        Raises StoreError where that would delete what nobody said may be deleted, sqlite3.Error.
+        Raises StoreError if that would delete history without permission, and sqlite3.Error.
         """
         self.reload(database)
         if self._idle:
@@ -90,7 +89,7 @@ class Past:
             self._drop(database, self._known.pop(keys.ALL))
 
     def _check_kept(self) -> None:
-        """Raises StoreError if a resource would lose its past because an option was left out."""
+        """Raise StoreError if a resource would lose its past because an option was left out."""
         own = self._bounds.own
         lost = [one for one in self._known.values() if one.rows and one.prefix not in own and self._bounds.all is None]
         if lost:
@@ -103,7 +102,7 @@ class Past:
             )
 
     def reload(self, database: sqlite3.Connection) -> None:
-        """Read what is there anew: a transaction was rolled back."""
+        """Read the state again after a transaction was rolled back."""
         statement = "SELECT id, prefix, horizon, rows, size FROM resources"
         self._known = {row[1]: Resource(*row) for row in database.execute(statement)}
         self._keyframes.clear()
@@ -201,7 +200,7 @@ class Past:
     # forgetting
 
     def due(self, database: sqlite3.Connection, now: int, *, full: bool = False) -> tuple[Resource, int] | None:
-        """Return the resource of which a step must forget states, and up to which revision; None where all is kept.
+        """Return the resource that must forget states next, and up to which revision; None if all are kept.
 
         now: milliseconds since 1970. full: the disk is full, so everything must go.
         """
@@ -242,7 +241,7 @@ class Past:
         return rows > keep.count or size > keep.size or now - oldest[1] > keep.age * 1000
 
     def skip(self, database: sqlite3.Connection, revision: int) -> None:
-        """Move all horizons to a revision: what has left the window until then is gone."""
+        """Move all horizons to a revision, because what has left the window until then is gone."""
         for one in self._known.values():
             one.horizon = max(one.horizon, revision)
         self._note(database, self._known.values())

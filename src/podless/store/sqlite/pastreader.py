@@ -1,4 +1,4 @@
-"""Reads of packed states. Functions raise sqlite3.Error, and Damaged for a row that is not what was written."""
+"""Reads packed states. Functions raise sqlite3.Error, and Damaged for a row with a wrong checksum."""
 
 from __future__ import annotations
 

@@ -13,9 +13,9 @@ _LOCKED = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def of_open(error: sqlite3.Error | UnicodeError, path: Path) -> StoreError:
-    """Return what is said of a database that cannot be opened.
+    """Return the error for a database that cannot be opened.
 
-    A UnicodeError: names in the file, or what SQLite says of it, are no text.
+    A UnicodeError means that names in the file, or SQLite's message, are not valid text.
     """
     if isinstance(error, sqlite3.OperationalError):
         if _code(error) & 0xFF in _LOCKED:
@@ -25,14 +25,14 @@ def of_open(error: sqlite3.Error | UnicodeError, path: Path) -> StoreError:
 
 
 def of_read(error: sqlite3.Error) -> StoreError:
-    """Return what is said of a read that failed."""
+    """Return the error for a failed read."""
     if _code(error) & 0xFF == sqlite3.SQLITE_CORRUPT:
         return Damaged(f"the database is damaged ({error}); restore a backup")
     return StoreError(f"the database refused a read: {error}")
 
 
 def of_write(error: Exception) -> StoreError:
-    """Return what is said of a write that failed."""
+    """Return the error for a failed write."""
     if isinstance(error, StoreError):
         return error
     if isinstance(error, sqlite3.Error) and is_full(error):
@@ -41,7 +41,7 @@ def of_write(error: Exception) -> StoreError:
 
 
 def is_full(error: sqlite3.Error) -> bool:
-    """Whether there is no room for what was to be written."""
+    """Whether a write failed because the disk is full."""
     return _code(error) in _FULL
 
 
@@ -56,5 +56,5 @@ def describe_error(error: Exception) -> str:
 
 
 def _code(error: sqlite3.Error) -> int:
-    """The extended result code; what the module itself refuses has none."""
+    """Return the extended result code; errors of the module itself have none."""
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)

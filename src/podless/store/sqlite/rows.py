@@ -34,7 +34,7 @@ def row_checksum(
 
 
 def third_checksum(key: Any, value: Any, *numbers: Any) -> int:
-    """Return the checksum of a row of the third format, -1 for what is no row.
+    """Return the checksum of a row of the third format, -1 for an invalid row.
 
     numbers: offset, revision, created, sequence, and seconds since 1970.
     """
@@ -46,7 +46,7 @@ def third_checksum(key: Any, value: Any, *numbers: Any) -> int:
 
 
 def verify_row(row: Row) -> Row:
-    """The row. Raises Damaged where it is not what was written."""
+    """Return the row. Raises Damaged if its checksum is wrong."""
     key, value, offset, revision, created, sequence, at, author, audit, check = row
     try:
         # as `row_checksum` has it: a start does this for every object
@@ -59,12 +59,12 @@ def verify_row(row: Row) -> Row:
 
 
 def read_row(row: Row | None) -> Record | None:
-    """A row as the state of its key, None for a delete."""
+    """Return a row as the state of its key, None for a delete."""
     return next(iter(read_rows([row])), None) if row is not None else None
 
 
 def read_rows(rows: Iterable[Row]) -> list[Record]:
-    """Rows as the states of their keys, without those that are gone."""
+    """Return rows as the states of their keys, without deleted ones."""
     return [
         Record(key, Stored(value, offset), revision, created)
         for key, value, offset, revision, created, *_ in rows

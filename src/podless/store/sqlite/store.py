@@ -70,9 +70,9 @@ _Waiting = tuple[_Commits, Author, asyncio.Future[list[int]]]
 class SQLiteStore:
     """A store in one SQLite database. Implements contract.Store.
 
-    path: the database file, or None to keep everything in memory. keep: how much history is kept for watches; what is
-    more is forgotten beside other work, and the space that it took in the file is given back. bounds: what is packed
-    and kept for longer; None leaves what is packed as it is, and packs nothing. authors: whether the log names them.
+    path: the database file, None to keep everything in memory. keep: how much history is kept for watches; older
+    history is forgotten in the background, and its space in the file is freed. bounds: what is packed and kept for
+    longer; None packs nothing and leaves packed states as they are. authors: record authors in the log.
     """
 
     name = "sqlite"
@@ -103,9 +103,9 @@ class SQLiteStore:
         return self._window.compacted
 
     async def open(self) -> None:
-        """Open or create the database. Raises Damaged, InUse, or StoreError where it cannot be written.
+        """Open or create the database. Raises Damaged, InUse, or StoreError if it cannot be written.
 
-        On a full disk one that is there can be read, and writes are refused until there is room.
+        On a full disk, an existing one can be read, and writes are rejected until there is room.
         """
         self._loop = asyncio.get_running_loop()
         self._database = format.open_database(self._path)
@@ -142,13 +142,13 @@ class SQLiteStore:
         self._past.open(database, compacted)
 
     def _numbers(self, *values: Any) -> Sequence[int]:
-        """Columns of numbers: the database would give anything that stands in their place. Raises Damaged."""
+        """Return numbers from columns. SQLite would return any type that was stored. Raises Damaged."""
         if any(type(value) is not int for value in values):
             raise Damaged(f"{self._path}: the database is damaged (no number where one should be); restore a backup")
         return values
 
     async def close(self) -> None:
-        """Commit what waits, then close the database."""
+        """Commit pending writes, then close the database."""
         self._window.stop()
         if self._database is not None:
             self._flush()
@@ -156,7 +156,7 @@ class SQLiteStore:
             self._database = None
 
     def alone(self, shown: int) -> bool:
-        """Whether nobody can have been told of a later change: always."""
+        """Whether no client can have seen a later change: always True."""
         return True
 
     async def current(self) -> int:
@@ -164,7 +164,7 @@ class SQLiteStore:
         return self._revision
 
     async def check(self) -> None:
-        """Raises StoreError where it cannot be read, or writes fail."""
+        """Raise StoreError if the database cannot be read, or writes fail."""
         logreader.read_state(self._open_database(), _NOWHERE, self._revision, most=1)
         self._disk.check_files()
         if self._disk.refused:
@@ -176,7 +176,7 @@ class SQLiteStore:
             self._disk.accept()
 
     def watch(self, prefix: str, after: int, deliver: Deliver, lost: Lost | None = None) -> Callable[[], None]:
-        """Have every later change under `prefix` delivered, before its writer learns of it. Raises Compacted."""
+        """Deliver every later change under `prefix`, before its writer gets the result. Raises Compacted."""
         missed = [Change(row[0], row[3], read_row(row)) for row in self._read_changes(prefix, after, after)]
         watch = prefix, deliver
         self._watches.append(watch)
@@ -196,7 +196,7 @@ class SQLiteStore:
         return await self._wait(commits)
 
     def _wait(self, commits: _Commits) -> asyncio.Future[list[int]]:
-        """Have a chain written soon. Raises StoreError."""
+        """Queue a chain of commits. Raises StoreError."""
         if self._loop is None or self._database is None:
             raise StoreError("the store is closed")
         future: asyncio.Future[list[int]] = self._loop.create_future()
@@ -307,11 +307,11 @@ class SQLiteStore:
         return outcomes, changes
 
     async def range(self, prefix: str) -> tuple[list[Record], int]:
-        """All records under `prefix` now, and the revision of that state."""
+        """Return all records under `prefix` now, and the revision of that state."""
         return self._state(prefix, self._revision), self._revision
 
     async def range_at(self, prefix: str, revision: int) -> list[Record]:
-        """All records under `prefix` as they were at `revision`. Raises Compacted."""
+        """Return all records under `prefix` as they were at `revision`. Raises Compacted."""
         records = self._state(prefix, revision)
         if revision >= self._window.compacted:
             return records
@@ -323,7 +323,7 @@ class SQLiteStore:
             return read_rows(logreader.read_state(self._open_database(), prefix, revision))
 
     async def page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
-        """Records of the state at a revision, in key order, from behind the key `after` on. Raises Compacted."""
+        """Return records of the state at a revision, in key order, after the key `after`. Raises Compacted."""
         rows = logreader.read_state(self._open_database(), prefix, revision, after, most)
         end = rows[-1][0] if len(rows) == most else ""
         if revision >= self._window.compacted:
@@ -333,17 +333,17 @@ class SQLiteStore:
         return [one for one in _merge_packed(read_rows(rows), packed) if not end or one.key <= end], end
 
     def hold(self) -> Callable[[], None]:
-        """Have no history forgotten until what this returns is called."""
+        """Keep all history until the returned function is called."""
         return self._window.hold()
 
     async def advance(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
-        """Have every later commit get a revision above this one, and forget all history. Raises StoreError."""
+        """Make every later commit get a revision above this one, and forget all history. Raises StoreError."""
         if revision > self._revision:
             self._revision, self._sequence = revision, max(revision, self._sequence)
         self._window.move(self._revision)
 
     async def changes(self, prefix: str, after: int) -> list[Change]:
-        """All changes under `prefix` later than `after`, each with the state it replaced. Raises Compacted."""
+        """Return all changes under `prefix` later than `after`, each with the state it replaced. Raises Compacted."""
         let_go = self.hold()
         try:
             found: list[Change] = []
@@ -378,7 +378,7 @@ class SQLiteStore:
         self._window.move(min(revision, self._revision))
 
     def figures(self) -> dict[str, int]:
-        """What is to be known of the engine: sizes in bytes, the time in seconds since 1970."""
+        """Return the figures of the engine: sizes in bytes, times in seconds since 1970."""
         database = self._open_database()
         size = 1
         for what in ("page_count", "page_size"):
@@ -402,7 +402,7 @@ def _plan_commit(
 ) -> tuple[list[tuple[str, Stored | None, int]], int]:
     """Return what a commit writes, and how many bytes that replaces. Raises Conflicted.
 
-    Each key comes with its value and the revision that created it. last: the revision of the commit before this one.
+    Each key comes with its value and the revision that created it. last: the revision of the previous commit.
     """
     made = []
     gone = 0
@@ -419,13 +419,13 @@ def _plan_commit(
 
 
 def _merge_packed(records: list[Record], packed: list[Row]) -> list[Record]:
-    """A state of which a part is packed, in key order; what is not packed is newer."""
+    """Merge packed records into a state, in key order. Records that are not packed are newer."""
     known = {one.key for one in records}
     return sorted([*records, *(one for one in read_rows(packed) if one.key not in known)])
 
 
 def _frees(chains: Sequence[_Authored]) -> bool:
-    """Whether all that is to be written frees room."""
+    """Whether all operations free space."""
     operations = [one for commits, _ in chains for each in commits for one in each if one.stored is not KEPT]
     return all(one.stored is None or one.frees for one in operations)
 

@@ -1,4 +1,4 @@
-"""What the SQLite engine does beside reads and writes: forget history, give space back, try whether writes go on."""
+"""Maintenance of the SQLite engine: forget history, free space, test whether writes work again."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _FREE = 4  # they are given back where more than one in so many is free
 def forget_history(database: sqlite3.Connection, old: int, new: int, past: Past, *, full: bool = False) -> None:
     """Forget what was replaced or deleted up to the revision `new`, as was done up to `old`. Raises sqlite3.Error.
 
-    past: takes over what is to be kept for longer. full: the disk is full, so it takes over nothing.
-    It need not be durable at once: with the next write it is, and what is lost before is forgotten again.
+    past: packs what is kept for longer. full: the disk is full, so nothing is packed. The transaction need not be
+    durable: the next write makes it so, and after a crash the history is forgotten again.
     """
     database.execute("PRAGMA synchronous = NORMAL")
     try:

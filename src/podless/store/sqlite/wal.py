@@ -1,8 +1,10 @@
-"""Whether SQLite's write-ahead log has lost what was durable once. Source: https://www.sqlite.org/fileformat2.html#walformat
+"""Detects whether SQLite's write-ahead log lost durable commits.
 
-After a crash SQLite reads the log up to the first frame whose checksum is wrong, for that is how a torn write looks. A
-flipped bit looks the same, and takes everything behind it along. A transaction is begun only when the one before it is
-durable; so where two or more ended behind the place at which SQLite stopped, what it stopped at was no torn write.
+Format: https://www.sqlite.org/fileformat2.html#walformat
+
+After a crash, SQLite reads the log up to the first frame with a wrong checksum, because a torn write looks like that. A
+flipped bit looks the same, and loses everything behind it. A transaction starts only when the one before it is durable.
+So if two or more transactions ended behind the place where SQLite stopped, the cause was not a torn write.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ def count_readable(path: Path) -> int:
 
 
 def _sums(data: bytes, *, big: bool, start: tuple[int, int] = (0, 0)) -> tuple[int, int]:
-    """SQLite's checksum of a header or, going on from the one before, of a frame."""
+    """Return SQLite's checksum of a header, or of a frame that continues from the previous one."""
     first, second = start
     words = struct.unpack(f"{'>' if big else '<'}{len(data) // 4}I", data)
     for one, other in zip(words[::2], words[1::2], strict=True):

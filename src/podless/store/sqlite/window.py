@@ -57,7 +57,7 @@ class Window:
         self._loop = None
 
     def hold(self) -> Callable[[], None]:
-        """Have no history forgotten until what this returns is called."""
+        """Keep all history until the returned function is called."""
         self._held += 1
         return self._let_go
 
@@ -91,7 +91,7 @@ class Window:
             self._loop.call_soon(self._step)
 
     def _tend(self) -> None:
-        """Do what must be done also while nobody writes."""
+        """Run maintenance that is due even without writes."""
         assert self._loop is not None
         self._timer = self._loop.call_later(_TEND, self._tend)
         with suppress(StoreError):
