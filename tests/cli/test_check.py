@@ -56,6 +56,10 @@ def test_objects_are_checked_as_updates_of_a_revision(folder: Path, capsys: pyte
     (folder / "crds" / "gadgets.json").write_text(json.dumps(definition(scope="Cluster")))
     code, out, _ = run("crds", "--old", "git:HEAD", capsys=capsys)
     assert (code, "spec.scope: Invalid value" in out) == (1, True)
+    (folder / "podless.toml").write_text('[check]\nexclude = ["gadgets.*"]\n')
+    (folder / "crds" / "new.json").write_text(json.dumps(definition(scope="Cluster")))
+    _, out, _ = run("crds", "--old", "git:HEAD", capsys=capsys)
+    assert "spec.scope" not in out  # what is excluded now counts as excluded in the revision
     code, _, err = run("crds", "--old", "git:nothing", capsys=capsys)
     assert (code, err.startswith("podless: git: ")) == (2, True)
 

@@ -177,7 +177,7 @@ def test_a_key_is_with_one_worker_at_a_time_and_none_is_lost(steps: list[tuple[s
                 taken.discard(key)
                 queue.done(key, failed=step == "fail")
                 if step == "fail":
-                    assert key in queue.failing
+                    assert key in queue._failures
         for one in list(taken):
             queue.done(one)
         assert wanted <= set(queue.take(10))

@@ -61,15 +61,3 @@ def test_ranges_are_those_of_type_and_format() -> None:
     assert not numbers.in_range(1.5, "integer", "")
     assert not numbers.in_range(1e39, "number", "float")
     assert numbers.in_range(1e39, "number", "double")
-
-
-def test_an_enum_entry_is_met_by_what_converts_to_it() -> None:
-    assert numbers.equals_entry(1, 1)
-    assert numbers.equals_entry(1, 1.0)
-    assert numbers.equals_entry(1.9, 1)  # truncated to the entry's type
-    assert numbers.equals_entry(97, "a")  # the character with this number
-    assert not numbers.equals_entry(True, 1)
-    assert not numbers.equals_entry("1", 1)
-    assert not numbers.equals_entry(None, None)
-    assert numbers.equals_entry({"a": [1]}, {"a": [1]})
-    assert not numbers.equals_entry({"a": [1]}, {"a": [1.0]})

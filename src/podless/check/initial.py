@@ -80,7 +80,7 @@ class _Version:
             if name not in seen and any(error.startswith(f"{said}: ") for error in found):
                 seen.add(name)
                 yield {"name": name + self.mark, "object": changed, "expect": "refused", "path": said}
-        for path, rule in _rules(self.schema, ()):
+        for path, rule in _rules(self.schema):
             test = self.rule(small, path, rule)
             if test is None:
                 self.untested.append(f"{rule['rule']!r} at {field.format_path(path) or 'the root'}{self.mark}")
@@ -242,7 +242,7 @@ def _fields(schema: Schema, path: field.Path) -> Iterator[tuple[field.Path, Sche
                 yield from _fields(part, (*path, name))
 
 
-def _rules(schema: Schema, path: field.Path) -> Iterator[tuple[field.Path, Object]]:
+def _rules(schema: Schema) -> Iterator[tuple[field.Path, Object]]:
     for at, node in [((), schema), *_fields(schema, ())]:
         yield from ((at, rule) for rule in node.get(_RULES) or ())
 

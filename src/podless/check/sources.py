@@ -69,12 +69,16 @@ def _files(path: str, exclude: Sequence[str]) -> Iterator[Path]:
 def _folder(folder: Path, exclude: Sequence[str]) -> Iterator[Path]:
     """Return the manifests in a folder and below it, without hidden ones."""
     for entry in sorted(folder.iterdir()):
-        if entry.name.startswith(".") or any(fnmatch(entry.name, one) or fnmatch(str(entry), one) for one in exclude):
+        if _is_left_out(entry, exclude):
             continue
         if entry.is_dir():
             yield from _folder(entry, exclude)
         elif entry.suffix in SUFFIXES:
             yield entry
+
+
+def _is_left_out(entry: Path, exclude: Sequence[str]) -> bool:
+    return entry.name.startswith(".") or any(fnmatch(entry.name, one) or fnmatch(str(entry), one) for one in exclude)
 
 
 def _reader(file: Path) -> Callable[[], bytes]:
@@ -123,7 +127,11 @@ def _archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator[Sour
     with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
         for member in archive:
             name = folder / member.name
-            wanted = fnmatch(str(name), path) if glob.has_magic(path) else True
+            if glob.has_magic(path):
+                wanted = fnmatch(str(name), path)
+            else:
+                below = [entry for entry in (name, *name.parents) if fixed in entry.parents]
+                wanted = not any(_is_left_out(entry, exclude) for entry in below)
             if member.isfile() and name.suffix in SUFFIXES and wanted:
                 inner = archive.extractfile(member)
                 yield SourceFile.of(f"{revision}:{name}", inner.read() if inner is not None else b"")

@@ -52,12 +52,12 @@ def pack_bytes(body: bytes) -> bytes:
     return gzip.compress(body, 6, mtime=0)
 
 
-def list_assets(folder: Path = FOLDER) -> dict[str, Asset]:
+def list_assets() -> dict[str, Asset]:
     """Return the files of the page by their path below the folder. The page itself is ""."""
     found = {}
-    for file in sorted(folder.rglob("*")):
+    for file in sorted(FOLDER.rglob("*")):
         media = _MEDIA.get(file.suffix)
         if media is not None:
-            name = file.relative_to(folder).as_posix()
+            name = file.relative_to(FOLDER).as_posix()
             found["" if name == INDEX else name] = Asset(file, media, name.startswith(HASHED))
     return found

@@ -32,10 +32,6 @@ class Serving:
         hooks = self._api.converter.hooks
         return hooks is not None and bool(hooks.converting(keys.name_of(key)))
 
-    def _converts_otherwise(self, key: str, served: Kind, kind: Kind) -> bool:
-        """Whether other hooks convert the objects than did so far, or the same were loaded again."""
-        return _hooks(served) != _hooks(kind) or self._converts_since.get(key, 0) > served.changed
-
     def convert_anew(self, key: str) -> bool:
         """Hooks were loaded again: forget what they have made of the objects of a definition. False if they made none.
 

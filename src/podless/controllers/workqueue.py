@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import heapq
 import math
-from collections.abc import Iterable
 
 _FIRST_RETRY = 0.05  # seconds after the first failure; twice as many after each further one
 _LAST_RETRY = 60.0
@@ -75,11 +74,6 @@ class WorkQueue:
             if not future.done():
                 future.set_result(None)
         self._changed.set()
-
-    @property
-    def failing(self) -> Iterable[str]:
-        """The keys that failed when they were looked at last."""
-        return self._failures.keys()
 
     @property
     def busy(self) -> bool:

@@ -60,7 +60,7 @@ async def make_object(
         if key in known:
             await storage.put_object(api, kind, key, known[key].anew())
             return
-        whole = await _whole(api, kind, obj, manager)
+        whole = await _whole(kind, obj, manager)
         if reporter is not None:
             whole["metadata"]["managedFields"].insert(0, reporter)
         if constant and constant == clock.now():  # all times in the object are this one
@@ -68,7 +68,7 @@ async def make_object(
         await storage.store_new(api, kind, key, whole)
 
 
-async def _whole(api: API, kind: Kind, obj: Object, manager: str) -> Object:
+async def _whole(kind: Kind, obj: Object, manager: str) -> Object:
     """A new object with all that a server makes of what it is given."""
     version = kind.by_version[kind.storage_version]
     obj = {"kind": kind.kind, "apiVersion": kind.api_version(version.name), **obj}

@@ -16,6 +16,7 @@ from podless.store.contract import Author, Written
 GROUP, VERSION = "history.podless.dev", "v1"
 API_VERSION = f"{GROUP}/{VERSION}"
 CREATE, UPDATE, DELETE = "create", "update", "delete"
+_PATHS_SHOWN = 3  # in a summary
 
 
 class Place(NamedTuple):
@@ -111,11 +112,11 @@ def _shown(name: str, value: Any) -> dict[str, Any]:
     return {} if value is ABSENT else {name: value}
 
 
-def summarize(fields: list[Object], most: int = 3) -> str:
+def summarize(fields: list[Object]) -> str:
     """Return the paths of the fields that differ in one line, without the generation, which follows from the others."""
     paths = [one["path"] for one in fields if one["path"] != "metadata.generation"] or [one["path"] for one in fields]
-    more = f", +{len(paths) - most}" if len(paths) > most else ""
-    return ", ".join(paths[:most]) + more
+    more = f", +{len(paths) - _PATHS_SHOWN}" if len(paths) > _PATHS_SHOWN else ""
+    return ", ".join(paths[:_PATHS_SHOWN]) + more
 
 
 def show_author(author: Author) -> Object:

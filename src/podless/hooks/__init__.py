@@ -37,7 +37,6 @@ __all__ = ["Denied", "Hook", "Request", "convert", "default", "find_hooks", "mut
 F = TypeVar("F", bound=Callable[..., Any])
 
 VALIDATE, MUTATE, DEFAULT, CONVERT, SUBRESOURCE = "validate", "mutate", "default", "convert", "subresource"
-OPERATIONS = ("CREATE", "UPDATE", "DELETE", "CONNECT")
 _MARK = "__podless_hooks__"
 _PARAMETERS = {
     VALIDATE: ("obj", "old", "request"),

@@ -246,16 +246,14 @@ def check_field_manager(name: str, path: str) -> list[FieldError]:
     return errors
 
 
-def finalizer_warnings(
-    meta: dict[str, Any], old: dict[str, Any] | None = None, path: str = "metadata.finalizers"
-) -> list[str]:
+def finalizer_warnings(meta: dict[str, Any], old: dict[str, Any] | None = None) -> list[str]:
     """Warnings for the finalizers that a write adds to a custom object; old: the metadata before it."""
     warnings = []
     for name in each(in_order(set(meta.get("finalizers") or ()) - set((old or {}).get("finalizers") or ()))):
-        warnings += [f"{path}: {gotext.quote(name)}: {text}" for text in _key(name)]
+        warnings += [f"metadata.finalizers: {gotext.quote(name)}: {text}" for text in _key(name)]
         if "/" not in name and name not in STANDARD_FINALIZERS:
             advice = _ADVICE.format(path=" including a path (/)" if "." in name else "")
-            warnings.append(f"{path}: {gotext.quote(name)}: {advice}")
+            warnings.append(f"metadata.finalizers: {gotext.quote(name)}: {advice}")
     return warnings
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import urlencode
 
 from podless.plan.options import CannotPlan
@@ -157,11 +157,6 @@ def _next_token(refused: Refused) -> str:
     if refused.code != _TOO_OLD:
         return ""
     return str((refused.status.get("metadata") or {}).get("continue") or "")
-
-
-def join_labels(labels: Mapping[str, str]) -> str:
-    """Return a selector of all these labels."""
-    return ",".join(f"{key}={value}" for key, value in labels.items())
 
 
 def format_selector(selector: Object) -> str:

@@ -27,7 +27,6 @@ class WebhookCall(NamedTuple):
     configuration: str
     webhook: str
     mutating: bool
-    fails_open: bool
     kind: str
     namespace: str
     name: str
@@ -120,7 +119,6 @@ class _Asking:
             webhook.configuration,
             webhook.name,
             mutating,
-            webhook.open,
             attr.kind.kind,
             attr.namespace,
             attr.name,

@@ -22,10 +22,10 @@ _HOLDERS = (dict, list)
 _UNSPECIFIED = object()  # stands for a key that is not there
 
 
-def validate_lists(value: Any, node: Node | None, path: Path = ()) -> list[FieldError]:
+def validate_lists(value: Any, node: Node | None) -> list[FieldError]:
     """Return an error for each duplicate in a set or a map that the schema declares."""
     errors: list[FieldError] = []
-    _walk(value, node, path, errors)
+    _walk(value, node, (), errors)
     return errors
 
 

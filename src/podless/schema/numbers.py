@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from typing import Any
 
-from podless.cel.pairs import equal_json
 from podless.codec import gotext
 
 _MOST = float(2**53 - 1)
@@ -71,21 +69,3 @@ def format_number(value: float) -> str:
     if value != value or math.isinf(value):
         return "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
     return gotext.format_float(value)
-
-
-def equals_entry(value: Any, allowed: Any) -> bool:
-    """Whether a value equals an enum entry after Go's conversion to the entry's type."""
-    if isinstance(allowed, bool) or isinstance(value, bool):
-        return value is allowed
-    if isinstance(allowed, str):
-        if isinstance(value, int):
-            # an integer converts to the character with its number
-            return 0 <= value < 0x110000 and not 0xD800 <= value < 0xE000 and chr(value) == allowed
-        return isinstance(value, str) and value == allowed
-    if isinstance(allowed, int):
-        if isinstance(value, float):
-            return truncate_float(value) == allowed
-        return isinstance(value, int) and value == allowed
-    if isinstance(allowed, float):
-        return isinstance(value, int | float) and float(value) == allowed
-    return allowed is not None and equal_json(value, allowed)

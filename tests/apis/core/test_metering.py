@@ -49,7 +49,7 @@ class Claims:
         measure = usage.usage_function(CLAIMS)
         assert measure is not None
         found = [measure(entry.decode()) for entry in self.collection.under(CLAIMS.keys.scope(namespace))[0]]
-        held = [one for one in found if usage.quota_applies(quota, one)]
+        held = [one for one in found if usage.scope_matcher(quota)(one)]
         return {
             name: quantity.add_quantities([one.amounts[name] for one in held if name in one.amounts]) for name in NAMES
         }

@@ -57,11 +57,6 @@ def measured_names(kind: Kind, hard: Iterable[str]) -> list[str]:
     return [name for name in hard if mine is not None and mine(name)]
 
 
-def quota_applies(quota: Object, usage: Usage) -> bool:
-    """Whether a quota is about an object."""
-    return scope_matcher(quota)(usage)
-
-
 def scope_matcher(quota: Object) -> Callable[[Usage], bool]:
     """What tells whether a quota is about an object; its scopes are read once."""
     spec = quota["spec"]

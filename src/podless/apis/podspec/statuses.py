@@ -80,11 +80,11 @@ def _transitions(given: list[Object], before: list[Object], part: str, spec: Obj
         ended, name = (status.get("state") or {}).get("terminated"), status.get("name", "")
         if ended is None or name not in now or (now[name].get("state") or {}).get("terminated") is not None:
             continue
-        if name not in known or not _restarted(known[name], spec, ended.get("exitCode", 0), containers):
+        if name not in known or not _restarted(known[name], spec, ended.get("exitCode", 0)):
             yield field.forbidden(f"status.{part}[{place}].state", _RESTARTS)
 
 
-def _restarted(container: Object, spec: Object, code: int, containers: str) -> bool:
+def _restarted(container: Object, spec: Object, code: int) -> bool:
     """Whether a container that has ended runs again."""
     policy = container.get("restartPolicy")
     for rule in each(container.get("restartPolicyRules") or ()):

@@ -20,8 +20,9 @@ def validate_provisioner(name: str, path: str) -> Iterator[FieldError]:
     yield from field.invalid_details(path, name.lower(), names.qualified_name(name.lower()))
 
 
-def validate_parameters(given: dict[str, str], path: str = "parameters") -> Iterator[FieldError]:
+def validate_parameters(given: dict[str, str]) -> Iterator[FieldError]:
     """What those who make volumes are told."""
+    path = "parameters"
     if len(given) > _MOST_PARAMETERS:
         yield field.too_long(path, _MOST_PARAMETERS)
         return

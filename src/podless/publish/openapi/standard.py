@@ -5,7 +5,7 @@ Source: the documents that kube-apiserver publishes.
 
 from __future__ import annotations
 
-from podless.apis.catalog import GROUPS, REGISTERED
+from podless.apis.catalog import GROUPS
 from podless.structs.structfiles import folder_of
 
 REF = "#/components/schemas/"
@@ -49,11 +49,3 @@ def package_of(group: str, version: str) -> str:
     """What stands before the names of a built-in group's components."""
     known = GROUPS[group].package if group in GROUPS else ""
     return f"{known or f'io.k8s.api.{folder_of(group)}'}.{version}."
-
-
-def standard_versions(*, apart: bool = False) -> list[tuple[str, str]]:
-    """Return every group-version that DeleteOptions and WatchEvent are registered in, sorted.
-
-    apart: with groups that have a scheme of their own, which version 2 alone tells of.
-    """
-    return sorted((one.name, version) for one in REGISTERED if apart or not one.apart for version in one.registered())

@@ -19,8 +19,9 @@ _RECLAIMING = ("Delete", "Recycle", "Retain")
 _INLINE = "in the context of inline volumes"
 
 
-def validate_volume_spec(spec: Object, volume: str, path: str = "spec") -> Iterator[FieldError]:
+def validate_volume_spec(spec: Object, volume: str) -> Iterator[FieldError]:
     """All that is wrong with the spec of a volume of this name."""
+    path = "spec"
     yield from _access(spec.get("accessModes") or [], f"{path}.accessModes")
     yield from _capacity(spec.get("capacity"), f"{path}.capacity")
     policy = spec.get("persistentVolumeReclaimPolicy")
