@@ -65,7 +65,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[str]:
     """All servers that are started meanwhile have this engine."""
     name = getattr(request, "param", "sqlite")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("podless.cluster.SQLiteStore", ENGINES[name])
+        patched.setattr("podless.store.sqlite.store.SQLiteStore", ENGINES[name])
         yield name
 
 

@@ -173,7 +173,7 @@ def is_loopback(address: str) -> bool:
 
 def certificate_maker(settings: Settings) -> Callable[[], None] | None:
     """Return a function that creates missing certificates; None if there are none to keep, or servers share them."""
-    if settings.data is None or not settings.tls or settings.tls_cert or settings.etcd is not None:
+    if settings.data is None or not settings.tls or settings.tls_cert or settings.is_shared:
         return None
     data = settings.data
     if Certificates(Path(data)).authority.exists():
@@ -275,7 +275,7 @@ class App:
         folder = self._folder()
         given = (Path(settings.tls_cert), Path(settings.tls_key)) if settings.tls_cert and settings.tls_key else None
         certificates, context = Certificates(folder, given), None
-        if settings.etcd is not None:
+        if settings.is_shared:
             await self._share(settings, folder, certificates)
         if settings.tls and listen:
             clients = Path(settings.client_ca) if settings.client_ca is not None else None

@@ -63,9 +63,9 @@ from podless.runtime.files import write_file
 from podless.runtime.option import StartError
 from podless.runtime.release import CURRENT
 from podless.settings import ClusterSettings
-from podless.store import Store, backup
+from podless.store import Store, backup, engines
+from podless.store.etcd.layout import KeyLayout
 from podless.store.history import OFF
-from podless.store.sqlite import SQLiteStore
 from podless.verbs import storage
 from podless.verbs.call import API
 
@@ -121,7 +121,7 @@ class Cluster:
         self.store = store = make_store(settings, self._database)
         await store.open()
         await backup.refuse_half(store)
-        is_kept = self._database is not None or settings.etcd is not None
+        is_kept = self._database is not None or settings.is_shared
         cache = Cache(store, await note_release(store, settings.release) if is_kept else None)
         await cache.open()
         registry = Registry()
@@ -177,7 +177,7 @@ class Cluster:
             self._controllers.append(TypeChecking(api, VALIDATING_POLICIES))
         self._controllers += [Quotas(api, core.QUOTAS, meter), ServiceDependents(api), FlowSchemas(api)]
         self._controllers += [of(api, API_SERVICES) for of in (Registration, APIServices, Availability)]
-        if settings.store != "etcd":  # which lets events go by itself
+        if not engines.ENGINES[settings.store].expires:
             self._controllers.append(Expiry(api, core.EVENTS, settings.event_ttl))
         self._controllers.append(self._contents(api))
         if settings.default_accounts:
@@ -301,30 +301,28 @@ class Cluster:
 
 
 def make_store(settings: ClusterSettings, database: Path | None, *, compacting: bool = True) -> Store:
-    """Return the configured store, not opened yet. Raises StartError if a package for it is missing.
+    """Return the configured store, not opened yet.
 
     compacting: the store keeps its history within its bounds.
     """
-    if settings.etcd is None:
-        bounds = settings.bounds if compacting else None
-        store = SQLiteStore(database, keep=settings.history, bounds=bounds, authors=settings.history_authors)
-        if not compacting:
-            store.hold()
-        return store
-    from podless.apis.layout import key_layout
-    from podless.store.etcd.store import EtcdStore
 
-    times = {core.EVENTS.prefix: settings.event_ttl}
-    interval = settings.etcd.compaction if compacting else 0.0
-    layout = key_layout(settings.etcd.prefix)
-    return EtcdStore(
-        settings.etcd,
-        layout,
-        times=times,
-        interval=interval,
-        bounds=settings.bounds,
-        authors=settings.history_authors,
-        logs=compacting,
+    def make_layout(prefix: str) -> KeyLayout:
+        from podless.apis.layout import key_layout
+
+        return key_layout(prefix)
+
+    return engines.make_store(
+        settings.store,
+        engines.StoreSettings(
+            database=database,
+            options=getattr(settings, settings.store, None),
+            keep=settings.history,
+            bounds=settings.bounds,
+            authors=settings.history_authors,
+            compacting=compacting,
+            times={core.EVENTS.prefix: settings.event_ttl},
+            layout=make_layout,
+        ),
     )
 
 

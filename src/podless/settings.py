@@ -13,13 +13,11 @@ from podless.auth.authenticate import Authenticators
 from podless.auth.user import User
 from podless.controllers import workloads
 from podless.hooks.loaded import Sources
-from podless.runtime.option import StartError, option, parse_duration, section
+from podless.runtime.option import StartError, option, parse_duration
 from podless.runtime.release import Release
 from podless.store import Keys
-from podless.store.etcd.settings import Etcd
+from podless.store.engines import ENGINES, EngineOptions, validate_engine
 from podless.store.history import LONG, OFF, Bounds, Keep, parse_keep, parse_log, parse_log_of
-
-STORES = ("sqlite", "etcd")
 
 
 def parse_service(text: str) -> tuple[str, str]:
@@ -35,7 +33,7 @@ def parse_service(text: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterSettings(Authenticators):
+class ClusterSettings(Authenticators, EngineOptions):
     """The settings of a cluster; the help text of each field describes it.
 
     token_file: in kube-apiserver's CSV format. tokens: users by token. services: host:port by namespace/name or
@@ -168,8 +166,8 @@ class ClusterSettings(Authenticators):
     store: str = option(
         "--store",
         "storage engine: a SQLite database of this server, or an etcd cluster that servers can share",
-        value=STORES[0],
-        choices=STORES,
+        value=next(iter(ENGINES)),
+        choices=tuple(ENGINES),
     )
     read_only: bool = option(
         "--read-only",
@@ -197,15 +195,11 @@ class ClusterSettings(Authenticators):
     authorization: str = option(
         "--authorization-mode", "authorizer of requests; AlwaysAllow permits everything", value=MODES[0], choices=MODES
     )
-    etcd: Etcd | None = section(Etcd, "etcd", "for `--store etcd`; the names are kube-apiserver's", given=("servers",))
 
     def __post_init__(self) -> None:
         if self.reload_hooks and not self.hooks:
             raise StartError("--reload requires --hooks")
-        if self.store not in STORES:
-            raise StartError(f"unknown store {self.store!r}: use one of {', '.join(STORES)}")
-        if (self.store == "etcd") != (self.etcd is not None and bool(self.etcd.servers)):
-            raise StartError("--store etcd and --etcd-servers require each other")
+        validate_engine(self.store, self)
         if self.authorization not in MODES:
             raise BadAccess(f"unknown authorization mode {self.authorization!r}: use one of {', '.join(MODES)}")
         if self.profile not in runtimeconfig.PROFILES:
@@ -229,9 +223,14 @@ class ClusterSettings(Authenticators):
             plural, _, group = resource.partition(".")
             own[Keys.of(group, plural, namespaced=True).prefix] = keep
         common = self.history_log
-        if self.etcd is not None and common is None and self.history_authors:
+        if self.is_shared and common is None and self.history_authors:
             common = self.history
         return Bounds(None, own, deletes=True) if common == OFF else Bounds(common, own)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether servers can share the store."""
+        return ENGINES[self.store].shared
 
     @property
     def release(self) -> Release:

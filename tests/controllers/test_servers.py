@@ -34,7 +34,7 @@ class Shared(LateStore):
 @pytest.fixture(params=range(3))
 async def two(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[Direct]]:
     store = Shared(seed=request.param)
-    monkeypatch.setattr("podless.cluster.SQLiteStore", lambda path, **_: store)
+    monkeypatch.setattr("podless.store.sqlite.store.SQLiteStore", lambda path, **_: store)
     apps = [App(Settings(tls=False)) for _ in range(2)]
     await asyncio.gather(*(app.start() for app in apps))
     yield [Direct(app) for app in apps]

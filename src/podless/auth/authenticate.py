@@ -24,7 +24,7 @@ INVALID = "invalid bearer token"
 _KEEP = 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Authenticators:
     """The optional authenticators: a section of options for each."""
 

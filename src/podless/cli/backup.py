@@ -24,6 +24,7 @@ from podless.runtime.files import describe_fault
 from podless.runtime.option import StartError
 from podless.settings import ClusterSettings
 from podless.store import Compacted, InUse, Store, StoreError, backup
+from podless.store.engines import ENGINES
 from podless.version import __version__
 
 _TRIES = 5
@@ -79,7 +80,7 @@ async def _run(options: argparse.Namespace, new: Path) -> None:
     async def write() -> None:
         if options.kubeconfig is not None:
             await _write(new, _online(options.kubeconfig, options.at))
-        elif options.store == "etcd":
+        elif ENGINES[options.store].shared:
             await _write(new, _store(engine.store_of_options(options), None, options.at))
         elif database.exists():
             await _write(new, _store(engine.store_of_options(options), kubeconfig, options.at))

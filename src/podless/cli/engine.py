@@ -7,10 +7,9 @@ from pathlib import Path
 
 from podless.cli import options as declared
 from podless.cluster import make_store
-from podless.runtime.option import StartError
-from podless.settings import STORES, ClusterSettings
+from podless.settings import ClusterSettings
 from podless.store import Store
-from podless.store.etcd.settings import Etcd
+from podless.store.engines import ENGINES, option_sections
 
 DATABASE = "podless.db"
 
@@ -20,17 +19,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data", metavar="DIR", type=Path, default=Path("podless-data"), help="data folder of the server"
     )
+    names = tuple(ENGINES)
     parser.add_argument(
-        "--store", choices=STORES, default=STORES[0], help="where the data is: the database in --data, or etcd"
+        "--store", choices=names, default=names[0], help="where the data is: the database in --data, or etcd"
     )
-    declared.add_section(parser.add_argument_group("etcd", "as for podless serve"), Etcd, "etcd.")
+    for name, told in option_sections().items():
+        declared.add_section(parser.add_argument_group(told.title, "as for podless serve"), told.of, f"{name}.")
 
 
 def store_of_options(options: argparse.Namespace) -> Store:
-    """Return the store that options say, not opened yet; it compacts nothing by itself. Raises StartError."""
-    etcd: Etcd = declared.read_section(options, Etcd, "etcd.")
-    if (options.store == "etcd") != bool(etcd.servers):
-        raise StartError("--store etcd and --etcd-servers require each other")
-    if not etcd.servers:
-        return make_store(ClusterSettings(store=options.store), options.data / DATABASE, compacting=False)
-    return make_store(ClusterSettings(store="etcd", etcd=etcd), None, compacting=False)
+    """Return the store that options name, not opened yet; it compacts nothing by itself. Raises StartError."""
+    given = {name: declared.read_section(options, told.of, f"{name}.") for name, told in option_sections().items()}
+    return make_store(ClusterSettings(store=options.store, **given), options.data / DATABASE, compacting=False)

@@ -24,7 +24,7 @@ def settle_past(settings: Settings, at: str, folder: Path) -> Settings:
 
     Raises StartError.
     """
-    if settings.data is None or settings.etcd is not None:
+    if settings.data is None or settings.store != "sqlite":
         raise StartError("--at requires a data folder with a SQLite database (--data)")
     source = Path(settings.data)
     if not (source / DATABASE).exists():

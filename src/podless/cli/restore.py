@@ -16,6 +16,7 @@ from podless.controllers import leader
 from podless.runtime.files import describe_fault, make_private
 from podless.runtime.option import StartError, parse_number
 from podless.store import Store, StoreError, backup
+from podless.store.engines import ENGINES
 
 # Revisions that are left out behind those of the backup, for what was written between it and the loss: clients may have
 # seen that. Each of them costs a write in etcd, and nothing in a database.
@@ -56,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         told = backup.check_backup(_lines(options.file))
         store = engine.store_of_options(options)
-        if options.store == "sqlite":
+        if not ENGINES[options.store].shared:
             options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
             make_private(options.data)
         asyncio.run(_run(options, told, store))

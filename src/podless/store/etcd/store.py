@@ -12,6 +12,7 @@ from typing import Any
 from podless.runtime.histogram import Histogram
 from podless.store import keys
 from podless.store.contract import KEPT, Change, Compacted, Conflicted, Deliver, Lost, Operation, Record, StoreError
+from podless.store.engines import StoreSettings
 from podless.store.etcd import messages as m
 from podless.store.etcd import transaction
 from podless.store.etcd.alone import Alone
@@ -484,3 +485,17 @@ def _revision(answer: bytes) -> int:
     except m.DecodeError:
         return -1
     return revision
+
+
+def make_store(settings: StoreSettings) -> EtcdStore:
+    """Return a store, not opened yet."""
+    etcd: Etcd = settings.options
+    return EtcdStore(
+        etcd,
+        settings.layout(etcd.prefix),
+        times=settings.times,
+        interval=etcd.compaction if settings.compacting else 0.0,
+        bounds=settings.bounds,
+        authors=settings.authors,
+        logs=settings.compacting,
+    )

@@ -36,6 +36,7 @@ from podless.store.contract import (
     Record,
     StoreError,
 )
+from podless.store.engines import StoreSettings
 from podless.store.history import Bounds, Keep
 from podless.store.keys import Stored
 from podless.store.sqlite import format, logreader, refusals, upkeep
@@ -435,3 +436,12 @@ def _deliver_changes(deliver: Deliver, changes: Sequence[Change], revision: int)
         deliver(changes, revision)
     except Exception:
         log.exception("store: a watch handler failed at revision %d", revision)
+
+
+def make_store(settings: StoreSettings) -> SQLiteStore:
+    """Return a store, not opened yet."""
+    bounds = settings.bounds if settings.compacting else None
+    store = SQLiteStore(settings.database, keep=settings.keep, bounds=bounds, authors=settings.authors)
+    if not settings.compacting:
+        store.hold()
+    return store

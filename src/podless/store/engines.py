@@ -1,0 +1,85 @@
+"""The storage engines, by the name that `--store` takes.
+
+A new engine is a folder whose module has `make_store(settings: StoreSettings) -> Store`, a row in ENGINES, and a field
+in EngineOptions if it has options.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from podless.runtime.option import Section, StartError, declared_options, section
+from podless.store.contract import Store
+from podless.store.etcd.layout import KeyLayout
+from podless.store.etcd.settings import Etcd
+from podless.store.history import Bounds, Keep
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """An engine. module: imported at first use. shared: servers can share its data. expires: Events expire in it."""
+
+    module: str
+    shared: bool = False
+    expires: bool = False
+
+
+ENGINES: Mapping[str, Engine] = {
+    "sqlite": Engine("podless.store.sqlite.store"),
+    "etcd": Engine("podless.store.etcd.store", shared=True, expires=True),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineOptions:
+    """A section of options for each engine that has some, in a field with the engine's name."""
+
+    etcd: Etcd | None = section(Etcd, "etcd", "for `--store etcd`; the names are kube-apiserver's", given=("servers",))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreSettings:
+    """What an engine must know to make a store.
+
+    database: the file of a server's own database, None for memory. options: the engine's section. keep: the window of
+    history for watches; bounds: how much is kept beyond it. authors: whether to record them. compacting: whether the
+    store limits its history by itself. times: seconds that keys under a prefix are kept. layout: returns how built-in
+    kinds lie below a prefix of a shared store.
+    """
+
+    database: Path | None = None
+    options: Any = None
+    keep: Keep = field(default_factory=Keep)
+    bounds: Bounds = field(default_factory=Bounds)
+    authors: bool = True
+    compacting: bool = True
+    times: Mapping[str, float] = field(default_factory=dict)
+    layout: Callable[[str], KeyLayout] = field(default=lambda prefix: KeyLayout(prefix, {}))
+
+
+def validate_engine(name: str, options: EngineOptions) -> None:
+    """Raises StartError for an unknown engine, one whose options are missing, and options of another engine."""
+    if name not in ENGINES:
+        raise StartError(f"unknown store {name!r}: use one of {', '.join(ENGINES)}")
+    for engine, told in option_sections().items():
+        own = getattr(options, engine)
+        if (name == engine) != (own is not None and any(getattr(own, each) for each in told.given)):
+            flags = {
+                each: option.flag for each, _, option in declared_options(told.of) if not isinstance(option, Section)
+            }
+            raise StartError(f"--store {engine} and {flags[told.given[0]]} require each other")
+
+
+def option_sections() -> dict[str, Section]:
+    """Return the sections of options by the names of their engines."""
+    return {name: told for name, _, told in declared_options(EngineOptions) if isinstance(told, Section)}
+
+
+def make_store(name: str, settings: StoreSettings) -> Store:
+    """Return a store of an engine, not opened yet."""
+    store: Store = importlib.import_module(ENGINES[name].module).make_store(settings)
+    return store
