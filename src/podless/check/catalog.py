@@ -39,9 +39,9 @@ class Catalog:
             self.add(make_kind(definition))
 
     def add(self, kind: Kind, *, dated: bool = False) -> None:
-        """Know of a kind, in place of an earlier one of the same name.
+        """Add a kind, replacing an earlier one of the same name.
 
-        dated: releases validate its objects in different ways, by their formats.
+        dated: releases validate its objects differently, by their formats.
         """
         if dated:
             self._dated.add(kind)
@@ -53,7 +53,7 @@ class Catalog:
         self._unsound.add((group, kind))
 
     def find(self, group: str, version: str, kind: str) -> tuple[Kind, Version] | None:
-        """The kind and version of an object, None where nobody knows it."""
+        """Return the kind and version of an object, None if the kind is unknown."""
         return self._kinds.get((group, version, kind))
 
     def is_dated(self, kind: Kind) -> bool:

@@ -1,6 +1,6 @@
-"""What a new definition breaks: for clients that know the old one, and for objects that are stored.
+"""Finds what a new definition breaks, for clients that know the old one and for stored objects.
 
-The rules are those of the Kubernetes API conventions on changing an API, and the questions that crdify asks.
+The rules are those of the Kubernetes API conventions on changing an API, and the checks of crdify.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class SchemaChange:
 
 
 def compare_definitions(old: Sequence[Object], new: Sequence[Object]) -> list[SchemaChange]:
-    """What has changed between CustomResourceDefinitions of v1, matched by name; what is only new breaks nothing."""
+    """Return the changes between CustomResourceDefinitions of v1, matched by name. New definitions break nothing."""
     given = {definition["metadata"]["name"]: definition for definition in new}
     found: list[SchemaChange] = []
     for definition in old:
@@ -71,7 +71,7 @@ class _Definition:
         return SchemaChange(Severity.WARNING, self.name, self.version, path, what, advice)
 
     def changes(self, old: Object, new: Object) -> Iterator[SchemaChange]:
-        """Everything about two specs."""
+        """Yield the changes between two specs."""
         yield from self.names(old, new)
         before, after = ({one["name"]: one for one in spec["versions"]} for spec in (old, new))
         for name, version in before.items():
@@ -107,7 +107,7 @@ class _Definition:
             yield self.error("spec.preserveUnknownFields", what, "describe them, or keep them where they are")
 
     def apart(self, old: Object, new: Object) -> Iterator[SchemaChange]:
-        """Fields that one version has and another has not: without conversion, who writes in that one drops them."""
+        """Yield fields that only some versions have. Without conversion, clients of the other versions drop them."""
         if (_at(new, "conversion.strategy") or "None") != "None":
             return
         known = {*_lacking(old)}
@@ -117,7 +117,7 @@ class _Definition:
                 yield self.warning(path, what, f"add it to {lacking} too, or convert with a webhook")
 
     def removed(self, version: Object) -> Iterator[SchemaChange]:
-        """A version that is not there any more."""
+        """Yield the effects of a removed version."""
         if version.get("storage"):
             what = "the version that objects are stored in is gone, so they cannot be read"
             yield self.error("spec.versions", what, "store another version first, and run `podless migrate`")
@@ -126,7 +126,7 @@ class _Definition:
             yield self.error("spec.versions", what, "deprecate it first, and serve it while it has clients")
 
     def versions(self, old: Object, new: Object) -> Iterator[SchemaChange]:
-        """Whether it is served, and what is below its objects."""
+        """Yield changes in whether a version is served, and in its subresources."""
         if old.get("served") and not new.get("served"):
             yield self.error("served", "no longer served: its clients get 404", "deprecate it first, and serve it on")
         before, after = (one.get("subresources") or {} for one in (old, new))
@@ -152,7 +152,10 @@ class _Definition:
         )
 
     def node(self, old: Schema, new: Schema, path: str, open_before: bool, open_after: bool) -> Iterator[SchemaChange]:
-        """One node of the schemas, and all below it. open_before, open_after: unknown fields are kept everywhere."""
+        """Yield the changes of one schema node and everything below.
+
+        open_before, open_after: unknown fields are kept.
+        """
         if old == new and open_before == open_after:
             return
         yield from self.types(old, new, path)
@@ -194,7 +197,7 @@ class _Definition:
             yield self.error(path, "it is checked as a whole object, or no longer so", "add another field instead")
 
     def values(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
-        """Enums, patterns, formats and defaults."""
+        """Yield changes of enums, patterns, formats and defaults."""
         before, after = old.get("enum"), new.get("enum")
         if after is not None and before is None:
             yield self.error(path, f"only {_list(after)} is allowed", _STAY)
@@ -240,7 +243,7 @@ class _Definition:
             yield self.error(path, f"multipleOf {new['multipleOf']} is asked for", _STAY)
 
     def lists(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
-        """How lists and maps are merged."""
+        """Yield changes in the merging of lists and maps."""
         for keyword, usual in (("list-type", "atomic"), ("list-map-keys", None), ("map-type", "granular")):
             before, after = (schema.get(f"x-kubernetes-{keyword}", usual) for schema in (old, new))
             if before != after:
@@ -286,7 +289,7 @@ class _Definition:
 
 
 def _lacking(spec: Object) -> Iterator[tuple[str, str, str]]:
-    """For each two served versions, the fields that one lacks: (that version, path, the version that has it)."""
+    """Yield, for each pair of served versions, the fields that one lacks: that version, the path, the other version."""
     schemas = {
         version["name"]: (version.get("schema") or {}).get("openAPIV3Schema") or {}
         for version in spec["versions"]

@@ -1,4 +1,4 @@
-"""What a check is told: by options, and by [check] in the nearest podless.toml above."""
+"""Settings of a check: options, and [check] in the nearest podless.toml in a parent directory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FILE = "podless.toml"
 
 @dataclass(frozen=True)
 class CheckSettings:
-    """All that a check is told; the names are those of the options, with _ for -."""
+    """All settings of a check. The names are those of the options, with _ for -."""
 
     paths: Sequence[str] = ()
     crds: Sequence[str] = ()
@@ -38,7 +38,10 @@ class CheckSettings:
     kubernetes_version: str = features.DEFAULT
 
     def options(self) -> CheckOptions:
-        """How to check. Raises CannotCheck where the running API or an OpenAPI document cannot be read."""
+        """Return the options of the check.
+
+        Raises CannotCheck if the running API or an OpenAPI document cannot be read.
+        """
         from podless.check import remote
         from podless.check.openapi import read_kinds
 
@@ -62,14 +65,14 @@ _CHOICES = {"field_validation": VALIDATIONS, "output": FORMS}
 
 
 def settle_settings(given: Mapping[str, Any]) -> CheckSettings:
-    """What the command line says, and for the rest what podless.toml says. Raises CannotCheck."""
+    """Return the settings of the command line, completed by podless.toml. Raises CannotCheck."""
     told = {name: value for name, value in given.items() if value not in (None, [])}
     chosen = _file(Path.cwd()) | {field.name: told[field.name] for field in fields(CheckSettings) if field.name in told}
     return CheckSettings(**chosen)
 
 
 def _file(folder: Path) -> dict[str, Any]:
-    """[check] of the nearest file; its paths are relative to its folder."""
+    """Return [check] of the nearest file. Its paths are relative to its folder."""
     place = next((parent / FILE for parent in (folder, *folder.parents) if (parent / FILE).is_file()), None)
     if place is None:
         return {}

@@ -38,7 +38,7 @@ class ObjectConverter:
         return any(self._version in kind.by_version for kind in self._kinds.values())
 
     def convert(self, obj: Any) -> Object | None:
-        """Return an object in the version; None where nothing is to be done. Raises CannotCheck."""
+        """Return an object in the version; None if there is nothing to convert. Raises CannotCheck."""
         if not isinstance(obj, dict) or not isinstance(obj.get("apiVersion"), str):
             return None
         group, _, given = obj["apiVersion"].rpartition("/")

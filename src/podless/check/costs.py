@@ -30,10 +30,10 @@ class SuggestedBound:
 
 @dataclass(frozen=True, slots=True)
 class RuleCost:
-    """A rule. at: its node in the schema. once: what one evaluation costs at the most.
+    """The cost of a rule. at: its node in the schema. once: the maximum cost of one evaluation.
 
-    times: how often it is evaluated for one object. error: why it does not compile, "" where it does. alone: bounds of
-    which each by itself brings it under the limit. together: bounds that do so together, where no single one does.
+    times: how often it is evaluated for one object. error: why it does not compile, "" if it does. alone: bounds each
+    of which is sufficient. together: bounds that are sufficient together, if none is alone.
     """
 
     definition: str
@@ -48,12 +48,12 @@ class RuleCost:
 
     @property
     def total(self) -> int:
-        """What it costs for one object at the most, in a real server's units."""
+        """The maximum cost for one object, in a real server's units."""
         return self.once * self.times
 
     @property
     def share(self) -> float:
-        """The part of what one rule may cost."""
+        """The cost as a share of the limit for one rule."""
         return self.total / RULE_LIMIT
 
 
@@ -103,7 +103,7 @@ def _alone(schema: Schema, steps: Steps, place: int) -> Iterator[SuggestedBound]
 
 
 def _together(schema: Schema, steps: Steps, place: int) -> tuple[SuggestedBound, ...]:
-    """One bound for all of them; none where even that is not enough."""
+    """Return one bound for all lists and texts; none if even that is not sufficient."""
     found = _candidates(schema, steps)
     most = _largest(lambda bound: _under(schema, steps, place, [(at, word, bound) for at, word in found]))
     return tuple(SuggestedBound(".".join(at), word, most) for at, word in found) if most else ()
@@ -130,7 +130,7 @@ def _under(schema: Schema, steps: Steps, place: int, bounds: list[tuple[Steps, s
 
 
 def format_cost(cost: RuleCost) -> str:
-    """A rule's cost for people: a line, and a line for each bound that would help."""
+    """Return a rule's cost for people: a line, and a line for each bound that would help."""
     where = f"{cost.definition} {cost.version} {cost.at or 'the root'}"
     if cost.error:
         return f"{where}: {cost.rule}\n  does not compile: {cost.error}"

@@ -58,7 +58,7 @@ def editor_schemas(definition: dict[str, Any]) -> Iterator[EditorSchema]:
 
 
 def convert_node(given: Schema, *, open_: bool = False) -> Schema:
-    """One node. open_: fields that it does not know are allowed; else they are errors, for they would be lost."""
+    """Convert one node. open_: unknown fields are allowed; otherwise they are errors, because they would be lost."""
     made: Schema = {key: given[key] for key in _KEPT if key in given}
     for word, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if given.get(word) and bound in made:  # a flag in OpenAPI v3, a number here
@@ -82,7 +82,7 @@ def convert_node(given: Schema, *, open_: bool = False) -> Schema:
 
 
 def _below(given: Schema, open_: bool) -> Schema:
-    """Items and fields."""
+    """Convert items and fields."""
     made: Schema = {}
     kept = open_ or bool(given.get("x-kubernetes-preserve-unknown-fields"))
     if isinstance(given.get("items"), dict):

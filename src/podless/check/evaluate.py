@@ -35,7 +35,7 @@ class EvaluationStep:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What a rule comes to. type: of its value. cost: spent; estimate: what it may cost at most. steps: its parts."""
+    """The result of a rule. type: of its value. cost: spent; estimate: the maximum. steps: its parts."""
 
     value: Any
     error: str
@@ -48,11 +48,10 @@ class Evaluation:
 def evaluate_rule(
     rule: str, obj: Any, old: Any = None, schema: Object | None = None, *, whole: bool = True, new: Release = NEWEST
 ) -> Evaluation:
-    """Evaluate a rule with an object as self, and oldSelf where there is one.
+    """Evaluate a rule with an object as self, and the old object as oldSelf.
 
-    schema: the openAPIV3Schema of the object; without one nothing is known of types. whole: it is a whole object, with
-    metadata. new: the release in which the rule is new.
-    Raises CompileError or ProgramError where the rule is none.
+    schema: the openAPIV3Schema of the object; without one, types are not checked. whole: the object is complete, with
+    metadata. new: the release in which the rule is new. Raises CompileError or ProgramError for an invalid rule.
     """
     declared = Declared(schema or {}, resource=schema is not None and whole)
     root = declared.root
@@ -89,19 +88,19 @@ class _Scope:
         return made.run(*self.values.values(), limit=LIMIT)[0]
 
     def with_variable(self, name: str, type_: Type, value: Any) -> _Scope:
-        """The same with one more variable, whose value is one of the language."""
+        """Return the scope with one more variable. value: a CEL value."""
         return _Scope({**self.names, name: type_}, {**self.decls, name: None}, {**self.values, name: value})
 
 
 class _Trace:
-    """The parts of an expression, each before those that it is made of; what was shown already is not shown again."""
+    """The parts of an expression, each before its own parts. A part is shown only once."""
 
     def __init__(self, scope: _Scope, told: frozenset[str] = frozenset()) -> None:
         self.scope = scope
         self.told = set(told)
 
     def steps(self, node: Expr, depth: int) -> Iterator[EvaluationStep]:
-        """An expression and its parts."""
+        """Yield an expression and its parts."""
         said = format_expression(node)
         if isinstance(node, LiteralExpr) or said in self.told:
             return
@@ -117,7 +116,7 @@ class _Trace:
                 yield from self.steps(part, depth + 1)
 
     def loop(self, node: Comprehension, depth: int) -> Iterator[EvaluationStep]:
-        """What a loop is over, then its body for each item; of a bound name its value, then what is made of it."""
+        """Yield the range of a loop, then its body for each item; for cel.bind the value, then the result."""
         source = node.init if node.macro == "bind" else node.over
         yield from self.steps(source, depth + 1)
         try:
@@ -165,7 +164,7 @@ def _links(node: Expr, chain: CallExpr) -> Iterator[Expr]:
 
 
 def _variables(node: Comprehension, over: Any, place: int, item: Any) -> list[tuple[str, Type, Any]]:
-    """The names of a loop with their types and values for one item."""
+    """Return the names of a loop with their types and values for one item."""
     params = node.over.type.params
     first = params[0] if params else types.DYN
     if not node.var2:
@@ -176,7 +175,7 @@ def _variables(node: Comprehension, over: Any, place: int, item: Any) -> list[tu
 
 
 def format_value(value: Any) -> str:
-    """A value as JSON, shortened; what JSON has no form for as the language writes it."""
+    """Return a value as JSON, shortened; values without a JSON form are written as CEL."""
     made = _written(value)
     return made if len(made) <= _LONGEST else made[: _LONGEST - 3] + "..."
 

@@ -98,5 +98,5 @@ class Report:
 
 
 def count_of(number: int, what: str) -> str:
-    """Return a number with its noun, in the plural where it is not 1."""
+    """Return a number with its noun, in the plural unless it is 1."""
     return f"{number} {what}{'s' * (number != 1)}"

@@ -1,6 +1,6 @@
-"""A first suite for a definition: what its schema asks for, and what happens where it is not given.
+"""Writes a first suite for a definition: what its schema requires, and what happens otherwise.
 
-Everything that is written down was tried before: what the definition does not answer as expected is left out.
+Every statement was tried before; those that do not hold are left out.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class _Version:
         self.schema = version.schema or {}
 
     def tests(self) -> Iterator[Object]:
-        """The smallest object, then what is refused."""
+        """Yield the smallest object, then objects that are rejected."""
         head = {"apiVersion": self.kind.api_version(self.version.name), "kind": self.kind.kind}
         small = {**head, "metadata": {"name": "example"}, **(smallest_value(self.schema) or {})}
         small["metadata"] = {"name": "example"}
@@ -88,7 +88,7 @@ class _Version:
                 yield test
 
     def errors(self, obj: Object, old: Object | None = None) -> list[str]:
-        """What is wrong with an object."""
+        """Return the errors of an object."""
         raw = serializer.encode_json(obj)
         if old is None:
             checked = offline.check_create(self.kind, self.version, raw)
@@ -99,7 +99,7 @@ class _Version:
         return [checked.refusal] if checked.refusal else [str(error) for error in checked.errors]
 
     def rule(self, small: Object, path: field.Path, rule: Object) -> Object | None:
-        """An object, or a change of one, that breaks a rule and nothing else."""
+        """Return an object, or a change of one, that breaks only this rule."""
         node = _below(self.schema, path)
         message = rule.get("message") or f"failed rule: {rule['rule'].strip()}"
         told = {} if rule.get("messageExpression") else {"message": message}
@@ -118,12 +118,12 @@ class _Version:
         return None
 
     def single(self, small: Object, path: field.Path, node: Schema) -> Iterator[tuple[None, Object]]:
-        """Objects that may break a rule."""
+        """Yield objects that may break a rule."""
         for changed in _variants(small, path, node):
             yield None, changed
 
     def pairs(self, small: Object, path: field.Path, node: Schema) -> Iterator[tuple[Object, Object]]:
-        """Changes that may break a rule: of sound objects."""
+        """Yield changes of valid objects that may break a rule."""
         near = islice(_variants(small, path, node), _TRIED)
         sound = [variant for variant in near if not self.errors(variant)]
         for old in sound:
@@ -184,7 +184,7 @@ def _text(schema: Schema) -> str:
 
 
 def _broken(schema: Schema, small: Object) -> Iterator[tuple[str, field.Path, Object]]:
-    """Objects that break what the schema says of one field: what is stated, the field, the object."""
+    """Yield objects that break the schema in one field: the statement, the field, the object."""
     for path, node in _fields(schema, ()):
         said = field.format_path(path)
         for name in node.get("required") or ():
@@ -195,7 +195,7 @@ def _broken(schema: Schema, small: Object) -> Iterator[tuple[str, field.Path, Ob
 
 
 def _wrong(node: Schema) -> Iterator[tuple[str, Any]]:
-    """Values that a node does not take, each with what is said of the field."""
+    """Yield invalid values of a node, each with a description of the fault."""
     kind, good = node.get("type"), smallest_value(node)
     if kind == "string":
         yield "is a text", 1
@@ -234,7 +234,7 @@ def _wrong_list(node: Schema) -> Iterator[tuple[str, Any]]:
 
 
 def _fields(schema: Schema, path: field.Path) -> Iterator[tuple[field.Path, Schema]]:
-    """The fields of a schema, but for what is in lists and maps."""
+    """Yield the fields of a schema, except those in lists and maps."""
     for name, part in (schema.get("properties") or {}).items():
         if path or name not in ("apiVersion", "kind", "metadata", "status"):
             yield (*path, name), part
@@ -254,7 +254,7 @@ def _below(schema: Schema, path: field.Path) -> Schema:
 
 
 def _with(small: Object, schema: Schema, path: field.Path, wanted: Any = ...) -> Object:
-    """An object that has a field, with a value or the smallest one."""
+    """Return an object with a field set to a value, or to its smallest one."""
     made = copy.deepcopy(small)
     holder: Any = made
     for place, step in enumerate(path):
@@ -279,7 +279,7 @@ def _without(obj: Object, path: field.Path) -> Object:
 
 
 def _variants(small: Object, path: field.Path, node: Schema) -> Iterator[Object]:
-    """Objects near the smallest one, which differ in one or two fields at a place."""
+    """Yield objects near the smallest one, which differ in one or two fields at a place."""
 
     def changed(obj: Object, inner: field.Path, wanted: Any = ...) -> Object:
         return _with(obj, _spine(path, node), (*path, *inner), wanted)
@@ -300,14 +300,14 @@ def _variants(small: Object, path: field.Path, node: Schema) -> Iterator[Object]
 
 
 def _spine(path: field.Path, node: Schema) -> Schema:
-    """A schema that has a node at a place, and nothing else."""
+    """Return a schema that has only a node at a place."""
     for step in reversed(path):
         node = {"type": "object", "properties": {step: node}}
     return node
 
 
 def _near(node: Schema) -> list[Any]:
-    """Values of a node, those at its bounds first."""
+    """Return values of a node, those at its bounds first."""
     kind = node.get("type")
     if node.get("enum"):
         return list(node["enum"])

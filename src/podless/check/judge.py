@@ -1,4 +1,4 @@
-"""One document to what the server would say of it: the server's own code, and the places of its words in the file."""
+"""Checks one document with the server's own code, and maps the server's messages to places in the file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _REPEATED = re.compile(r"line (\d{1,9}): key ")
 
 
 class Identity(NamedTuple):
-    """Which object it is, in whatever version: group and kind, namespace ("" where none is given) and name."""
+    """The identity of an object in any version: group, kind, namespace ("" if none is given) and name."""
 
     group: str
     kind: str
@@ -65,8 +65,7 @@ class DocumentPart(NamedTuple):
 class Strictness:
     """How strict a check is.
 
-    validation: strict, warn or ignore; what becomes of fields that a kind does not know. ignore_unknown: objects of
-    kinds that nobody knows are skipped.
+    validation: strict, warn or ignore unknown fields. ignore_unknown: skip objects of unknown kinds.
     """
 
     validation: str = STRICT
@@ -83,12 +82,12 @@ class KnownObject(NamedTuple):
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of one document.
+    """The result for one document.
 
-    definitions: those in it that are sound, as stored. unsound: the groups and kinds of the others. objects: all that
-    could be read, definitions too. mixed: not all of it was judged, for definitions come first. looked: the kinds that
-    were looked up; for an unknown one whether its definition is unsound. notes: what else was asked of the release.
-    texts: the objects of built-in kinds with their structs: what depends on their fields is not in the notes yet.
+    definitions: the valid ones in it, as stored. unsound: groups and kinds of the others. objects: all that could be
+    read, including definitions. mixed: only a part was judged, because definitions come first. looked: the kinds that
+    were looked up; for an unknown one whether its definition is invalid. notes: what else the result depends on in the
+    release. texts: objects of built-in kinds with their structs, whose fields are not in the notes yet.
     """
 
     report: Report = field(default_factory=Report)
@@ -120,9 +119,9 @@ class Judge:
         self._old = old
 
     def judge(self, document: Document, *, definitions: bool, again: bool = False) -> Outcome:
-        """What is wrong with the definitions in a document, or with all other objects in it.
+        """Check the definitions in a document, or all other objects in it.
 
-        again: the other half was judged before, so what is wrong with the text as a whole has been said.
+        again: the other half was checked before, so faults of the whole text have been reported.
         """
         with Notes(self.release) as notes:
             return self._judged(document, Outcome(notes=notes), definitions, again)
@@ -139,7 +138,7 @@ class Judge:
         return self.catalog.find(group, version, kind) or self.catalog.is_unsound(group, kind)
 
     def _find(self, outcome: Outcome, group: str, version: str, kind: str) -> tuple[Kind, Version] | None:
-        """Look up a kind, and note what was found."""
+        """Look up a kind, and note the result."""
         found = outcome.looked[group, version, kind] = self._look(group, version, kind)
         if not isinstance(found, tuple):
             return None
@@ -170,7 +169,7 @@ class Judge:
         return outcome
 
     def stored(self, known: KnownObject) -> Object:
-        """An object in the version that it is stored in."""
+        """Return an object in its stored version."""
         group, _, version = known.obj["apiVersion"].rpartition("/")
         found = self.catalog.find(group, version, known.identity.kind)
         assert found is not None
@@ -222,7 +221,7 @@ class Judge:
                     found.error(error.message, part.at, ("apiVersion",), "Conversion")
 
     def _unknown(self, part: DocumentPart, found: _Found, group: str, name: str, version: gvk.GroupVersion) -> None:
-        """Nobody knows the kind."""
+        """Report an unknown kind."""
         if self.catalog.is_unsound(group, name):
             found.warn("not checked, for its CustomResourceDefinition has errors", part.at, ("kind",), "Unchecked")
         elif self._is_unserved(found.outcome.notes, version):
@@ -243,7 +242,7 @@ class Judge:
     def _before(
         self, identity: Identity, kind: Kind, version: Version, part: DocumentPart, found: _Found
     ) -> Object | None:
-        """The object as it was, in the version that it has now; None where it was not there."""
+        """Return the old object in the version of the new one; None if it is new."""
         raw = self._old.get(identity) if self._old else None
         if raw is None:
             return None
@@ -261,7 +260,7 @@ class Judge:
         return old
 
     def _report_findings(self, checked: Checked, part: DocumentPart, found: _Found) -> None:
-        """Findings of what the server says."""
+        """Report the findings of the server's check."""
         if checked.refusal:
             named = _FIELD.search(checked.refusal)
             found.error(checked.refusal, part.at, named[1] if named else (), "Unreadable")
@@ -342,7 +341,7 @@ def _defines(value: Any) -> bool:
 
 
 def identify_object(value: Any, group: str, kind: str) -> Identity:
-    """Which object a value is, by its metadata; "" for what is not there or no text."""
+    """Return the identity of a value, by its metadata. Missing parts are ""."""
     metadata = value.get("metadata")
     given = [metadata.get(name) if isinstance(metadata, dict) else "" for name in ("namespace", "name", "generateName")]
     namespace, name, prefix = (text if isinstance(text, str) else "" for text in given)
@@ -350,7 +349,7 @@ def identify_object(value: Any, group: str, kind: str) -> Identity:
 
 
 def _named(value: Any) -> tuple[str, str, str] | str:
-    """The group, version and kind of an object, or what is wrong with them."""
+    """Return group, version and kind of an object, or what is wrong with them."""
     try:
         api_version, kind = typemeta.read_type_meta(value)
     except ValueError as error:
@@ -363,7 +362,7 @@ def _named(value: Any) -> tuple[str, str, str] | str:
 
 
 class _Found:
-    """Takes what is found in a document, and gives it its place there. about: the object that it is in."""
+    """Collects findings in a document and finds their places. about: the current object."""
 
     def __init__(self, document: Document, places: Places, outcome: Outcome) -> None:
         self.document = document
@@ -374,21 +373,21 @@ class _Found:
     def add(
         self, severity: Severity, said: str, at: Path, path: At, shown: str, rule: str, *, key: bool = False
     ) -> None:
-        """Something about a field. at: the object in the document. path, shown: the field in the object."""
+        """Add a finding about a field. at: the object in the document. path, shown: the field in the object."""
         inner = field_.parse_path(path) if isinstance(path, str) else tuple(path)
         place = self._places.key(at + inner) if key else self._places.value(at + inner)
         self._note(Position(*place), severity, shown, said, rule)
 
     def error(self, said: str, at: Path, path: At, rule: str) -> None:
-        """Something that the server refuses."""
+        """Add a finding that the server rejects."""
         self.add(Severity.ERROR, said, at, path, "", rule)
 
     def warn(self, said: str, at: Path, path: At, rule: str) -> None:
-        """Something that it warns of."""
+        """Add a finding that the server warns about."""
         self.add(Severity.WARNING, said, at, path, "", rule)
 
     def unknown(self, said: str, at: Path, severity: Severity) -> None:
-        """An unknown or a repeated field, as the server words it."""
+        """Add an unknown or repeated field, as reported by the server."""
         rule = "UnknownField" if said.startswith("unknown ") else "RepeatedField"
         if line := _REPEATED.match(said):
             self._note(Position(int(line[1]) + self.document.line, 1), severity, "", said, rule)

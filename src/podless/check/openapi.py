@@ -1,6 +1,6 @@
-"""Kinds as a cluster's OpenAPI documents describe them, for those that podless has no rules of its own for.
+"""Kinds from a cluster's OpenAPI documents, for those that podless has no rules for.
 
-A description says types, required fields and enums; what a server checks beyond that is not in it.
+A description has types, required fields and enums; other checks of the server are not in it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ class DescribedKind:
     schema: Schema
 
     def kind(self) -> Kind:
-        """The kind that the description makes. Whether it is namespaced is not said, so both will do."""
+        """Return a kind made from the description.
+
+        It accepts namespaced and cluster-scoped objects, because that is unknown.
+        """
         return Kind(
             group=self.group,
             plural=f"{self.name.lower()}s",
@@ -73,7 +76,7 @@ def _described(definitions: Mapping[str, Schema]) -> Iterator[DescribedKind]:
 
 
 def _whole(definitions: Mapping[str, Schema], name: str) -> Schema:
-    """The schema of a kind, complete in itself; metadata has rules of its own."""
+    """Return the complete schema of a kind. Metadata has its own rules."""
     made = _made(definitions, definitions[name], 0)
     properties = {**(made.get("properties") or {}), "metadata": {"type": "object"}}
     return {**made, "type": "object", "properties": properties}

@@ -1,4 +1,4 @@
-"""Where in a file a field is: the document is read again with positions, once something is to be said of it."""
+"""Finds fields in a file: the document is parsed again with positions when there is a finding."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Places:
             return None
 
     def value(self, at: At) -> Position:
-        """Where the value of a field is; where it begins below its key, or is not there, the nearest key."""
+        """Return the place of a field's value; if it starts below its key or is missing, that of the nearest key."""
         path = field.parse_path(at) if isinstance(at, str) else tuple(at)
         located = self._located
         if located is None:
@@ -44,7 +44,7 @@ class Places:
         return self.key(path[:-1])
 
     def key(self, at: At) -> Position:
-        """Where the key of a field is; of the nearest field around it that is there."""
+        """Return the place of a field's key, or of the nearest field around it that exists."""
         path = field.parse_path(at) if isinstance(at, str) else tuple(at)
         located = self._located
         if located is not None:
@@ -55,7 +55,7 @@ class Places:
         return self._moved(_START)
 
     def fault(self, message: str) -> Position:
-        """Where a document is that cannot be read, by what is said of it."""
+        """Return the place of a syntax error, taken from its message."""
         if self._document.yaml:
             found = _LINE.match(message)
             return self._moved(Position(int(found[1]), 1) if found else _START)

@@ -1,6 +1,6 @@
-"""What objects refer to, and whether it is among those that were given.
+"""Finds references of objects, and whether their targets are in the set.
 
-Only what is certain: namespaces, owners, and the fields of built-in kinds that name an object of one kind.
+Only certain ones: namespaces, owners, and the fields of built-in kinds that name an object of one kind.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Reference(NamedTuple):
 
 
 def find_references(identity: Identity, obj: Object, document: Document, at: Path) -> Iterator[Reference]:
-    """What an object refers to."""
+    """Yield the references of an object."""
     kind, namespace = (identity.group, identity.kind), identity.namespace
 
     def reference(target: Identity, path: Path) -> Reference:
@@ -112,10 +112,10 @@ def find_references(identity: Identity, obj: Object, document: Document, at: Pat
 def find_missing(
     references: Iterable[Reference], known: Set[Identity], kinds: Set[tuple[str, str]]
 ) -> Iterator[Reference]:
-    """Those whose object is not among the known ones. kinds: whose objects are among those given.
+    """Yield references whose target is not among the known ones. kinds: that the set has objects of.
 
-    Of a kind that none was given of, only namespaces are missed where namespaces were given, so that a part of what
-    belongs together can be checked too.
+    If the set has no objects of a kind, its references are not reported, so that you can check a part of a
+    configuration. A namespace is reported if the set has any namespace.
     """
     anywhere = {identity._replace(namespace="") for identity in known}
     for reference in references:
@@ -139,7 +139,7 @@ _ROLES = frozenset({"admin", "cluster-admin", "edit", "view"})
 
 
 def _at(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    """What is at a path, "*" being every item, with the true paths."""
+    """Yield the values at a path, with their actual paths. "*" stands for every item."""
     if not path:
         yield (), value
         return
@@ -154,7 +154,7 @@ def _at(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
 
 
 def _named(value: Any, path: Path) -> Iterator[tuple[Path, Any, str]]:
-    """The names at a path, each with its own path and with what it stands in."""
+    """Yield the names at a path, each with its actual path and its parent."""
     for found, holder in _at(value, path[:-1]):
         name = holder.get(path[-1]) if isinstance(holder, dict) else None
         if isinstance(name, str) and name:

@@ -15,7 +15,10 @@ _PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 def fetch_definitions(config: Path | None, context: str) -> list[Object]:
-    """All CustomResourceDefinitions behind a context of a kubeconfig, "" for the current one. Raises CannotCheck."""
+    """Return all CustomResourceDefinitions behind a context of a kubeconfig, "" for the current one.
+
+    Raises CannotCheck.
+    """
     listed = _ask(config, context, [_PATH])[0]
     head = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
     return [head | item for item in listed["items"]]
@@ -35,7 +38,7 @@ def fetch_objects(config: Path | None, context: str, definitions: Sequence[Objec
 
 
 def _ask(config: Path | None, context: str, paths: Sequence[str]) -> list[Object]:
-    """What a running API answers to some questions. Raises CannotCheck."""
+    """Return a running API's answers to GET requests. Raises CannotCheck."""
     from podless.remote import RemoteError
     from podless.remote import kubeconfig as configs
     from podless.remote.cluster import RemoteCluster

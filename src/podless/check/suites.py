@@ -1,6 +1,6 @@
-"""Suites: files that state what an API must accept and what it must refuse, run against a server in memory.
+"""Suites: files that state what an API must accept and reject, run against a server in memory.
 
-A suite goes through a whole server, so that all that is in the way of a write counts: schemas and rules, conversion,
+A suite uses a whole server, so every stage of a write counts: schemas and rules, conversion,
 ValidatingAdmissionPolicies and MutatingAdmissionPolicies.
 """
 
@@ -106,7 +106,7 @@ def run_suites(given: Sequence[SourceFile], settings: Mapping[str, Any] | None =
 
 
 class _Failed(Exception):
-    """A statement that does not hold; the text says what was there instead."""
+    """A statement does not hold. The text says what was found instead."""
 
 
 class _Suite:
@@ -126,7 +126,7 @@ class _Suite:
         self.tests: list[Object] = [] if self.errors else self.value.get("tests") or []
 
     def faults(self) -> list[Finding]:
-        """What is wrong with the suite itself."""
+        """Return the errors of the suite itself."""
         found = [
             Finding(self.file, *self.places.value(error.path), Severity.ERROR, error.field, error.body, "Suite")
             for error in self.errors
@@ -142,7 +142,7 @@ class _Suite:
         return found
 
     async def run(self, settings: Mapping[str, Any]) -> list[Finding]:
-        """What does not hold."""
+        """Return the statements that do not hold."""
         found = []
         async with _server(settings) as cluster:
             await self._prepare(cluster)
@@ -155,7 +155,7 @@ class _Suite:
         return found
 
     async def _prepare(self, cluster: _API) -> None:
-        """Make what is there before the tests. Raises CannotCheck."""
+        """Create the resources of the suite. Raises CannotCheck."""
         from podless.remote.cluster import Refused
 
         objects = [value for path in self.value.get("resources") or () for value in self._objects(path)]
@@ -199,13 +199,13 @@ class _Suite:
 
 
 class _Webhooks(NamedTuple):
-    """A program that is asked in place of services, of which there are none. bundle: as in a caBundle."""
+    """A program that is called in place of webhooks' Services. bundle: as in a caBundle."""
 
     url: str
     bundle: str
 
     def redirect(self, obj: Object) -> None:
-        """Have an object's webhooks asked here."""
+        """Redirect an object's webhooks to the program."""
         conversion = (obj.get("spec") or {}).get("conversion") if obj.get("kind") == _FIRST[0] else None
         for hook in [conversion.get("webhook")] if conversion else obj.get("webhooks") or ():
             service = ((hook or {}).get("clientConfig") or {}).get("service")
@@ -224,7 +224,7 @@ class _Test:
         self.old: Object | None = find(test, "old", "oldFile")
 
     async def run(self) -> None:
-        """Raises _Failed where it does not hold."""
+        """Raise _Failed if the statement does not hold."""
         from podless.remote.cluster import Refused
 
         made: Object | None = None
@@ -292,7 +292,7 @@ class _Test:
 
 
 def _missing(wanted: Any, found: Any, path: field.Path) -> Iterator[tuple[field.Path, Any, Any]]:
-    """What of a value another one has not."""
+    """Yield what a value lacks of another one."""
     if isinstance(wanted, dict) and isinstance(found, dict):
         for key, value in wanted.items():
             yield from _missing(value, found.get(key), (*path, key))
@@ -304,7 +304,7 @@ def _missing(wanted: Any, found: Any, path: field.Path) -> Iterator[tuple[field.
 
 
 class _Place(NamedTuple):
-    """Where the objects of a kind are. base: of its version."""
+    """The endpoint of a kind. base: the path of its version."""
 
     base: str
     plural: str
@@ -347,7 +347,7 @@ class _API:
         media: str = "application/json",
         headers: Sequence[tuple[str, str]] = (),
     ) -> Object:
-        """What would become of a write."""
+        """Return the result of a write with dryRun."""
         return await self._cluster.send(method, f"{path}?dryRun=All&fieldValidation=Strict", body, media, headers)
 
     async def get(self, path: str) -> Object:
@@ -362,14 +362,14 @@ class _API:
         return await self._cluster.send("POST", f"{path.rpartition('/')[0]}?fieldValidation=Strict", obj)
 
     async def remove(self, obj: Object) -> None:
-        """Take an object away, whoever holds it."""
+        """Remove an object and its finalizers."""
         path = await self.place(obj, "")
         if (obj["metadata"]).get("finalizers"):
             await self._cluster.send("PATCH", path, {"metadata": {"finalizers": None}}, _PATCHES["merge"])
         await self._cluster.send("DELETE", f"{path}?gracePeriodSeconds=0")
 
     async def grant(self, users: Sequence[str]) -> None:
-        """Let users do everything: what is tested are policies, not roles."""
+        """Allow users everything, because suites test policies and not roles."""
         subjects = [{"kind": "User", "name": user, "apiGroup": "rbac.authorization.k8s.io"} for user in users]
         role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
         await self._cluster.send(

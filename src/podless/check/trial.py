@@ -17,9 +17,9 @@ _SHOWN = 5  # objects that are named
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The objects of one kind. refused: those that the old definition takes and the new one does not.
+    """The objects of one kind. refused: those that only the old definition accepts.
 
-    pruned: those that would lose a field that they have. examples: what is said of the first few.
+    pruned: those that would lose a field. examples: the findings about the first few.
     """
 
     kind: str
@@ -36,7 +36,7 @@ class Trial:
 
 
 def try_objects(old: Sequence[Object], new: Sequence[Object], sources: Sequence[SourceFile]) -> list[Trial]:
-    """What becomes of the objects in files of the kinds that are defined in both. Raises CannotCheck."""
+    """Try the objects in files with the old and the new definitions of their kinds. Raises CannotCheck."""
     before, after = (Judge(Catalog((), definitions), Strictness(WARN)) for definitions in (old, new))
     kinds = {(one["spec"]["group"], one["spec"]["names"]["kind"]) for one in old}
     found: dict[str, _Count] = {}
@@ -57,7 +57,7 @@ def try_objects(old: Sequence[Object], new: Sequence[Object], sources: Sequence[
 
 @dataclass(slots=True)
 class _Count:
-    """What is known of the objects of a kind so far."""
+    """The counts for the objects of a kind so far."""
 
     objects: int = 0
     refused: int = 0
@@ -65,7 +65,7 @@ class _Count:
     examples: list[str] = field(default_factory=list)
 
     def add(self, about: str, was: list[Finding], now: list[Finding]) -> None:
-        """Another object, with what the old and the new definition say of it."""
+        """Count an object. was, now: the findings of the old and the new definition."""
         known = set(map(_key, was))
         fresh = [finding for finding in now if _key(finding) not in known]
         self.objects += 1

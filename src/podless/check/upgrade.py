@@ -1,4 +1,4 @@
-"""Tell what an upgrade of a cluster changes: what another Kubernetes release does otherwise with manifests."""
+"""Reports what another Kubernetes release does differently with manifests."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _describe(finding: Finding, after: str, known: Catalog) -> tuple[str, str]:
 
 
 def _replacement(finding: Finding, known: Catalog) -> str:
-    """What to use in place of an API that is gone."""
+    """Return what to use in place of a removed API."""
     named = _UNSERVED.search(finding.message)
     assert named is not None
     group = named[2].rpartition("/")[0]

@@ -1,7 +1,7 @@
-"""Who leads among the instances of a controller, and how the leader is deposed.
+"""Leader election among the instances of a controller, and how the leader is deposed.
 
-Instances elect a leader with a Lease. A real leader loses it when it is too slow to renew it. It then goes on working
-for a while, because it does not know that yet.
+Instances elect a leader with a Lease. A real leader loses it when it renews it too slowly. It then goes on working for
+a while, because it does not know that yet.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Election:
         await event.wait()
 
     def release(self) -> bool:
-        """Let the writes of deposed leaders go on. Return whether there are any."""
+        """Release the writes of deposed leaders. Returns whether there were any."""
         stopped, self._stopped = self._stopped, []
         for event in stopped:
             event.set()

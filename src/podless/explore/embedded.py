@@ -24,7 +24,7 @@ Command = str | Sequence[str]
 
 
 class Steps:
-    """Collects a scenario: what the user does, in this order, and what must hold. Nothing happens yet."""
+    """Collects a scenario: the steps of the user, in order, and the invariants. Nothing runs yet."""
 
     def __init__(self) -> None:
         self._given: dict[str, list[Any]] = {"steps": [], "always": [], "finally": [], "ignore": []}
@@ -60,7 +60,7 @@ class Steps:
         self._given["finally"].append({"kind": kind, "expression": expression, "message": message})
 
     def ignore(self, *paths: str) -> None:
-        """Let fields differ between runs, such as "status.lastSeen"."""
+        """Allow fields to differ between runs, such as "status.lastSeen"."""
         self._given["ignore"] += paths
 
     def _add(self, verb: str, given: Any) -> None:

@@ -25,10 +25,10 @@ _SAME = 3  # findings with the same oracles and detail, after which an explorati
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How long to explore. runs: at the most, the reference runs included. seconds: at the most.
+    """How long to explore. runs: maximum, including reference runs. seconds: maximum.
 
-    findings: after how many different ones to stop. seed: of random schedules. workers: servers and controllers that
-    run side by side. fresh: start the controller for each run, and not only where a schedule needs it.
+    findings: stop after this many different ones. seed: of random schedules. workers: servers and controllers that run
+    side by side. fresh: start the controller for each run, not only if a schedule needs it.
     """
 
     runs: int = 300
@@ -124,7 +124,7 @@ class Explorer:
                 await self._look_into(run)
 
     async def _repeat(self, run: Run) -> Run:
-        """Repeat a run that failed with a controller that earlier runs had used, with one of its own.
+        """Repeat a failed run of a reused controller with a new one.
 
         A controller that fails only in the first of the two remembers earlier runs, and is started for each run from
         then on.

@@ -1,4 +1,4 @@
-"""What is wrong with a run, and what an exploration found."""
+"""The faults of a run, and the findings of an exploration."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Finding:
 
     @property
     def oracles(self) -> frozenset[str]:
-        """Which oracles say that something is wrong."""
+        """The oracles that report faults."""
         return frozenset(fault.oracle for fault in self.run.faults)
 
     def __str__(self) -> str:
@@ -114,7 +114,7 @@ class Report:
 
     @property
     def summary(self) -> str:
-        """How much was tried and found, in one line."""
+        """The number of runs and findings, in one line."""
         found = "nothing was found" if self.passed else f"{len(self.findings)} found"
         return f"{self.runs} runs in {self.seconds:.0f} s, {self.points} perturbations, seed {self.seed}: {found}"
 

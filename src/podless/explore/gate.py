@@ -33,8 +33,8 @@ Watched = tuple[str, str]  # the name of a client and a resource
 class Hooks:
     """What a run does for its gate.
 
-    revision: of the present state. find: the object of a write, None for none. crash: kills and restarts a client.
-    wrote: called after each write, before its answer. free: takes a lease from its holder.
+    revision: returns the present revision. find: returns the object of a write, None for none. crash: kills and
+    restarts a client. wrote: called after each write, before its answer. free: takes a lease from its holder.
     """
 
     def __init__(
@@ -53,12 +53,12 @@ class Hooks:
 
 
 class Control:
-    """One run as the gate sees it: its schedule, its log, and what is held.
+    """One run as the gate sees it: its schedule, its log, and held requests and events.
 
     open: requests that are being answered. noise: writes of leases and events so far. failed: the last request, if its
-    answer was an error or was lost: then the client may try again. lost: watches that a client has yet to open, because
-    it was started or because its watch was ended. expected: the watches that clients open when they start; None where
-    that is not known yet. clients: all instances of the controller.
+    answer was an error or was lost; the client may try again. lost: watches that a client must still open, because it
+    was started or its watch was ended. expected: the watches that clients open when they start; None if unknown.
+    clients: all instances of the controller.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Control:
 
     @property
     def watched(self) -> frozenset[Watched]:
-        """Which client watches which resource now."""
+        """The pairs of client and resource that are watched now."""
         return frozenset(key for key, view in self._views.items() if view.watched)
 
     @property
@@ -103,7 +103,7 @@ class Control:
         return active
 
     def begin_step(self, point: str, text: str, clients: Iterable[str]) -> None:
-        """Note a step of the user, and begin what the schedule has for it."""
+        """Log a step of the user, and start the perturbations that the schedule has for it."""
         self.log.add(Entry("user", "", text, point, revision=self._hooks.revision()))
         for one in self._take(point):
             if isinstance(one, HoldEvents):
@@ -136,7 +136,7 @@ class Control:
                 view.close()
 
     def take_over(self, former: Control) -> None:
-        """Take over the open watches of the run before, whose clients go on."""
+        """Take over the open watches of the previous run, whose clients go on."""
         self.lost.clear()
         for key, view in former._views.items():
             view.told = partial(self._note_event, *key)
@@ -297,7 +297,7 @@ class Control:
 
 
 class Gate:
-    """The filter, for one run after the other. clients: their names, by the tokens that they have."""
+    """The filter for a sequence of runs. clients: their names, by token."""
 
     def __init__(self, clients: Mapping[str, str]) -> None:
         self.control: Control | None = None
@@ -318,7 +318,7 @@ class Gate:
 
 
 def _prefer_json(request: Request) -> None:
-    """Have the answer in JSON where the client would take protobuf: the log reads names and events."""
+    """Replace protobuf by JSON in the Accept header, because the log reads names and events."""
     accept = request.headers.get("accept", "")
     if "protobuf" in accept:
         kept = [part for part in accept.split(",") if "protobuf" not in part]

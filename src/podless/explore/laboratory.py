@@ -40,14 +40,13 @@ _WORDS = 4000  # characters of a controller's output that a report shows
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What all runs of an exploration have in common.
+    """The setup of all runs of an exploration.
 
-    command: of the controller. start: the state that the server has, None for an empty one. apply: manifests that are
-    applied then, before the controller starts. clients: names of the controller's
-    instances. quiet: seconds without requests and events after which an idle controller is at rest; None: none where
-    Linux tells that nothing but the server can wake it, otherwise 0.15. patience: the same after an answer that it will
-    want to try again. limit: seconds that a round may take at the most. requests: that a
-    round may have at the most.
+    command: of the controller. start: the initial state of the server, None for an empty one. apply: manifests that are
+    applied then, before the controller starts. clients: names of the controller's instances. quiet: seconds without
+    requests and events after which an idle controller has settled; None: 0 if Linux shows that only the server can wake
+    it, otherwise 0.15. patience: the same after an answer that the client will retry. limit: maximum seconds of a
+    round. requests: maximum requests of a round.
     """
 
     command: tuple[str, ...]
@@ -68,7 +67,7 @@ class Setup:
 
 
 class Laboratory:
-    """One server, and what a run does with it. setup: what its runs have in common."""
+    """One server, and the operations of a run on it. setup: of its runs."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
@@ -115,17 +114,17 @@ class Laboratory:
         return Path(self._folder.name, f"{name}.kubeconfig")
 
     async def reset(self, state: Snapshot | None = None) -> None:
-        """Go back to a state, by default to that before the first run."""
+        """Restore a state, by default the one before the first run."""
         wanted = state or self._start
         assert wanted is not None
         await self.client.restore(wanted)
 
     def admit(self, control: Control | None) -> None:
-        """Let the requests of a run's clients pass, as its control says; None: of no client."""
+        """Set the control that the requests of clients pass. None rejects the requests of all clients."""
         self._gate.control = control
 
     async def read_state(self, log: Log) -> State:
-        """Return the present state, without what may differ from run to run."""
+        """Return the present state, without what may differ between runs."""
         return self._reader.read((await self.client.snapshot()).records, log.generated)
 
     @property
@@ -139,7 +138,7 @@ class Laboratory:
         return self._app.cluster.api.cache.revision
 
     async def finish_controllers(self) -> None:
-        """Wait until the server's own controllers have done what follows from all writes."""
+        """Wait until the server's own controllers have processed all writes."""
         assert self._app.cluster is not None
         await self._app.cluster.settle(2 * _COLLECT)
 
@@ -151,7 +150,7 @@ class Laboratory:
         )
 
     async def find_object(self, asked: Attributes, name: str) -> Object | None:
-        """Return the object that a request is about as it is stored, None where there is none."""
+        """Return the stored object that a request is about, None if there is none."""
         assert self._app.cluster is not None
         api = self._app.cluster.api
         kind = api.registry.get(asked.group, asked.resource)

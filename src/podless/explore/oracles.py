@@ -1,4 +1,4 @@
-"""Oracles: what is wrong with a run, by its log and its end state, without knowing what the controller is for."""
+"""Oracles: they judge a run by its log and end state, without knowing the purpose of the controller."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _SHOWN = 3  # differences of the end state that are shown
 
 
 def judge_run(run: Run, reference: Run | None, unstable: Collection[str] = ()) -> list[Fault]:
-    """Return what is wrong with a run, beside what was found while it went on.
+    """Return the faults of a run, in addition to those found while it ran.
 
-    reference: the run without perturbations, None for this one. unstable: differences that two reference runs have, and
-    that therefore say nothing.
+    reference: the run without perturbations, None for this one. unstable: differences between two reference runs, which
+    are ignored.
     """
     found = [*_find_recreated(run, reference), *_find_errors(run, reference)]
     cut_off = any(fault.oracle in _CUT_OFF for fault in run.faults)

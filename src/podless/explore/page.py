@@ -78,7 +78,7 @@ def _write_finding(number: int, finding: Finding) -> Iterator[str]:
 
 
 def _write_lanes(entries: Sequence[Entry]) -> Iterator[str]:
-    """Yield the grid: its first row has the names of the lanes, and each entry has a row of its own."""
+    """Yield the grid: a first row with the names of the lanes, and a row for each entry."""
     told = [one for one in entries if one.kind != "read" or one.status >= 400]
     if len(told) > _MOST:
         told = [*told[: _MOST // 2], *told[-_MOST // 2 :]]
@@ -107,7 +107,7 @@ def _write_lanes(entries: Sequence[Entry]) -> Iterator[str]:
 
 
 def _write_bar(told: Sequence[Entry], row: int, column: int) -> str:
-    """Return the bar from what made an event to the event in a row."""
+    """Return the bar from the cause of an event to the event in a row."""
     event = told[row - 2]
     earlier = [(place, one) for place, one in enumerate(told[: row - 2], 2) if one.kind in ("user", "write")]
     made = [place for place, one in earlier if one.revision < event.revision]
@@ -117,7 +117,7 @@ def _write_bar(told: Sequence[Entry], row: int, column: int) -> str:
 
 
 def _write_request(one: Entry) -> str:
-    """Return a request without its client, with its answer if that is an error, and with what it changed."""
+    """Return a request without its client, with its answer if that is an error, and with its changes."""
     text = html.escape(one.text.removeprefix(f"{one.client} "))
     if one.status >= 400 or not one.status:
         return f'<b>{text}</b> <span class="refused">{one.status or "no answer"}</span>'

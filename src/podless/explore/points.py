@@ -22,11 +22,11 @@ _METADATA, _NAME, _GENERATE_NAME = 1, 1, 2  # numbers of protobuf fields
 class Entry:
     """One line of a run's log.
 
-    kind: "write", "read", "event", "user", "fault" or "process". client: the name of the client, "" for the user.
-    text: what happened, in words that are the same in every run. point: of a write or a user's step, "" for others.
-    status: of an answer, 0 where there was none. revision: of the state when it happened. resource: of a write, read
-    or event. late: whether events were held then, or a watch was not open again. before, after: the object that a
-    write changed, None where there was none.
+    kind: "write", "read", "event", "user", "fault" or "process". client: the name of the client, "" for the user. text:
+    what happened, in words that are the same in every run. point: of a write or a user's step, "" for others. status:
+    of an answer, 0 if there was none. revision: of the state when it happened. resource: of a write, read or event.
+    late: whether events were held then, or a watch was not open again. before, after: the object that a write changed,
+    None if there was none.
     """
 
     kind: str
@@ -90,10 +90,7 @@ class Log:
         return self._generated
 
     def fingerprint(self) -> list[str]:
-        """Return what must be equal in two runs of the same schedule: all writes in order, then all reads, sorted.
-
-        Informers of one client list at the same time, so the order of reads is not the client's to choose.
-        """
+        """Return what must be equal in two runs of a schedule: all writes in order, then all reads, sorted."""
         writes = [f"{one.point} {one.status}" for one in self.entries if one.kind == "write"]
         reads = sorted(f"{one.text} {one.status}" for one in self.entries if one.kind == "read")
         return writes + reads
@@ -115,7 +112,7 @@ def compare_logs(first: Sequence[str], second: Sequence[str]) -> str:
 
 
 def _read_names(body: bytes) -> tuple[str, str]:
-    """Return name and generateName of the object in a body, in JSON or protobuf; "" for what it does not have."""
+    """Return name and generateName of the object in a body, in JSON or protobuf. Missing ones are ""."""
     try:
         if body.startswith(protobuf.PREFIX):
             raw = framing.find_field(protobuf.open_envelope(body).raw, _METADATA)

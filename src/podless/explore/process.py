@@ -13,9 +13,9 @@ from podless.explore.waits import PROC, Look, find_next_wake, has_other_connecti
 
 
 class ControllerProcess:
-    """A command that runs in a process group of its own.
+    """A command that runs in its own process group.
 
-    output: the file that takes what it prints. killed: whether it was ended by `kill`.
+    output: the file for its output. killed: whether `kill` ended it.
     """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], output: Path) -> None:
@@ -58,9 +58,9 @@ class ControllerProcess:
             await self._process.wait()
 
     def is_idle(self) -> bool:
-        """Return whether all its threads wait, and spent no CPU time since the last call.
+        """Return whether all its threads wait, and used no CPU time since the last call.
 
-        Where there is no /proc, it is always idle, and only its requests say that it works.
+        Without /proc, it counts as always idle, and only its requests show that it works.
         """
         if self._process is None or not PROC.is_dir():
             return True

@@ -1,4 +1,4 @@
-"""What an exploration found, as text, JSON and JUnit XML; and the file that replays it."""
+"""Reports of an exploration as text, JSON and JUnit XML, and the file that replays a finding."""
 
 from __future__ import annotations
 

@@ -26,10 +26,10 @@ class Runner:
     async def carry_out(
         self, schedule: Schedule, expected: frozenset[Watched] | None = None, *, fresh: bool = False
     ) -> Run:
-        """Carry out the scenario once under a schedule. Raises OSError where the command cannot be run.
+        """Carry out the scenario once under a schedule. Raises OSError if the command cannot be run.
 
-        expected: the watches that the controller opens when it starts, None where that is not known yet. fresh: start
-        the controller for this run.
+        expected: the watches that the controller opens when it starts, None if unknown. fresh: start the controller for
+        this run.
         """
         kept = None if fresh else await self._come_back()
         if kept is None:

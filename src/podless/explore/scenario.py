@@ -1,4 +1,4 @@
-"""A scenario: what the user does in each run, and what must hold meanwhile and in the end."""
+"""A scenario: the user's steps in each run, and the invariants that must hold during and after it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class BadScenario(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class UserStep:
-    """Something that the user does. verb: a key of _STEPS. given: what the scenario says about it."""
+    """A step of the user. verb: a key of _STEPS. given: its value in the scenario."""
 
     verb: str
     given: Any
@@ -64,10 +64,10 @@ class Invariant:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What the user does, one step after the other, and what must hold.
+    """The user's steps, in order, and the invariants.
 
-    always: after each write. last: when all has come to rest. ignore: paths such as "status.lastSeen" that may differ
-    between runs.
+    always: checked after each write. last: checked when the controller has settled. ignore: paths such as
+    "status.lastSeen" that may differ between runs.
     """
 
     steps: tuple[UserStep, ...]

@@ -98,7 +98,7 @@ _KINDS: Mapping[str, type[Perturbation]] = {
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What goes wrong in a run, in no particular order: each perturbation happens once, at its point."""
+    """The perturbations of a run, in no particular order. Each happens once, at its point."""
 
     perturbations: tuple[Perturbation, ...] = ()
 

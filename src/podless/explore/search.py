@@ -1,4 +1,4 @@
-"""Which schedules are tried, in which order, and how one that fails is made shorter."""
+"""The order in which schedules are tried, and how a failing one is shortened."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _LATER = 2  # rounds for which a slow cache stays behind
 
 
 def list_perturbations(reference: Run) -> list[Perturbation]:
-    """Return the single perturbations that can matter, by what the clients did in the reference run.
+    """Return the single perturbations that can matter, by the clients' requests in the reference run.
 
-    After a write comes a crash, a lost answer or a conflict. Events of a resource are held from a write or a step on,
-    where a client sees such events later. Points after which no client asks for anything are left out. A slow cache,
-    which stays behind for a further step, comes last.
+    A write can be followed by a crash, a lost answer or a conflict. Events of a resource are held from a write or a
+    step on, if a client sees such events later. Points after which no client sends a request are left out. A slow
+    cache, which stays behind for a further step, comes last.
     """
     asked = [place for place, one in enumerate(reference.entries) if one.kind in ("write", "read")]
     last = asked[-1] if asked else -1

@@ -1,4 +1,4 @@
-"""The state at the end of a run, without what may differ from run to run."""
+"""The state at the end of a run, without what may differ between runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ANY = "*"
 
 
 class _Known(NamedTuple):
-    """An object that is there before each run. shown: without what may differ."""
+    """An object that exists before each run. shown: without what may differ."""
 
     stored: Stored
     uid: str
@@ -33,10 +33,10 @@ class _Known(NamedTuple):
 
 
 class StateReader:
-    """Reads the states of many runs.
+    """Reads the end states of many runs.
 
     start: what is in the store before each of them. Most of that never changes, and is read once. ignore: paths of
-    fields that are left out, such as "status.lastSeen".
+    fields to leave out, such as "status.lastSeen".
     """
 
     def __init__(self, start: Mapping[str, Stored], ignore: Iterable[str] = ()) -> None:

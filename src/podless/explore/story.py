@@ -1,4 +1,4 @@
-"""A run told as a story: what the user did, what the controller saw and wrote, and what went wrong."""
+"""Tells a run as a story: the user's steps, what the controller saw and wrote, and the perturbations."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _tell_entries(run: Run, usual: set[str]) -> Iterator[str]:
 
 
 def _leave_out_repetitions(lines: Iterable[str]) -> Iterator[str]:
-    """Yield what is told again and again only some times, and then how many lines were left out."""
+    """Yield lines without most repetitions, with the number of lines that were left out."""
     told: Counter[str] = Counter()
     left_out = 0
     for line in lines:

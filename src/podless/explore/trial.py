@@ -1,4 +1,4 @@
-"""One run: the controller is started, the steps of the scenario are taken, and what goes wrong meanwhile is noted."""
+"""One run: starts the controller, takes the steps of the scenario, and records faults."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ class Trial:
             self._starting = False
 
     async def carry_out(self) -> Run:
-        """Start the controller, carry out all steps, and look at what must hold in the end.
+        """Start the controller, carry out all steps, and check the final invariants.
 
-        Raises OSError where the command cannot be run.
+        Raises OSError if the command cannot be run.
         """
         if not self._kept:
             await self._start_instances()
@@ -87,7 +87,10 @@ class Trial:
         )
 
     async def rewind(self) -> bool:
-        """Go back to the state in which the controller rested after its start. Return whether it rests there again."""
+        """Go back to the state in which the controller settled after its start.
+
+        Returns whether it settles there again.
+        """
         if self._start is None or len(self._setup.clients) > 1 or self.faults or self.instances.exited:
             return False
         for _ in range(_REWINDS):
@@ -139,9 +142,9 @@ class Trial:
             await asyncio.sleep(_LOOK)
 
     async def _settle(self) -> bool:
-        """Wait until the controller has seen what it is to see, is idle, and asks for nothing. Return whether it is.
+        """Wait until the controller has seen all events, is idle, and sends no requests. Returns whether it settled.
 
-        Time is counted in looks of at least 10 ms: where a busy machine delays the controller, it delays them, too.
+        Time is counted in looks of at least 10 ms: a busy machine that delays the controller delays them, too.
         """
         control, setup = self.control, self._setup
         asked, revision = len(control.log.entries), -1
@@ -201,7 +204,7 @@ class Trial:
         return max(self._setup.rest, _START_QUIET) if self._starting else self._setup.rest
 
     def _describe_rush(self, since: int) -> str:
-        """Describe what a controller that does not come to rest does last."""
+        """Describe the last requests of a controller that does not settle."""
         last = [one.text for one in self.control.log.entries[since:] if one.kind in ("write", "read")][-40:]
         often = max(set(last), key=last.count) if last else "it computes"
         return often.partition(" #")[0]

@@ -1,4 +1,4 @@
-"""What a client sees of a resource: its watches, whose events a run can hold."""
+"""The view that a client has of a resource: its watches, whose events a run can hold."""
 
 from __future__ import annotations
 
@@ -110,14 +110,14 @@ class _HeldSink:
             self._sink.end()
 
     def deliver(self) -> None:
-        """Send what was kept."""
+        """Send the held events."""
         kept, self.kept = b"".join(self.kept), []
         if kept and not self.over:
             self._view.note(kept)
             self._sink.send(kept)
 
     def expire(self) -> None:
-        """Drop what was kept and say that it is too old, so that the client lists again."""
+        """Drop the held events and send 410, so that the client lists again."""
         self.kept = []
         if not self.over:
             self._sink.send(error_event(Expired("too old resource version: 1 (2)").status(), binary=False))

@@ -1,7 +1,7 @@
-"""What the threads of a process wait for, as Linux tells it.
+"""What the threads of a process wait for, as Linux reports it.
 
-A thread that waits for a socket or another thread does nothing before somebody else acts. One that waits with a time
-limit wakes by itself. So it can be known, without waiting, that a process has nothing more to do.
+A thread that waits for a socket or another thread does nothing until something else acts. One that waits with a time
+limit wakes by itself. So podless can tell, without waiting, that a process has nothing more to do.
 
 Source: proc(5), /proc/PID/task/TID/{stat,schedstat,syscall,children}, /proc/PID/mem, /proc/PID/net/tcp.
 """
@@ -27,7 +27,7 @@ _Limit = Callable[[Sequence[int], "_Memory"], float]  # from a call's arguments:
 
 
 class Look(NamedTuple):
-    """What a process and its children did until now.
+    """The activity of a process and its children so far.
 
     running: whether a thread runs or is about to. ticks: CPU time of all threads, in clock ticks. ran: the same in
     nanoseconds, plus the number of times that they ran. threads: process and thread IDs.
@@ -55,7 +55,7 @@ class _Memory:
 
 
 def look_at(pid: int) -> Look:
-    """Return what a process and its children do now."""
+    """Return the activity of a process and its children now."""
     running, ticks, ran, threads = False, 0, 0, []
     for process, thread, state, spent, times in _read_threads(pid):
         running = running or state in _RUNNING
@@ -178,7 +178,7 @@ def _in_clock_sleep(arguments: Sequence[int], memory: _Memory) -> float:
 
 
 def _in_futex(arguments: Sequence[int], memory: _Memory) -> float:
-    """FUTEX_WAIT has a relative limit, FUTEX_WAIT_BITSET an absolute one, mostly of the monotonic clock."""
+    """Return the time limit of a futex wait: relative for FUTEX_WAIT, absolute for FUTEX_WAIT_BITSET."""
     operation, limit = arguments[1] & 127, _in_pair(3)(arguments, memory)
     if operation == _FUTEX_WAIT or limit == math.inf:
         return limit

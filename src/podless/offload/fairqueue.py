@@ -1,4 +1,4 @@
-"""Whose long request is next: their sizes together have a bound, and users take turns."""
+"""A fair queue of long requests: their total size is limited, and users take turns."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class FairQueue:
         self._next()
 
     def _next(self) -> None:
-        """Whoever's turn it is goes on, where there is room."""
+        """Admit the next requests, as far as there is room."""
         while self._queues:
             user = next(iter(self._queues))
             queue = self._queues[user]

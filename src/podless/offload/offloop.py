@@ -1,9 +1,9 @@
-"""Long work on a thread beside the event loop, one piece at a time: the loop goes on, at half its speed.
+"""Runs long work on a thread beside the event loop, one piece at a time: the loop goes on, at half its speed.
 
-For what is written in Python alone, and touches nothing that others change meanwhile: the interpreter takes turns
-between threads every few milliseconds. What takes long inside of C keeps it: a process is the place for that
-(offload/process.py). A piece has so many seconds: what it calls charges its meter (runtime/meter.py), and raises
-Timeout past them. `FairQueue` decides whose request is next.
+Only for pure Python code that touches nothing that others change meanwhile: the interpreter switches between threads
+every few milliseconds. A long call in C holds the interpreter; use a process for it (offload/process.py). A piece has a
+limit in seconds: the work charges its meter (runtime/meter.py), which raises Timeout beyond the limit. `FairQueue`
+decides whose request is next.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _made: ContextVar[list[Any] | None] = ContextVar("made", default=None)  # what w
 
 
 def _metered(seconds: float, work: Callable[[], R]) -> R:
-    """Do a piece of work on its thread. Raise what the work raises; it raises Timeout where it is charged too much."""
+    """Run a piece of work on its thread, with a meter. Raises what the work raises, and Timeout beyond the limit."""
     METER.set(CPUMeter(seconds))
     try:
         with pause_gc():
@@ -51,15 +51,15 @@ def _metered(seconds: float, work: Callable[[], R]) -> R:
 
 
 def _drafted(work: Callable[[], R]) -> tuple[R, Callable[[], None]]:
-    """What some work gives, and what publishes that which it made on the way."""
+    """Return the result of some work, and a function that publishes its intermediate results."""
     with memo.draft_values() as draft:
         return work(), draft.publish
 
 
 class OffLoop:
-    """The thread, which is begun when it is first needed, and the turns of long requests. To be closed.
+    """The thread, started at first use, and the turns of long requests. Must be closed.
 
-    seconds: of processor time for a piece of work. worker: the process that parses long texts; closed with this.
+    seconds: of processor time for a piece of work. worker: the process that parses long texts; closed with this object.
     """
 
     def __init__(self, seconds: float = SECONDS, worker: Offload | None = None) -> None:
@@ -73,7 +73,7 @@ class OffLoop:
 
     @asynccontextmanager
     async def turn(self, user: str, size: int) -> AsyncIterator[None]:
-        """A request about so many bytes waits for its turn; what is made for it goes in pieces afterwards.
+        """Wait for a request's turn. size: its bytes. Large values made for it are freed in pieces afterwards.
 
         Raises TooManyRequests.
         """
@@ -96,16 +96,16 @@ class OffLoop:
         return size >= LONG
 
     async def run(self, size: int, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run work on an object of so many bytes: off the loop if that is long, else on the loop in slices.
+        """Run work on an object of `size` bytes: off the loop if it is long, else on the loop in slices.
 
-        Raises what the work raises, TooManyRequests, and Timeout where it takes too long.
+        Raises what the work raises, TooManyRequests, and Timeout if it takes too long.
         """
         if size < LONG:
             return await self.slices.run(partial(work, *args, **kwargs))
         return await self.run_on_thread(work, *args, **kwargs)
 
     async def slice(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run work on the loop in slices. Raises what the work raises, and Timeout where it takes too long."""
+        """Run work on the loop in slices. Raises what the work raises, and Timeout if it takes too long."""
         return await self.slices.run(partial(work, *args, **kwargs))
 
     async def run_on_thread(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -132,7 +132,7 @@ class OffLoop:
         return found
 
     def keep(self, value: Any) -> None:
-        """Something large was made for the request that has its turn: it goes in pieces afterwards."""
+        """Note a large value that was made for the current request, so that it is freed in pieces afterwards."""
         if (made := _made.get()) is not None:
             made.append(value)
 
@@ -144,7 +144,7 @@ class OffLoop:
         return self._thread
 
     async def _let_go(self, made: list[Any], pause: int) -> None:
-        """Take what was made apart; the parts go once nobody else has them, and the collector rests until then."""
+        """Take values apart and free the parts step by step. The garbage collector pauses until then."""
         held: list[Any] = []
 
         def go() -> None:
@@ -165,7 +165,7 @@ class OffLoop:
             loop.call_soon(submit)
 
     def close(self) -> None:
-        """End the thread once it has done what it does, and the worker process."""
+        """Stop the thread after its current work, and the worker process."""
         self._closed = True
         self.worker.close()
         if self._thread is not None:

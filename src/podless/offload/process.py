@@ -1,7 +1,7 @@
-"""Work that would keep all others waiting, in a process of its own: one piece at a time, each with a deadline.
+"""Runs work that would block all other threads in a separate process: one piece at a time, each with a deadline.
 
-All servers of a process share one worker, which is started when it is first needed and ends with the last of them. It
-is a fresh interpreter: a process with threads is not to be forked.
+All servers of a program share one worker, which starts at first use and ends with the last of them. It is a fresh
+interpreter, because a process with threads must not be forked.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Worker:
         self._count = threading.Lock()
 
     async def run(self, kind: bytes, raw: bytes, seconds: float) -> Any:
-        """What the worker makes of a text. Raises Timeout where it does not get done, TooManyRequests."""
+        """Return the worker's result for a text. Raises Timeout beyond the deadline, TooManyRequests."""
         with self._count:
             if self._waiting >= _WAITING:
                 raise TooManyRequests("too many requests, please try again later", {"retryAfterSeconds": 1})
@@ -92,7 +92,7 @@ class _Worker:
         process.wait()
 
     def close(self) -> None:
-        """End thread and process; what is under way ends with Timeout."""
+        """Stop thread and process. Work in progress ends with Timeout."""
         process = self._process
         if process is not None:
             process.kill()
@@ -101,9 +101,9 @@ class _Worker:
 
 
 class _Pieces:
-    """Bytes as a file in Python, which lets the loop's thread go on wherever it is read from: every 64 KiB of a pickle.
+    """Bytes as a file in Python, which lets the loop's thread run between reads: every 64 KiB of a pickle.
 
-    Read in one go, 3 MB keep the interpreter for a third of a second.
+    Read at once, 3 MB hold the interpreter for a third of a second.
     """
 
     def __init__(self, data: bytes) -> None:
@@ -122,7 +122,7 @@ class _Pieces:
         return len(part)
 
     def readline(self) -> bytes:
-        """Nothing: the form of pickles that is used has no lines."""
+        """Return b"", because the pickles that are used have no lines."""
         return b""
 
 
@@ -134,7 +134,7 @@ def _exactly(pipe: BinaryIO | Any, size: int) -> bytes:
 
 
 class _Shared:
-    """The worker of this process, for as long as somebody has it."""
+    """The worker of this process, counted by its users."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -142,7 +142,7 @@ class _Shared:
         self._users = 0
 
     def take(self) -> _Worker:
-        """The worker, for one more."""
+        """Return the worker for one more user; start it for the first."""
         with self._lock:
             self._users += 1
             if self._worker is None:
@@ -150,7 +150,7 @@ class _Shared:
             return self._worker
 
     def give(self) -> None:
-        """One needs it no more."""
+        """Release the worker for one user; stop it after the last."""
         with self._lock:
             self._users -= 1
             if self._users or self._worker is None:
@@ -170,19 +170,19 @@ class Offload:
         self._worker: _Worker | None = None
 
     async def yaml(self, raw: bytes) -> serializer.ParsedYAML:
-        """The text with what is in it. Raises Timeout, TooManyRequests."""
+        """Parse a YAML text. Raises Timeout, TooManyRequests."""
         made = serializer.ParsedYAML(raw)
         made.outcome = await self._run(worker.YAML, raw)
         return made
 
     async def applied(self, raw: bytes) -> serializer.ParsedYAML:
-        """The same of a text that may well be JSON. Raises Timeout, TooManyRequests."""
+        """Parse a text that may be JSON or YAML. Raises Timeout, TooManyRequests."""
         made = serializer.ParsedYAML(raw)
         made.outcome = await self._run(worker.APPLIED, raw)
         return made
 
     async def json(self, raw: bytes) -> serializer.ParsedJSON:
-        """The text with what is in it. Raises Timeout, TooManyRequests."""
+        """Parse a JSON text. Raises Timeout, TooManyRequests."""
         made = serializer.ParsedJSON(raw)
         made.outcome, made.pairs = await self._run(worker.JSON, raw)
         return made
@@ -193,7 +193,7 @@ class Offload:
         return await self._worker.run(kind, raw, self._seconds)
 
     def close(self) -> None:
-        """Let go of the worker; the last who does ends it."""
+        """Release the worker."""
         if self._worker is not None:
             self._worker = None
             _SHARED.give()

@@ -1,7 +1,7 @@
-"""The process that long bodies are read in: frames in, frames out, until its input ends.
+"""The process that parses long bodies: it reads and writes frames until its input ends.
 
-A frame in is a kind of text (one byte), the seconds of processor time that it may take and its size (see `HEAD`), and
-the text. A frame out is a size and a pickle: what was read, or what is wrong with the text.
+A frame in is a kind of text (one byte), its limit in seconds of processor time and its size (see `HEAD`), and the text.
+A frame out is a size and a pickle: the value, or the error of the text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ YAML, JSON, APPLIED = b"y", b"j", b"a"
 
 
 def decode_text(kind: bytes, raw: bytes) -> Any:
-    """What codec/serializer.py reads in a text, or the error that it raises; of JSON also pairs where keys repeat."""
+    """Return the value in a text or the error of codec/serializer.py; for JSON with repeated keys also its pairs."""
     if kind == JSON:
         read = serializer.ParsedJSON.of(raw).outcome
         return read, repeats.read_pairs(raw) if isinstance(read, tuple) and read[1] else None
@@ -32,7 +32,7 @@ def decode_text(kind: bytes, raw: bytes) -> Any:
 
 
 def main() -> None:
-    """Work until the input ends. What takes too long ends the process, should nobody else do so."""
+    """Serve until the input ends. A timer ends the process if a text takes too long."""
     with contextlib.suppress(OSError):
         os.nice(_NICE)
     given, told = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")

@@ -1,4 +1,4 @@
-"""What applying a set of manifests would really do, before anything is touched.
+"""Predicts what applying a set of manifests would do.
 
 The module can be called: `podless.plan("config/")` returns a Plan. Nothing is written to the API that it starts from.
 """
@@ -71,7 +71,7 @@ def plan_set(
 
 
 def _choose_source(source: str, server: Reachable | None, kubeconfig: str, context: str) -> Source:
-    """Where a plan starts. Raises CannotPlan, BadKubeconfig."""
+    """Return where a plan starts. Raises CannotPlan, BadKubeconfig."""
     if sum(map(bool, (source, server is not None, kubeconfig or context))) > 1:
         raise CannotPlan("give one of source, server, and kubeconfig with context")
     if source:

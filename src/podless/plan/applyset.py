@@ -30,7 +30,7 @@ _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 class BadApplySet(Exception):
-    """kubectl does not use such an ApplySet; the text is what it says."""
+    """kubectl rejects such an ApplySet. The text is kubectl's."""
 
 
 class GroupKind(NamedTuple):
@@ -44,7 +44,7 @@ class GroupKind(NamedTuple):
 
 
 class ParentReference(NamedTuple):
-    """What `--applyset` names. resource: a plural, singular or short name. group: "" for any."""
+    """The parent that `--applyset` names. resource: a plural, singular or short name. group: "" for any."""
 
     resource: str
     group: str
@@ -91,10 +91,10 @@ def split_namespaces(annotations: Mapping[str, str], namespace: str) -> set[str]
 
 @dataclass(slots=True)
 class ApplySet:
-    """An ApplySet by its parent.
+    """An ApplySet, known by its parent.
 
-    parent, name, namespace: which object it is. tooling: what the parent says of the tool. kinds, namespaces: of the
-    members before; new_kinds, new_namespaces: of those that are applied now.
+    parent, name, namespace: the parent object. tooling: the tool that the parent belongs to. kinds, namespaces: of the
+    members before; new_kinds, new_namespaces: of the members that are applied now.
     """
 
     parent: Endpoint
@@ -143,7 +143,7 @@ class ApplySet:
             raise BadApplySet("; ".join(faults))
 
     async def read_parent(self, asker: Asker, find_kind: FindKind, find_resource: FindResource) -> None:
-        """Learn from the parent what the set had. Raises BadApplySet."""
+        """Read the members' kinds and namespaces from the parent. Raises BadApplySet."""
         try:
             obj = (await asker.ask("GET", self.path)).obj
         except Refused as refused:
@@ -161,7 +161,7 @@ class ApplySet:
         self.namespaces = split_namespaces(annotations, self.namespace)
 
     def _check_owner(self, labels: Mapping[str, str], annotations: Mapping[str, str]) -> None:
-        """Raises BadApplySet for a parent of another tool, or of another set."""
+        """Raise BadApplySet for a parent of another tool or another set."""
         head = f"ApplySet parent object {self._label}"
         if _TOOLING not in annotations:
             raise BadApplySet(f'{head} already exists and is missing required annotation "{_TOOLING}"')
@@ -179,7 +179,7 @@ class ApplySet:
     def _find_kinds(
         self, annotations: Mapping[str, str], find_kind: FindKind, find_resource: FindResource
     ) -> Iterable[tuple[GroupKind, Endpoint]]:
-        """The kinds that a parent lists. Raises BadApplySet for one that is not served."""
+        """Return the kinds that a parent lists. Raises BadApplySet for one that is not served."""
         head = f"parsing ApplySet annotation on {self._label}: "
         kinds = split_kinds(annotations)
         for kind in kinds or ():
@@ -208,7 +208,7 @@ class ApplySet:
             self.new_namespaces.add(namespace)
 
     def make_patch(self, *, latest: bool) -> Object:
-        """Return what is applied to the parent. latest: list only what is applied now, not also what was there."""
+        """Return the patch for the parent. latest: list only what is applied now, not also the earlier members."""
         kinds = self.new_kinds if latest else {*self.kinds, *self.new_kinds}
         namespaces = self.new_namespaces if latest else self.namespaces | self.new_namespaces
         metadata: Object = {

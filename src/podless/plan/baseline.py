@@ -19,13 +19,13 @@ _DEFINITION = "CustomResourceDefinition"
 
 @dataclass(slots=True)
 class Baseline:
-    """The state of an API, as far as a set can touch it or is judged by it.
+    """The state of an API, as far as a set can change it or depends on it.
 
-    source: what it is of, for people. release: of Kubernetes, "" where it is not known. objects: as the API has them,
-    with uids. absent: objects that the API certainly has not. records: of a backup. manifests: to be applied first.
-    unknown: objects that could not be read, and why. missing: all that could not be read. requests: by what they read.
-    api: url and uid of a running API, {} for what is none. namespace: where objects go that name none. whole: the
-    resources of which `objects` has all that the API has. notes: what else a plan should say of the reads.
+    source: its name, for people. release: of Kubernetes, "" if unknown. objects: as the API has them, with uids.
+    absent: objects that the API certainly lacks. records: of a backup. manifests: to be applied first. unknown: objects
+    that could not be read, and why. missing: everything that could not be read. requests: number by what they read.
+    api: url and uid of a running API, {} for other sources. namespace: the default for objects that name none. whole:
+    the resources of which `objects` is complete. notes: more about the reads, for the report.
     """
 
     source: str = "nothing"
@@ -44,7 +44,7 @@ class Baseline:
 
 
 async def load_baseline(simulation: Simulation, baseline: Baseline) -> list[Missing]:
-    """Bring a state into a server; return what could not be, and why."""
+    """Load a state into a server. Returns what could not be loaded, and why."""
     await simulation.load(baseline.records)
     definitions = [obj for obj in baseline.objects if obj.get("kind") == _DEFINITION]
     faults = await _load_objects(simulation, definitions)
@@ -61,7 +61,7 @@ async def load_baseline(simulation: Simulation, baseline: Baseline) -> list[Miss
 
 
 async def _list_others(simulation: Simulation, baseline: Baseline) -> list[str]:
-    """The keys that a new cluster has in resources of which all is known, and the API has not."""
+    """Return the keys of objects that a new cluster has and the API lacks, in resources that were read completely."""
     wanted: set[str] = set()
     resources = set()
     for endpoint in baseline.whole:
@@ -102,7 +102,7 @@ async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> li
 
 
 def _make_owners(objects: Sequence[Object]) -> list[Object]:
-    """Objects that stand for owners that were not read, so that nothing is collected as their garbage."""
+    """Return stand-ins for owners that were not read, so that their dependents are not garbage collected."""
     known = {obj["metadata"].get("uid") for obj in objects}
     made: dict[str, Object] = {}
     for obj in objects:

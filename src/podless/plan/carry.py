@@ -1,4 +1,4 @@
-"""Carries a plan out on the API that it was made for, object by object, and refuses what has changed since."""
+"""Carries a plan out on its API, object by object, and refuses objects that have changed since."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Changed(Exception):
 
 @dataclass(slots=True)
 class Carried:
-    """What was done. refused: labels of objects with the reasons. skipped: that were done before."""
+    """The result of an apply. refused: labels of objects with the reasons. skipped: objects that were done before."""
 
     created: int = 0
     updated: int = 0
@@ -53,9 +53,9 @@ class Carried:
 
 
 async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> Carried:
-    """Carry out the plan in a file, from where it was interrupted. say: told of each object.
+    """Carry out the plan in a file, and continue after an interruption. say: called with a line for each object.
 
-    url: of the API. Raises CannotPlan, OSError, RemoteError where the API does not answer.
+    url: of the API. Raises CannotPlan, OSError, and RemoteError if the API does not answer.
     """
     plan = planfile.read_plan(path)
     await _check_api(plan["api"], RemoteAsker(cluster), url)
@@ -90,7 +90,7 @@ async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> C
 
 
 async def _check_api(wanted: Object, asker: Asker, url: str) -> None:
-    """Raises CannotPlan where the API is another one."""
+    """Raise CannotPlan if the plan is for another API."""
     try:
         found = (await asker.ask("GET", "/api/v1/namespaces/kube-system")).obj["metadata"]["uid"]
     except Refused:
@@ -106,7 +106,7 @@ def _label(step: Object) -> str:
 
 
 async def _carry(step: Object, asker: Asker, options: PlanOptions, plan: Object, carried: Carried) -> str:
-    """Do one step; return its sign. Raises _Changed, Refused, Unwritable."""
+    """Carry out one step and return its sign. Raises _Changed, Refused, Unwritable."""
     endpoint = _find_endpoint(step)
     live = None
     if step["name"] and not step["name"].endswith("*"):
@@ -166,7 +166,7 @@ def _find_endpoint(step: Object) -> Endpoint:
 
 
 def _is_done(step: Object, live: Object | None) -> bool:
-    """Whether the object is what the plan makes of it, as after an interruption between a write and its note."""
+    """Whether the object already has the planned state, as after an interruption between a write and its note."""
     if live is None or not step["after"] or step["after"] == step["before"]:
         return False
     changed = bool(live["metadata"].get("resourceVersion") != step["resourceVersion"])
@@ -174,7 +174,7 @@ def _is_done(step: Object, live: Object | None) -> bool:
 
 
 def _check_state(step: Object, live: Object | None) -> None:
-    """Raises _Changed where an object is not in the state that the plan has read. Its status may change."""
+    """Raise _Changed if an object is not in the planned state. Its status may have changed."""
     planned = step["resourceVersion"]
     if not planned:
         if live is not None:

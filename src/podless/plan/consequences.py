@@ -1,4 +1,4 @@
-"""What follows from a set beside its own objects: what goes with a deletion, and what the server makes and changes."""
+"""The consequences of a set beside its own objects: cascading deletions, and changes by the server's controllers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _QUIET = {("", "events"), ("events.k8s.io", "events"), ("coordination.k8s.io", "
 
 
 async def find_consequences(simulation: Simulation, revision: int, touched: Collection[str]) -> list[Change]:
-    """Return what has changed since a revision, but for the keys of the set's own objects that are still there."""
+    """Return what has changed since a revision, except objects of the set that still exist."""
     first: dict[str, Record | None] = {}
     last: dict[str, Record | None] = {}
     for change in await simulation.api.store.changes("/", revision):
@@ -65,7 +65,7 @@ def _decode(record: Record | None) -> Object | None:
 
 
 def _explain(change: Change, gone: Iterable[Change]) -> str:
-    """Why an object goes with others."""
+    """Return why an object is deleted together with others."""
     identity, before = change.identity, change.before
     owners = {owner.get("uid") for owner in ((before or {}).get("metadata") or {}).get("ownerReferences") or ()}
     for other in gone:

@@ -1,4 +1,4 @@
-"""Reads what a set would delete, and what goes with it: objects by label, and all that they own or hold."""
+"""Reads what a set would delete, with all dependents: objects by label, and what they own or contain."""
 
 from __future__ import annotations
 

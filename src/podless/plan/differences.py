@@ -1,4 +1,4 @@
-"""The fields in which two states of an object differ, who changes them, and whose they become."""
+"""The fields in which two states of an object differ, with the reason and the owners of each change."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def compare_objects(
 ) -> list[FieldChange]:
     """Return the fields in which an object changes.
 
-    asked: the object as the set has it, None for what the set does not ask for. recorded: paths that admission plugins
-    changed, by plugin. Values of Secrets are marked as secret.
+    asked: the object in the set, None if the set does not have it. recorded: paths that admission plugins changed, by
+    plugin. Values of Secrets are marked as secret.
     """
     old_owners, new_owners = list_owners(before), list_owners(after)
     asked = _join_strings(identity, asked)
@@ -58,7 +58,7 @@ def compare_objects(
 
 
 def _join_strings(identity: Identity, asked: Object | None) -> Object | None:
-    """A manifest with the stringData of a Secret among its data, where the server puts it."""
+    """Return a manifest with the stringData of a Secret moved to its data, as the server does."""
     if asked is None or not holds_data(identity) or not isinstance(asked.get("stringData"), dict):
         return asked
     data = asked.get("data")
@@ -82,7 +82,7 @@ Steps = tuple[str | int | tuple[str, Any], ...]  # names, places, and a key with
 
 
 def _walk(before: Any, after: Any, steps: Steps, path: Path) -> Iterator[tuple[Steps, tuple[Any, ...], Any, Any]]:
-    """Where two values differ: the steps to it, the path in the new one (or the old one), and both values."""
+    """Yield where two values differ: the steps, the path in the new value (or the old one), and both values."""
     if before is not GONE and after is not GONE and before == after and type(before) is type(after):
         return
     if isinstance(before, dict | type(GONE)) and isinstance(after, dict | type(GONE)) and (before or after):
@@ -120,7 +120,7 @@ def _walk_lists(
 
 
 def find_key(*lists: Sequence[Any]) -> str | None:
-    """Return the field that tells the items of lists apart; None where there is none."""
+    """Return the field that identifies the items of lists; None if there is none."""
     items = [item for one in lists for item in one]
     if not items or any(not isinstance(item, dict) for item in items):
         return None
@@ -149,7 +149,7 @@ def format_steps(steps: Steps) -> str:
 def _attribute(
     steps: Steps, path: tuple[Any, ...], new: Any, asked: Object | None, recorded: Mapping[str, set[Path]]
 ) -> tuple[By, str]:
-    """Who changes a field, and which plugin."""
+    """Return what changes a field, and the plugin if one does."""
     touched = [plugin for plugin, paths in recorded.items() if any(_overlap(path, one) for one in paths)]
     policies = [plugin for plugin in touched if plugin in _POLICIES]
     value = _value_at(asked, steps) if asked is not None else GONE

@@ -1,4 +1,4 @@
-"""What a plan reads of a running API: what the set can touch and what can judge it, and no more."""
+"""Reads what a plan needs from a running API: the objects that the set can change, and what they depend on."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class _Fetch:
         await asyncio.gather(*(one(*place, names) for place, names in self._named.items() if names))
 
     async def _find_applyset(self, named: dict[tuple[Endpoint, str], list[str]]) -> ApplySet | None:
-        """Have the parent of the ApplySet read with the set's objects."""
+        """Read the parent of the ApplySet together with the set's objects."""
         if not self.options.applyset:
             return None
         found = await find_parent(self.reader, self.options.applyset, self._find)
@@ -258,7 +258,7 @@ class _Fetch:
         self._definitions[name] = found
 
     async def _find(self, api_version: str, kind: str) -> Endpoint | None:
-        """The endpoint of a kind, with its definition where it has one; None where it is not served."""
+        """Return the endpoint of a kind, and read its definition if it has one; None if it is not served."""
         if (api_version, kind) not in self._endpoints:
             await self._discover([api_version])
         found = self._endpoints.get((api_version, kind))
@@ -284,7 +284,7 @@ class _Fetch:
         return named
 
     def _stored(self, endpoint: Endpoint) -> Endpoint:
-        """Where custom objects are in the version that they are stored in, so that nobody has to convert them."""
+        """Return the endpoint in the stored version of custom objects, so that reads need no conversion."""
         definition = self._definitions.get(endpoint.resource)
         if definition is None:
             return endpoint
@@ -357,7 +357,7 @@ class _Fetch:
 
 
 def _has_address(obj: Object) -> bool:
-    """Whether a Service asks for an address or a port of its own, which others may have."""
+    """Whether a Service asks for a specific address or port, which another one may have."""
     spec = obj.get("spec")
     if not isinstance(spec, dict):
         return False

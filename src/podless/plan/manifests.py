@@ -21,7 +21,7 @@ _KIND = re.compile(rb"^kind:", re.MULTILINE)
 
 
 class Identity(NamedTuple):
-    """Which object it is. namespace: "" for what is in none. name: "" where the server makes one."""
+    """The identity of an object. namespace: "" for cluster-scoped objects. name: "" if the server generates one."""
 
     api_version: str
     kind: str
@@ -40,7 +40,10 @@ class Identity(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an object stands. file: its name, as given. at: the path to it in its document, () for all of it."""
+    """The place of an object. file: its name, as given.
+
+    at: the path to it in its document, () for the whole document.
+    """
 
     document: Document
     at: Path = ()
@@ -52,7 +55,7 @@ class Place:
         return self.document.file
 
     def position(self, path: At = ()) -> Position:
-        """Line and column of a field, or of the nearest one around it that the file has."""
+        """Return line and column of a field, or of the nearest one around it that the file has."""
         inner = parse_path(path) if isinstance(path, str) else tuple(path)
         if not inner and not self.at and (found := _KIND.search(self.document.raw)):
             # of most objects no more than that is told, and to locate all fields takes a while
@@ -64,7 +67,7 @@ class Place:
         return self._found[0].value((*self.at, *inner))
 
     def fault(self, message: str) -> Position:
-        """Where a document is that cannot be read, by what is said of it."""
+        """Return the place of a syntax error, taken from its message."""
         return Places(self.document).fault(message)
 
 
@@ -83,7 +86,7 @@ class Item:
 
     @property
     def identity(self) -> Identity:
-        """Which object it is, as the file says."""
+        """The identity of the object, as the file gives it."""
         metadata = self.metadata
         name = str(metadata.get("name") or "")
         namespace = str(metadata.get("namespace") or "")
@@ -98,7 +101,7 @@ class Unreadable(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """Why, without what the document of a Secret holds."""
+        """The reason, without the content of a document that may hold a Secret."""
         return _UNSHOWN if _SECRET.search(self.place.document.raw) else self.message
 
 

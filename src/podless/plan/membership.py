@@ -29,7 +29,7 @@ _UNKNOWN = "what would be pruned is not in the plan, and the plan cannot be appl
 
 
 class Membership:
-    """An ApplySet while a set is applied. change: what becomes of the parent. patch: what was applied to it last."""
+    """An ApplySet while a set is applied. change: of the parent. patch: the last one that was applied to it."""
 
     def __init__(self, simulation: Simulation, asker: Asker, applyset: ApplySet, plan: Plan) -> None:
         parent = applyset.parent
@@ -45,7 +45,7 @@ class Membership:
 
     @classmethod
     async def of(cls, simulation: Simulation, asker: Asker, options: PlanOptions, plan: Plan) -> Membership:
-        """Find the parent. asker: of the user who applies the set. Raises CannotPlan for a parent that cannot be."""
+        """Find the parent. asker: of the user who applies the set. Raises CannotPlan for an unusable parent."""
         reference = parse_reference(options.applyset)
         endpoint = simulation.find_resource(reference.resource, reference.group)
         if endpoint is None:
@@ -61,9 +61,9 @@ class Membership:
         return cls(simulation, asker, applyset, plan)
 
     async def begin(self, items: Sequence[Item], locate: Locate, unknown: Mapping[Identity, str]) -> list[Item]:
-        """Label all objects, and have the parent cover them; return those that are to be written then.
+        """Label all objects, and add their kinds to the parent. Returns the objects to write after that.
 
-        locate: where an object is, and in which namespace. unknown: objects that could not be read.
+        locate: returns the endpoint and namespace of an object. unknown: objects that could not be read.
         """
         change, applyset = self.change, self._applyset
         self._plan.changes.append(change)
@@ -108,7 +108,7 @@ class Membership:
             return []
 
     async def end(self) -> None:
-        """Have the parent list the kinds and namespaces of the members that are left."""
+        """Reduce the parent's list to the kinds and namespaces of the remaining members."""
         try:
             await self._write(latest=True)
         except BadApplySet as error:

@@ -1,4 +1,4 @@
-"""How `kubectl apply --server-side` takes over the fields of objects that were applied on the client's side.
+"""The migration of `kubectl apply --server-side` for objects that were applied client-side.
 
 Source: k8s.io/client-go util/csaupgrade and migrateToSSAIfNecessary of k8s.io/kubectl pkg/cmd/apply/apply.go
 """
@@ -59,7 +59,7 @@ def _owns_record(entry: Object) -> bool:
 
 
 async def _keep_record(asker: Asker, path: str, obj: Object) -> Object:
-    """Own the annotation by a manager of its own, so that it stays when `kubectl` no longer applies it."""
+    """Give the last-applied annotation a manager of its own, so that it stays when `kubectl` no longer applies it."""
     metadata = obj["metadata"]
     place = {"namespace": metadata["namespace"]} if metadata.get("namespace") else {}
     annotations = {LAST_APPLIED: metadata["annotations"][LAST_APPLIED]}

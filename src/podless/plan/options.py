@@ -1,4 +1,4 @@
-"""How a set is applied: modes, orders and pruning, in kubectl's terms."""
+"""Options of an apply: modes, orders and pruning, in kubectl's terms."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MANAGERS: Mapping[str, str] = {
 
 
 class CannotPlan(Exception):
-    """No plan can be made of what was given; the text says why, in one line."""
+    """No plan is possible. The text says why, in one line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,13 +27,13 @@ class PlanOptions:
     """How a set is applied.
 
     mode: one of MODES. order: one of ORDERS. manager: the field manager, "" for kubectl's own in this mode. force: take
-    over fields of other managers in server-side apply. namespace: of all objects, as `kubectl -n`; "" for the one of
-    the kubeconfig's context, or default, where objects name none. prune: a label selector of objects to delete when the
-    set has them no longer, "" for none. applyset: the parent of the ApplySet to prune by, as [RESOURCE[.GROUP]/]NAME,
-    "" for none. call_webhooks: call admission and conversion webhooks, with dryRun. services: where webhooks behind a
-    Service are, as NAMESPACE/NAME[:PORT] -> HOST:PORT. user, groups, uid: who applies the set, "" for an administrator.
-    kubernetes_version: "" for the release of the API that the plan starts from, or the newest. Raises CannotPlan for
-    what does not fit together.
+    over fields of other managers in server-side apply. namespace: of all objects, as `kubectl -n`; "" for that of the
+    kubeconfig's context, or default, for objects that name none. prune: a label selector of objects to delete if the
+    set no longer has them, "" for none. applyset: the parent of the ApplySet to prune by, as [RESOURCE[.GROUP]/]NAME,
+    "" for none. call_webhooks: call admission and conversion webhooks, with dryRun. services: addresses of webhooks
+    behind a Service, as NAMESPACE/NAME[:PORT] -> HOST:PORT. user, groups, uid: the user who applies the set, "" for an
+    administrator. kubernetes_version: "" for the release of the API that the plan starts from, or the newest. Raises
+    CannotPlan for options that exclude each other.
     """
 
     mode: str = SERVER_SIDE
@@ -73,5 +73,5 @@ class PlanOptions:
 
     @property
     def field_manager(self) -> str:
-        """The manager that owns what is written."""
+        """The field manager of the writes."""
         return self.manager or MANAGERS[self.mode]

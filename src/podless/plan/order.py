@@ -24,11 +24,10 @@ _FLUX_LAST = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
 def sort_items(items: Sequence[Item], order: str) -> list[Item]:
-    """Return the items in the order of a client; those of equal rank stay as they are given.
+    """Return the items in the order of a client. Items of equal rank keep their order.
 
-    kubectl: definitions and namespaces first. helm: by kind, definitions (of charts' crds/) and namespaces first.
-    flux: definitions, namespaces and roles, then classes, then the rest by kind, namespace and name. as-given: nothing
-    is moved.
+    kubectl: definitions and namespaces first. helm: by kind, definitions (of charts' crds/) and namespaces first. flux:
+    definitions, namespaces and roles, then classes, then the rest by kind, namespace and name. as-given: unchanged.
     """
     if order == KUBECTL:
         return sorted(items, key=lambda item: _is_first(item))

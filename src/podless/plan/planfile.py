@@ -46,9 +46,9 @@ def index_revisions(objects: Iterable[Object]) -> dict[Key, str]:
 
 
 def make_digest(obj: Object | None) -> str:
-    """Return what tells two states of an object apart, "" for none.
+    """Return a digest of an object's state, "" for no object.
 
-    Its status, managers, and what a server chooses for itself do not count.
+    The status, the managers, and fields that a server chooses are left out.
     """
     if obj is None:
         return ""
@@ -142,7 +142,7 @@ def write_plan(path: Path, plan: Plan, options: PlanOptions) -> None:
 
 
 def _without_secrets(step: Object, salt: str) -> Object:
-    """A step without the manifest of a Secret, which is told apart by a digest."""
+    """Return a step with a digest in place of the manifest of a Secret."""
     if step["kind"] != "Secret" or "/" in step["apiVersion"] or "parent" in step:
         return step
     step = {**step, **dict.fromkeys(("before", "after"), "")}  # digests of few values could be guessed
@@ -160,7 +160,7 @@ def seal_object(obj: Object, salt: str) -> str:
 
 
 def read_plan(path: Path) -> Object:
-    """Return a plan. Raises CannotPlan for what is none, OSError."""
+    """Return the plan in a file. Raises CannotPlan for another file, OSError."""
     try:
         document: Any = json.loads(path.read_bytes())
     except ValueError:

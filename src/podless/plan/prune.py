@@ -38,7 +38,7 @@ PRUNED = (
 
 
 class CannotPrune(Exception):
-    """The API does not list what may be pruned; the text is what kubectl says. identity: of the kind. code: HTTP."""
+    """The API does not list the objects to prune. The text is kubectl's. identity: of the kind. code: HTTP status."""
 
     def __init__(self, endpoint: Endpoint, namespace: str, refused: Refused) -> None:
         group, _, version = endpoint.api_version.rpartition("/")

@@ -31,8 +31,8 @@ class Unread(Exception):
 class Reader:
     """Reads one API.
 
-    seconds: for one request, with all its attempts. say: told of each. requests: sent so far, by verb and resource.
-    missing: what could not be read. notes: what else the plan should say of the reads.
+    seconds: timeout of one request with all its attempts. say: called with each progress text. requests: sent so far,
+    by verb and resource. missing: what could not be read. notes: more about the reads, for the report.
     """
 
     def __init__(self, cluster: RemoteCluster, seconds: float, say: Callable[[str], None]) -> None:
@@ -45,7 +45,7 @@ class Reader:
         self._turn = asyncio.Semaphore(_TOGETHER)
 
     async def read(self, path: str, what: str, accept: str = "") -> Object | None:
-        """Return a document, None where there is none. what: verb and resource, for the count. Raises Unread."""
+        """Return a document, None for 404. what: verb and resource, for the count. Raises Unread."""
         headers = [("Accept", accept)] if accept else []
         async with self._turn:
             self.requests[what] += 1
@@ -68,19 +68,19 @@ class Reader:
         return document
 
     def _tell(self) -> None:
-        """Tell how many requests have been sent."""
+        """Report the number of requests so far."""
         self._say(f"reads the API: request {sum(self.requests.values())}")
 
     async def get_object(self, endpoint: Endpoint, namespace: str, name: str) -> Object | None:
-        """Return an object, None where it is not there. Raises Unread."""
+        """Return an object, None if it does not exist. Raises Unread."""
         return await self.read(endpoint.path(namespace, name), f"get {endpoint.resource}")
 
     async def list_objects(
         self, endpoint: Endpoint, namespace: str = "", labels: str = "", *, metadata: bool = False, most: int = 0
     ) -> list[Object] | None:
-        """Return the objects of a collection, as they are read alone; None where it is not served.
+        """Return the objects of a collection as single reads return them; None if it is not served.
 
-        metadata: nothing but that. most: end where this many objects would still be to come after a page (default:
+        metadata: read only the metadata. most: stop if more than this many objects remain after a page (default:
         never). Raises Unread.
         """
         found: list[Object] = []
@@ -112,7 +112,7 @@ class Reader:
     async def try_list(
         self, endpoint: Endpoint, namespace: str = "", labels: str = "", *, effect: str, metadata: bool = False
     ) -> list[Object]:
-        """Return the objects of a collection; where it cannot be read, note what that means for the plan."""
+        """Return the objects of a collection; if it cannot be read, note the effect on the plan."""
         try:
             return await self.list_objects(endpoint, namespace, labels, metadata=metadata) or []
         except Unread as error:
@@ -123,7 +123,7 @@ class Reader:
     async def read_named(
         self, endpoint: Endpoint, namespace: str, names: Sequence[str]
     ) -> tuple[list[Object], list[str], dict[str, str]]:
-        """Return the named objects that are there, the names of those that are not, and why others cannot be read."""
+        """Return the named objects that exist, the names of those that do not, and why others could not be read."""
         wanted = dict.fromkeys(names)
         found: dict[str, Object] = {}
         whole = False
@@ -153,7 +153,7 @@ class Reader:
 
 
 def _next_token(refused: Refused) -> str:
-    """How a list goes on whose state the server has forgotten; "" where it does not."""
+    """Return the token that continues an expired list, "" if there is none."""
     if refused.code != _TOO_OLD:
         return ""
     return str((refused.status.get("metadata") or {}).get("continue") or "")

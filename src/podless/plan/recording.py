@@ -1,4 +1,4 @@
-"""What admission does to the writes of a plan: which plugin changed which object, and which webhooks would be asked."""
+"""Records admission in a plan: which plugin changed which object, and which webhooks would be called."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class WebhookCall(NamedTuple):
 
 @dataclass(slots=True)
 class Recorder:
-    """Takes what admission does. changes: of the write that is under way, by plugin the paths that it changed."""
+    """The record of admission. changes: of the current write, the changed paths by plugin."""
 
     changes: dict[str, set[Path]] = field(default_factory=dict)
     webhooks: list[WebhookCall] = field(default_factory=list)
@@ -47,13 +47,13 @@ class Recorder:
         self.changes = {}
 
     def note(self, plugin: str, before: Object, after: Object) -> None:
-        """Note what a plugin made of an object."""
+        """Record the changes that a plugin made to an object."""
         paths = self.changes.setdefault(plugin, set())
         paths.update(_changed_paths(before, after, ()))
 
 
 def _changed_paths(before: Any, after: Any, path: Path) -> set[Path]:
-    """The paths at which two values differ, down to what is no object and no list of one length."""
+    """Return the paths at which two values differ. Lists of different lengths differ as a whole."""
     if before == after:
         return set()
     if isinstance(before, dict) and isinstance(after, dict):
@@ -70,7 +70,7 @@ def _changed_paths(before: Any, after: Any, path: Path) -> set[Path]:
 
 
 class _Watched(Plugin):
-    """A plugin, and what it changes."""
+    """Records the changes of a plugin."""
 
     def __init__(self, inner: Plugin, recorder: Recorder) -> None:
         self._inner = inner
@@ -107,7 +107,7 @@ def _copy(value: Any) -> Any:
 
 
 class _Asking:
-    """What both kinds of webhook do in a plan."""
+    """The behaviour of both kinds of webhooks in a plan."""
 
     recorder: Recorder
     call: bool
@@ -129,7 +129,7 @@ class _Asking:
             self.recorder.webhooks.append(call)
 
     def refuses_dry_run(self, webhook: Webhook) -> bool:
-        """Whether a webhook may not be asked about what is only tried."""
+        """Whether a webhook has side effects, so that it must not be called with dryRun."""
         return webhook.given.get("sideEffects") not in _HARMLESS
 
 
@@ -174,7 +174,7 @@ class PlannedValidatingWebhooks(_Asking, ValidatingAdmissionWebhook):
 
 
 class NoCalls(WebhookClient):
-    """Calls nobody."""
+    """A client that calls no webhooks."""
 
     async def post(
         self, target: Target, body: bytes, *, seconds: int, most: int = 0, until: float | None = None
@@ -184,7 +184,7 @@ class NoCalls(WebhookClient):
 
 
 async def record_admission(api: API, admission: Admission, recorder: Recorder, *, call_webhooks: bool) -> None:
-    """Have a recorder told what the plugins of a server do, and webhooks asked only where they may be."""
+    """Record what a server's plugins do, and call webhooks only if that is allowed."""
     if not call_webhooks:
         api.converter.client = NoCalls()
     plugins: list[Plugin] = []

@@ -1,4 +1,4 @@
-"""What writes of a set are sent to: a server in memory and a running API answer alike."""
+"""Sends the requests of a plan, to a server in memory or to a running API."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ESCAPED = re.compile(r"\\(.)")
 
 
 class Answered(NamedTuple):
-    """What a request is answered. warnings: texts that came with it."""
+    """The answer to a request. warnings: of the server."""
 
     obj: Object
     warnings: Sequence[str] = ()
@@ -32,7 +32,7 @@ class Asker(Protocol):
     """Answers requests to a Kubernetes API."""
 
     async def ask(self, method: str, path: str, body: Any = None, media: str = JSON, **query: str) -> Answered:
-        """Return what a request is answered. Raises Refused, or RemoteError where there is no answer."""
+        """Send a request and return its answer. Raises Refused, or RemoteError if there is no answer."""
 
 
 class ActingUser(NamedTuple):
@@ -56,7 +56,7 @@ class RemoteAsker:
         self._headers = acting.list_headers() if acting is not None else []
 
     async def ask(self, method: str, path: str, body: Any = None, media: str = JSON, **query: str) -> Answered:
-        """Return what a request is answered. Raises Refused, or RemoteError where there is no answer."""
+        """Send a request and return its answer. Raises Refused, or RemoteError if there is no answer."""
         target = f"{path}?{urlencode(query)}" if query else path
         obj = await self._cluster.send(method, target, body, media, self._headers)
         return Answered(obj, read_warnings(self._cluster.warnings))
@@ -70,7 +70,7 @@ def read_warnings(values: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where the objects of a kind are in one version. known: the kind, None where podless has no rules for it."""
+    """The endpoint of a kind in one version. known: the kind, None if podless does not know it."""
 
     api_version: str
     plural: str

@@ -31,7 +31,7 @@ class Resources:
         ]
 
     async def find_kind(self, wanted: GroupKind) -> Endpoint | None:
-        """Return where the objects of a kind are; None where it is not served."""
+        """Return the endpoint of a kind; None if it is not served."""
         for version in await self._list_versions(wanted.group):
             for each in await self._list_version(version):
                 if each["kind"] == wanted.kind:

@@ -1,4 +1,4 @@
-"""What a plan says: what becomes of each object, and what could not be known."""
+"""The result of planning: the change of each object, and what could not be read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GONE: Any = type("Gone", (), {"__repr__": lambda self: "(absent)", "__bool__": l
 
 
 class Action(StrEnum):
-    """What becomes of an object. UNKNOWN: its state could not be read."""
+    """What happens to an object. UNKNOWN: its state could not be read."""
 
     CREATE = "create"
     UPDATE = "update"
@@ -27,7 +27,7 @@ class Action(StrEnum):
 
 
 class By(StrEnum):
-    """Who changes a field: the set asks for it, a policy or webhook changes it, or the server adds it."""
+    """The cause of a field's change: the set, a policy or webhook, or the server."""
 
     SET = "set"
     POLICY = "policy"
@@ -38,9 +38,9 @@ class By(StrEnum):
 class FieldChange:
     """One field that changes.
 
-    path: as spec.containers[name=web].image. before, after: GONE where it is absent. by: who changes it; plugin: which
-    one, for a policy or an admission plugin of the server. generated: the API will choose another value, such as a uid.
-    secret: the values are not to be shown. old_managers, new_managers: who owned it and will own it, where that moves.
+    path: such as spec.containers[name=web].image. before, after: GONE if it is absent. by: the cause; plugin: its name,
+    for a policy or an admission plugin of the server. generated: the API will choose another value, such as a uid.
+    secret: the values must not be shown. old_managers, new_managers: the owners before and after, if they change.
     """
 
     path: str
@@ -70,12 +70,12 @@ class Cause:
 
 @dataclass(slots=True)
 class Change:
-    """What becomes of one object.
+    """The change of one object.
 
-    file, line, column: where it stands in the set; "" and 0 for what the set does not have. message: of a refusal, in
-    the server's words, or why the object goes. code: HTTP status of a refusal, 0 for none. fields: what changes.
-    owners_moved: paths that only get other managers. warnings: of the server. waits: finalizers that hold a deletion
-    up. consequence: the set does not ask for it itself. before, after: the object; None where it is absent.
+    file, line, column: its place in the set; "" and 0 if it is not in the set. message: of a refusal, in the server's
+    words, or why the object is deleted. code: HTTP status of a refusal, 0 for none. fields: changed fields.
+    owners_moved: paths that only get other managers. warnings: of the server. waits: finalizers that delay a deletion.
+    consequence: the change is not asked for by the set itself. before, after: the object; None if it is absent.
     """
 
     action: Action
@@ -95,13 +95,13 @@ class Change:
 
     @property
     def place(self) -> str:
-        """FILE:LINE:COLUMN, "" for what the set does not have."""
+        """FILE:LINE:COLUMN, "" for objects outside the set."""
         return f"{self.file}:{self.line}:{self.column}" if self.file else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Something that could not be read. what: a path or a resource. why: what the API said. effect: on the plan."""
+    """Something that could not be read. what: a path or a resource. why: the API's answer. effect: on the plan."""
 
     what: str
     why: str
@@ -113,12 +113,12 @@ class Missing:
 
 @dataclass(slots=True)
 class Plan:
-    """What applying a set would do.
+    """The predicted result of applying a set.
 
-    source: what it starts from. release: of Kubernetes. changes: of the set's objects, in the order of their writes,
-    then deletions and other consequences. webhooks: those that would be asked. missing: what could not be read.
-    requests: sent to the source, by verb and resource. seconds: that it took. applyset: the id of the ApplySet, "" for
-    none. steps, api: the writes and the API that they are for, as plan files keep them.
+    source: where it starts. release: of Kubernetes. changes: of the set's objects, in the order of their writes, then
+    deletions and other consequences. webhooks: those that would be called. missing: what could not be read. requests:
+    sent to the source, by verb and resource. seconds: the time that planning took. applyset: the id of the ApplySet, ""
+    for none. steps, api: the writes and the API that they are for, as plan files keep them.
     """
 
     source: str
@@ -164,12 +164,12 @@ class Plan:
 
     @property
     def unknown(self) -> list[Change]:
-        """The objects of which nothing can be said, for they could not be read."""
+        """The objects whose state could not be read."""
         return self.of(Action.UNKNOWN)
 
     @property
     def others(self) -> list[Change]:
-        """What the server makes and changes beside the set and its deletions."""
+        """Objects outside the set that the server creates or changes."""
         return [one for one in self.of(Action.CREATE, Action.UPDATE) if one.consequence]
 
     @property

@@ -1,4 +1,4 @@
-"""Reads what a user may do on a running API: its roles and their bindings."""
+"""Reads the roles and bindings of a user on a running API."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ async def _read_params(
 
 
 async def fetch_quotas(reader: Reader, baseline: Baseline, find: Find, namespaces: Sequence[str]) -> None:
-    """Read the quotas and limits of namespaces, and what the quotas count."""
+    """Read the quotas and limit ranges of namespaces, and the objects that the quotas count."""
 
     async def one(namespace: str) -> None:
         quotas, limits = await asyncio.gather(

@@ -1,4 +1,4 @@
-"""A set to a plan: the state of an API in memory, the set applied to it, and what came of that."""
+"""Makes a plan: loads the state of an API into memory, applies the set to it, and collects the changes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SILENT = 50  # objects that are written before progress is told
 
 
 class Source(Protocol):
-    """Where a plan starts."""
+    """The starting point of a plan."""
 
     async def fetch(self, items: Sequence[Item], options: PlanOptions, say: Say) -> Baseline:
         """Return the state that a set can touch. Raises CannotPlan."""
@@ -53,7 +53,7 @@ async def make_plan(
 ) -> Plan:
     """Return what applying a set would do.
 
-    observe: is given the server in memory at the end, and the revision before the first write. Raises CannotPlan,
+    observe: called at the end with the server in memory, and the revision before the first write. Raises CannotPlan,
     StartError.
     """
     began = time.monotonic()
@@ -117,7 +117,7 @@ class _Run:
         self.deleted: list[tuple[Endpoint, Object]] = []
 
     async def apply(self, items: Sequence[Item], faults: Sequence[Unreadable]) -> None:
-        """Apply all, prune, and find out what follows."""
+        """Apply all items, prune, and collect the consequences."""
         simulation, plan = self._simulation, self._plan
         for fault in faults:
             line, column = fault.place.fault(fault.message)
@@ -144,7 +144,7 @@ class _Run:
             let_go()
 
     async def _renew(self, revision: int) -> None:
-        """Have the changes tell of the last state of objects that the server changed after their write."""
+        """Update changes to the last state of objects that the server changed after their write."""
         last = {change.key: change.revision for change in await self._simulation.api.store.changes("/", revision)}
         for key, (change, endpoint, asked) in self.touched.items():
             after = change.after
@@ -157,7 +157,7 @@ class _Run:
                 _settle(change, asked, {})
 
     def _settle_parent(self) -> None:
-        """Say what becomes of the parent of the ApplySet, which is no object of the set."""
+        """Add the change of the ApplySet's parent, which is not an object of the set."""
         if self._membership is None:
             return
         change = self._membership.change
@@ -215,7 +215,7 @@ class _Run:
                 self.touched[key] = _Touched(found.change, found.endpoint, {})
 
     def _locate(self, item: Item) -> tuple[Endpoint, str] | None:
-        """Where an object of the set is, and in which namespace; None where kubectl does not know its kind."""
+        """Return the endpoint and namespace of an item; None if kubectl does not know its kind."""
         endpoint = self._find(item.identity)
         if endpoint is None or self._is_elsewhere(item, endpoint):
             return None
@@ -223,7 +223,7 @@ class _Run:
         return endpoint, placed.namespace
 
     async def _prune(self) -> bool:
-        """Delete what the set has no longer; return False where the API refuses a deletion."""
+        """Delete objects that the set no longer has. Returns False if the API refuses a deletion."""
         visited = {change.identity.namespace for change in self._plan.changes if change.identity.namespace}
         uids = {change.after["metadata"]["uid"] for change in self._plan.changes if change.after is not None}
         if self._membership is not None:
@@ -252,7 +252,7 @@ class _Run:
         return not self._plan.refused
 
     async def _write(self, item: Item) -> Change:
-        """Write one object; return what came of it."""
+        """Write one object and return its change."""
         options, simulation = self._options, self._simulation
         identity = item.identity
         line, column = item.place.position()
@@ -292,7 +292,7 @@ class _Run:
         return change
 
     def _translate_revision(self, obj: Object, change: Change) -> Object:
-        """The object with the resourceVersion that stands here for the one that it names: that of the API's state."""
+        """Return the object with its resourceVersion translated from the API's state to the server in memory."""
         named = obj["metadata"].get("resourceVersion")
         if not named or change.before is None:
             return obj
@@ -357,7 +357,7 @@ def _with_record(obj: Object) -> Object:
 
 
 def _settle(change: Change, asked: Object, recorded: dict[str, set[Any]]) -> None:
-    """Say what a write did."""
+    """Complete a change with the result of a write."""
     before, after = change.before, change.after
     assert after is not None
     if before is not None and before["metadata"].get("resourceVersion") == after["metadata"].get("resourceVersion"):
@@ -370,7 +370,7 @@ def _settle(change: Change, asked: Object, recorded: dict[str, set[Any]]) -> Non
 
 
 def _refuse(change: Change, place: Place, refused: Refused | writes.Unwritable, asked: Object) -> None:
-    """Say why a write was refused, with the places of the fields."""
+    """Complete a change with a refusal and the places of its fields."""
 
     def hide(text: str) -> str:
         return hide_message(change.identity, text, asked, change.before)

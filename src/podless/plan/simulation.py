@@ -25,7 +25,7 @@ _PAGE = 1000  # records that are read together
 
 
 class Loaded(NamedTuple):
-    """One key as it is to be stored, None where it is to be absent."""
+    """A key and the value to store, None if it must be absent."""
 
     key: str
     stored: Stored | None
@@ -34,8 +34,8 @@ class Loaded(NamedTuple):
 class Simulation:
     """A server in memory, as an asynchronous context manager.
 
-    release: the Kubernetes release, "" for the newest. call_webhooks, services: as PlanOptions has them. acting: the
-    user who applies the set, None for the administrator. recorder: what admission did. actor: asks as that user.
+    release: the Kubernetes release, "" for the newest. call_webhooks, services: as in PlanOptions. acting: the user who
+    applies the set, None for the administrator. recorder: of admission. actor: sends requests as that user.
     """
 
     def __init__(
@@ -64,25 +64,25 @@ class Simulation:
 
     @property
     def api(self) -> API:
-        """What verbs work on."""
+        """The API that verbs work on."""
         assert self._app.cluster is not None
         return self._app.cluster.api
 
     async def settle(self) -> None:
-        """Wait until the controllers have done what follows from all writes so far."""
+        """Wait until the controllers have processed all writes so far."""
         assert self._app.cluster is not None
         await self._app.cluster.settle()
 
     # requests
 
     async def ask(self, method: str, path: str, body: Any = None, media: str = JSON, **query: str) -> Answered:
-        """Return what a request of the administrator is answered. Raises Refused."""
+        """Send a request as the administrator and return the answer. Raises Refused."""
         return await self.send({}, method, path, body, media, **query)
 
     async def send(
         self, headers: Mapping[str, str], method: str, path: str, body: Any = None, media: str = JSON, **query: str
     ) -> Answered:
-        """Return what a request with more headers is answered. Raises Refused."""
+        """Send a request with additional headers and return the answer. Raises Refused."""
         app = self._app
         request = make_request(app, method, path, body, media, query)
         request.headers.update(headers)
@@ -91,7 +91,7 @@ class Simulation:
         return Answered(document, read_warnings(warned))
 
     def find_endpoint(self, api_version: str, kind: str) -> Endpoint | None:
-        """Return where the objects of a kind are; None where it is not served."""
+        """Return the endpoint of a kind; None if it is not served."""
         given = gvk.parse_api_version(api_version)
         if given is None:
             return None
@@ -101,7 +101,7 @@ class Simulation:
         return None
 
     def find_kind(self, wanted: GroupKind) -> Endpoint | None:
-        """Return where the objects of a kind are in its first version; None where it is not served."""
+        """Return the endpoint of a kind in its first version; None if it is not served."""
         for kind in self.api.registry:
             if (kind.group, kind.kind) == wanted and not kind.virtual:
                 return _endpoint_of(kind)
@@ -140,7 +140,7 @@ class Simulation:
                 await definitions.flush()
 
     async def read_records(self) -> list[Record]:
-        """Return all that is stored, but for what the server keeps for itself."""
+        """Return all stored records except the server's own."""
         store = self.api.store
         revision, after, found = await store.current(), "", list[Record]()
         while True:
@@ -169,9 +169,9 @@ def _endpoint_of(kind: Kind) -> Endpoint:
 
 
 def encode_loaded(kind: Kind, obj: Object) -> Loaded:
-    """Return the record of an object that another API has. obj: in any version that the kind has a struct for.
+    """Return the record for an object of another API. obj: in any version that the kind has a struct for.
 
-    Raises ValueError where it is none of the kind.
+    Raises ValueError if it is not an object of the kind.
     """
     version = kind.by_version.get(str(obj["apiVersion"]).rpartition("/")[2])
     if version is None:

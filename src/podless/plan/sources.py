@@ -1,4 +1,4 @@
-"""Where plans start without a running API: from nothing, and from files."""
+"""Starting points without a running API: a new cluster, and files."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The patches that `kubectl apply` makes on the client's side, of three states of an object.
+"""The patches of client-side `kubectl apply`, computed from three states of an object.
 
-original: the object as it was applied last. modified: as it is to be. current: as the API has it. A field is deleted if
-the original has it and the modified one does not; all that the modified one has is set.
-Source: k8s.io/apimachinery pkg/util/jsonmergepatch and pkg/util/strategicpatch (CreateThreeWayMergePatch).
+original: the last-applied state. modified: the wanted state. current: the state in the API. A field is deleted if the
+original has it and the modified one does not. All fields of the modified state are set. Source: k8s.io/apimachinery
+pkg/util/jsonmergepatch and pkg/util/strategicpatch (CreateThreeWayMergePatch).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def encode_last_applied(obj: Object) -> str:
 
 
 def annotate_applied(obj: Object) -> Object:
-    """Return a copy of an object with the annotation by which kubectl knows what it applied last."""
+    """Return a copy of an object with kubectl's last-applied annotation."""
     metadata = dict(obj.get("metadata") or {})
     metadata["annotations"] = {**(metadata.get("annotations") or {}), LAST_APPLIED: encode_last_applied(obj)}
     return {**obj, "metadata": metadata}
 
 
 def read_last_applied(current: Object) -> Object:
-    """Return what was applied last, {} where the object does not say. Raises ValueError for a text that is no JSON."""
+    """Return the last-applied state, {} if the object has none. Raises ValueError for an invalid annotation."""
     text = ((current.get("metadata") or {}).get("annotations") or {}).get(LAST_APPLIED)
     if not text:
         return {}
@@ -52,7 +52,7 @@ def make_merge_patch(original: Object, modified: Object, current: Object) -> Obj
 
 
 def _changes(current: Mapping[str, Any], modified: Mapping[str, Any]) -> Object:
-    """What is to be set. Nulls are left out, as kubectl leaves them out."""
+    """Return the fields to set. Nulls are left out, as kubectl does."""
     patch: Object = {}
     for key, value in modified.items():
         before = current.get(key)
@@ -65,7 +65,7 @@ def _changes(current: Mapping[str, Any], modified: Mapping[str, Any]) -> Object:
 
 
 def _deletions(original: Mapping[str, Any], modified: Mapping[str, Any]) -> Object:
-    """Nulls for what is to go."""
+    """Return nulls for the fields to delete."""
     patch: Object = {}
     for key, value in original.items():
         after = modified.get(key)
@@ -77,7 +77,7 @@ def _deletions(original: Mapping[str, Any], modified: Mapping[str, Any]) -> Obje
 
 
 def _join(one: Object, other: Object) -> Object:
-    """Two patches as one; where both say something, the second counts."""
+    """Join two patches. The second one wins."""
     joined = dict(one)
     for key, value in other.items():
         before = joined.get(key)
@@ -100,7 +100,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 class _Rule(NamedTuple):
-    """How a field is patched. merge: the key of a list's objects, "" for plain values, None: the list is replaced."""
+    """How a field is patched. merge: the merge key of a list, "" for plain values, None if the list is replaced."""
 
     struct: Struct | None
     merge: str | None
@@ -112,7 +112,7 @@ _FREE = _Rule(None, None, False, False)
 
 
 class _Wanted(NamedTuple):
-    """Which half of a difference is wanted: all but deletions with the order of lists, or only deletions."""
+    """The wanted part of a difference: changes with the order of lists, or deletions."""
 
     changes: bool
     deletions: bool
@@ -131,7 +131,7 @@ def make_strategic_patch(original: Object, modified: Object, current: Object, st
 
 
 def _rule(struct: Struct | None, name: str) -> _Rule:
-    """How a field of a struct is patched."""
+    """Return how a field of a struct is patched."""
     if struct is None:
         return _FREE
     for field in struct:
@@ -211,7 +211,7 @@ def _hashed(value: Any) -> tuple[str, Any]:
 
 
 def _merge_patches(gone: Object, delta: Object, struct: Struct | None) -> Object:
-    """The patch that does what both do."""
+    """Return a patch with the effect of both."""
     patch = dict(gone)
     for key, value in delta.items():
         before, rule = patch.get(key), _rule(struct, key)

@@ -1,4 +1,4 @@
-"""One object of a set, written as kubectl writes it: the requests of each mode, and what comes of them.
+"""Writes one object of a set as kubectl does: the requests of each mode, and their results.
 
 Source: k8s.io/kubectl pkg/cmd/apply (apply.go, patcher.go), pkg/cmd/create, pkg/cmd/replace.
 """
@@ -23,18 +23,18 @@ _NO_RECORD = (
 
 
 class Unwritable(Exception):
-    """kubectl does not send such an object; the text is what it says."""
+    """kubectl does not send such an object. The text is kubectl's."""
 
 
 class Written(NamedTuple):
-    """What a write has made. obj: the object as it is then. warnings: of the server, and of kubectl."""
+    """The result of a write. obj: the object after it. warnings: of the server, and of kubectl."""
 
     obj: Object
     warnings: tuple[str, ...]
 
 
 async def read_object(asker: Asker, endpoint: Endpoint, namespace: str, name: str) -> Object | None:
-    """Return an object, None where it is not there. Raises Refused, RemoteError."""
+    """Return an object, None if it does not exist. Raises Refused, RemoteError."""
     try:
         return (await asker.ask("GET", endpoint.path(namespace, name))).obj
     except Refused as refused:
@@ -97,7 +97,7 @@ def _at_revision(obj: Object, before: Object) -> Object:
 
 
 def _prune_nulls(value: Any) -> Any:
-    """A value without nulls in objects, which kubectl leaves out of what it creates."""
+    """Return a value without nulls in objects, which kubectl leaves out when it creates an object."""
     if isinstance(value, dict):
         return {key: _prune_nulls(item) for key, item in value.items() if item is not None}
     return [_prune_nulls(item) for item in value] if isinstance(value, list) else value
@@ -106,7 +106,7 @@ def _prune_nulls(value: Any) -> Any:
 async def _apply_client_side(
     asker: Asker, endpoint: Endpoint, obj: Object, before: Object | None, query: dict[str, str], *, guarded: bool
 ) -> Written:
-    """Create the object, or patch it by what was applied last, what is there and what is wanted."""
+    """Create the object, or patch it by its last-applied, current and wanted states."""
     metadata = obj.get("metadata") or {}
     namespace, name = str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
     revision = metadata.get("resourceVersion") if guarded else None

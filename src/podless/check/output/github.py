@@ -8,7 +8,7 @@ from podless.check.findings import Report
 
 
 def render_report(report: Report, reread: Callable[[str], bytes | None], *, color: bool) -> str:
-    """Commands, and the summary."""
+    """Return workflow commands, and the summary."""
     lines = []
     for finding in report.findings:
         where = f"file={_value(finding.file)},line={finding.line},col={finding.column}"

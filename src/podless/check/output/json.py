@@ -10,7 +10,7 @@ from podless.check.findings import Finding, Report
 
 
 def render_report(report: Report, reread: Callable[[str], bytes | None], *, color: bool) -> str:
-    """findings, and the numbers of the summary."""
+    """Return the findings, and the numbers of the summary."""
     whole = {
         "findings": [_finding(finding) for finding in report.findings],
         "files": report.files,

@@ -13,7 +13,7 @@ _CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render_report(report: Report, reread: Callable[[str], bytes | None], *, color: bool) -> str:
-    """An XML document; a file without findings is a test that passed in a suite of all those."""
+    """Return an XML document. A file without findings is a passed test."""
     root = ElementTree.Element("testsuites", tests=str(max(report.files, 1)), failures=str(report.errors))
     by_file: dict[str, list[ElementTree.Element]] = {}
     for finding in report.findings:

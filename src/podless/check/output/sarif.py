@@ -11,7 +11,7 @@ from podless.version import __version__
 
 
 def render_report(report: Report, reread: Callable[[str], bytes | None], *, color: bool) -> str:
-    """One run with a result for each finding."""
+    """Return a run with a result for each finding."""
     rules = sorted({finding.rule for finding in report.findings})
     driver = {"name": "podless", "version": __version__, "rules": [{"id": rule} for rule in rules]}
     run = {

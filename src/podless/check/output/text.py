@@ -11,7 +11,7 @@ _WIDEST = 160  # characters of a line that is shown
 
 
 def render_report(report: Report, reread: Callable[[str], bytes | None], *, color: bool) -> str:
-    """Findings and the summary."""
+    """Return the findings and the summary."""
     lines, kept = [], ("", list[str]())
     for finding in report.findings:
         if not color:

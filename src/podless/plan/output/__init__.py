@@ -10,9 +10,9 @@ FORMS = ("text", "json", "markdown", "github", "diff")
 
 
 def render_plan(plan: Plan, form: str, *, color: bool = False, details: bool = False) -> str:
-    """Return the plan in one of FORMS, with a line's end behind it. details: show what the server adds field by field.
+    """Return the plan in one of FORMS, ending with a line break. details: show each field that the server adds.
 
-    Values of Secrets are in none of them.
+    No form contains values of Secrets.
     """
     made: str = import_module(f"podless.plan.output.{form}").render(plan, color=color, details=details)
     return made

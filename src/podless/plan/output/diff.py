@@ -11,7 +11,7 @@ from podless.runtime.jsonobject import Object
 
 
 def render(plan: Plan, *, color: bool, details: bool) -> str:
-    """Return one diff for each object that changes, and comments for what is refused."""
+    """Return a diff for each changed object, and comments for refused ones."""
     parts = []
     for change in plan.changes:
         if change.action in (Action.REFUSED, Action.UNKNOWN):
@@ -42,6 +42,6 @@ def _lines(change: Change, obj: Object | None) -> list[str]:
 
 
 def _marked(change: Change, lines: list[str]) -> list[str]:
-    """The lines with those marked that differ in what is not shown."""
+    """Return the lines, with a mark on those whose hidden values differ."""
     keys = {field.path.rpartition(".")[2] for field in change.fields if field.secret}
     return [f"{line} # changed" if line.strip().partition(":")[0] in keys else line for line in lines]

@@ -77,7 +77,7 @@ def _with_details(text: str, shown: list[Change], details: bool) -> str:
 
 
 def _as_diff(line: str) -> str:
-    """A line with its sign in the first column, where forges color it."""
+    """Return a line with its sign in the first column, where forges color it."""
     plain = line.lstrip()
     indent = len(line) - len(plain)
     sign = {"+": "+", "-": "-", "~": "!", "!": "-"}.get(plain[:1], "") if plain[1:2] == " " else ""

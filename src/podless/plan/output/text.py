@@ -46,7 +46,7 @@ def _lines(plan: Plan, color: bool, details: bool) -> Iterator[str]:
 
 
 def _join_missing(missing: Sequence[Missing]) -> list[Missing]:
-    """What could not be read, with one entry for all that have a reason in common."""
+    """Join the entries of what could not be read that share a reason."""
     found: dict[tuple[str, str], list[str]] = {}
     for one in missing:
         found.setdefault((one.why, one.effect), []).append(one.what)
@@ -54,7 +54,7 @@ def _join_missing(missing: Sequence[Missing]) -> list[Missing]:
 
 
 def _requests(plan: Plan) -> Iterator[str]:
-    """What was read, by verb."""
+    """Yield the reads, by verb."""
     by_verb: dict[str, list[str]] = {}
     for what, number in plan.requests.items():
         verb, _, resource = what.partition(" ")
