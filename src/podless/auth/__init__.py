@@ -1,1 +1,1 @@
-"""Who are you, and may you."""
+"""Authentication and authorization."""

@@ -1,4 +1,4 @@
-"""What a server is told about who may come in and who may do what."""
+"""Settings of authentication and authorization."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS
 
 
 def parse_claim(text: str) -> tuple[str, str]:
-    """A claim and its value. Raises ValueError."""
+    """Return a claim and its value. Raises ValueError."""
     name, sign, value = text.partition("=")
     if not name or not sign:
         raise ValueError("expected CLAIM=VALUE")
@@ -29,10 +29,10 @@ def parse_claim(text: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class OIDC:
-    """An OpenID Connect provider whose tokens are good; each field says what it is about.
+    """An OpenID Connect provider; the help text of each field describes it.
 
-    username_prefix: None: the issuer and #, but nothing for the claim email. ca_file: None for the system's.
-    Raises BadAccess for what cannot work.
+    username_prefix: None for the issuer and #, but no prefix for the claim email. ca_file: None for the system's CAs.
+    Raises BadAccess for settings that cannot work.
     """
 
     issuer: str = option(
@@ -81,7 +81,7 @@ class OIDC:
 
     @property
     def prefix(self) -> str:
-        """What stands before users' names."""
+        """The prefix of user names."""
         if self.username_prefix is None:
             return "" if self.username_claim == "email" else f"{self.issuer}#"
         return "" if self.username_prefix == "-" else self.username_prefix

@@ -1,9 +1,8 @@
-"""Tokens of service accounts: signed here, good until they expire or what they are bound to is gone.
+"""Tokens of service accounts: signed here, valid until they expire or the object that they are bound to is deleted.
 
-A token is bound to the account, by its uid, and to a Secret, Pod or Node where it was asked for so. One that a Secret
-of the type kubernetes.io/service-account-token has does not expire, and is good for as long as the Secret has it. The
-signature is checked when a token is first seen; that it has not expired and that account, Secret, Pod and Node are
-there, at every request.
+A token is bound to the account, by its uid, and optionally to a Secret, Pod or Node. The token of a Secret of the type
+kubernetes.io/service-account-token does not expire, and is valid while the Secret has it. The signature is verified
+when a token is first seen; expiry and the existence of account, Secret, Pod and Node are checked at every request.
 Source: "Service account tokens" of the Kubernetes documents, and kubernetes/pkg/serviceaccount/claims.go.
 """
 
@@ -55,7 +54,7 @@ class BoundObject(NamedTuple):
     uid: str
 
     def claim(self) -> dict[str, str]:
-        """What a token says of it."""
+        """Return the claim of a token that is bound to the object."""
         return {"name": self.name, "uid": self.uid} if self.uid else {"name": self.name}
 
     def alive(self, collection: WatchCache, namespace: str) -> bool:
@@ -83,7 +82,7 @@ def _lifetime(entry: Entry) -> tuple[str, float | None]:
 
 
 def account_uid(entry: Entry) -> str:
-    """The object's uid, found once; "" for one that is being deleted."""
+    """Return the object's uid, cached; "" for one that is being deleted."""
     known: str | None = entry.forms.get("identity")
     if known is None:
         known = entry.forms["identity"] = "" if entry.terminating else entry.decode()["metadata"].get("uid", "")
@@ -142,9 +141,9 @@ class Accounts:
     def issue(
         self, account: Entry, uid: str, audiences: Sequence[str], seconds: int, bound: Mapping[str, BoundObject]
     ) -> str:
-        """A new token for an account, good for so many seconds. Raises BadKey.
+        """Return a new token for an account. seconds: its validity. Raises BadKey.
 
-        bound: what it is bound to, by "secret", "pod" or "node"; a node beside a pod is only named.
+        bound: the object that it is bound to, by "secret", "pod" or "node"; a node beside a pod is only named.
         """
         now = int(clock.time())
         inner: dict[str, Any] = {"namespace": account.namespace}
@@ -180,7 +179,7 @@ class Accounts:
         return jwt.encode(claims, key, ALGORITHM, headers={"kid": _key_id(key), "typ": None})
 
     async def find(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
-        """Whose token it is, and for which of the audiences; nobody's, where it is not good."""
+        """Return the verdict on a token: its user and audiences, or no user if it is invalid."""
         try:
             claims = self._verified(token, audiences)
         except BadKey as error:
@@ -285,9 +284,9 @@ class Accounts:
 
 
 def make_secret(former: Path) -> bytes:
-    """A new signing key: the number of a P-256 key, in hexadecimal digits.
+    """Return a new signing key: the number of a P-256 key, in hexadecimal digits.
 
-    former: the PEM file that earlier releases kept theirs in; where it is there, the key in it. Raises BadKey.
+    former: the PEM file of earlier releases; its key is used if it exists. Raises BadKey.
     """
     if not former.exists():
         return f"{1 + random.randbelow(_ORDER - 1):064x}".encode()

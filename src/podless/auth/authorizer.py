@@ -69,5 +69,5 @@ class AllowAll:
         return [], []
 
     def role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
-        """Nobody has to be held to what a role grants."""
+        """Return None: no role limits a user."""
         return None

@@ -27,12 +27,12 @@ class Certificate:
 
     @property
     def good(self) -> bool:
-        """Whether it is to be believed, now."""
+        """Whether the certificate is valid now."""
         return self._trusted and clock.time() < self._until
 
     @property
     def user(self) -> User | None:
-        """Whose it is; None for one that is not good, or without a common name."""
+        """The user; None for an invalid certificate, or one without a common name."""
         return self._user if self.good else None
 
     @cached_property

@@ -1,7 +1,7 @@
-"""Constrained impersonation: acting as somebody else for some verbs only.
+"""Constrained impersonation: acting as another user for some verbs only.
 
-Besides the right to be somebody (the verb impersonate:MODE on users, groups ... of authentication.k8s.io), one needs
-the right to do what is asked in that role (impersonate-on:MODE:VERB on what is asked for). There is a mode for nodes,
+A user needs the right to impersonate (the verb impersonate:MODE on users, groups ... of authentication.k8s.io) and the
+right to do the request in that role (impersonate-on:MODE:VERB on the requested resource). There is a mode for nodes,
 one for service accounts and one for all other users. Source: "Constrained impersonation" of the Kubernetes documents
 (KEP 5284).
 """
@@ -23,7 +23,7 @@ _KEY = re.compile(r"([^/]+)/([A-Za-z0-9/\-._~%!$&'()*+,;=:]+)")
 
 
 def allowed_groups(authorizer: Authorizer, user: User, other: User, asked: Attributes) -> tuple[str, ...] | None:
-    """The groups that the other has, where the user may do what is asked as them; None where they may not."""
+    """Return the groups of the impersonated user, None if the user may not do this request as that user."""
     mode, place, given = _mode(other)
     if not mode or not authorizer.allowed(user, asked._replace(verb=f"impersonate-on:{mode}:{asked.verb}")):
         return None
@@ -47,7 +47,7 @@ def allowed_groups(authorizer: Authorizer, user: User, other: User, asked: Attri
 
 
 def _mode(other: User) -> tuple[str, tuple[str, str, str], tuple[str, ...]]:
-    """The mode for such a user, the resource, name and namespace that they are, and their groups; "" for no mode."""
+    """Return the mode for an impersonated user, its resource, name and namespace, and its groups; "" for no mode."""
     plain = not (other.uid or other.groups or other.extra)
     node = other.name.removeprefix(_NODE)
     known = parse_account(other.name)

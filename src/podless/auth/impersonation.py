@@ -1,4 +1,4 @@
-"""Acting as somebody else: the Impersonate- headers, and the rights that they need.
+"""Impersonation: the Impersonate- headers, and the rights that they need.
 
 Source: "User impersonation" of the Kubernetes documents, and the recorded answers.
 """
@@ -22,9 +22,9 @@ _AUTHENTICATION = "authentication.k8s.io"
 
 
 def read_headers(headers: Mapping[str, str]) -> User | None:
-    """Whom the headers want to act as, as they say it; None where they do not. Raises BadRequest.
+    """Return the user in the Impersonate- headers, None without them. Raises BadRequest.
 
-    headers: by their lower-case names; several values of one are on lines of their own.
+    headers: by lower-case name; several values of one are separated by line breaks.
     """
     return _wanted(headers) if f"\n{_PREFIX}" in "\n".join(("", *headers)) else None
 
@@ -48,9 +48,9 @@ def _wanted(headers: Mapping[str, str]) -> User | None:
 
 
 def impersonate_user(authorizer: Authorizer, user: User, other: User, asked: Attributes) -> User:
-    """The other, with the groups that belong to a user of the name. asked: what is to be done as them.
+    """Return the impersonated user, with the groups that its name implies. asked: the request.
 
-    Raises Denied where the user may not be them.
+    Raises Denied.
     """
     groups = constrained.allowed_groups(authorizer, user, other, asked)
     if groups is None:
@@ -65,13 +65,13 @@ def impersonate_user(authorizer: Authorizer, user: User, other: User, asked: Att
 
 
 def list_places(other: User, asked: Attributes) -> tuple[Attributes, ...]:
-    """Questions of which one or the other is in each namespace that `impersonate_user` asks about."""
+    """Return questions one of which is asked in every namespace that `impersonate_user` asks about."""
     known = parse_account(other.name)
     return (asked,) if known is None else (asked, Attributes("impersonate", namespace=known[0]))
 
 
 def _plain(authorizer: Authorizer, user: User, other: User) -> tuple[str, ...]:
-    """The groups of somebody whom the user may be for all purposes. Raises Denied."""
+    """Return the groups of a user that may be impersonated without constraints. Raises Denied."""
     for needed in _asked(other):
         if not authorizer.allowed(user, needed):
             raise Denied(user, needed, authorizer.decide(user, needed).reason)
@@ -80,7 +80,7 @@ def _plain(authorizer: Authorizer, user: User, other: User) -> tuple[str, ...]:
 
 
 def _asked(other: User) -> list[Attributes]:
-    """What one has to be allowed to act as somebody."""
+    """Return the attributes that must be allowed to impersonate a user."""
     known = parse_account(other.name)
     if known is None:
         asked = [Attributes("impersonate", "", "v1", "users", "", "", other.name)]
@@ -105,7 +105,7 @@ def _go(user: User) -> str:
 
 
 def _list_references(user: User) -> Iterator[str]:
-    """Yield what is wanted without a user, each as Go prints an ObjectReference."""
+    """Yield impersonated parts without a user name, as Go prints an ObjectReference."""
     for group in user.groups:
         yield f"{{Group  {group}    }}"
     for key, values in user.extra.items():

@@ -9,12 +9,12 @@ import orjson
 
 
 def by_token(token: str) -> dict[str, str]:
-    """The credentials of a user who has a bearer token."""
+    """Return the credentials of a user with a bearer token."""
     return {"token": token}
 
 
 def by_certificate(certificate: bytes, key: bytes) -> dict[str, str]:
-    """The credentials of a user who has a client certificate; both in PEM."""
+    """Return the credentials of a user with a client certificate; both in PEM."""
     return {
         "client-certificate-data": base64.b64encode(certificate).decode(),
         "client-key-data": base64.b64encode(key).decode(),
@@ -24,9 +24,9 @@ def by_certificate(certificate: bytes, key: bytes) -> dict[str, str]:
 def make_kubeconfig(
     server: str, credentials: dict[str, str], authority: bytes | None, user: str = "admin", namespace: str = "default"
 ) -> bytes:
-    """A kubeconfig with one cluster and one user, in JSON, which is YAML too.
+    """Return a kubeconfig with one cluster and one user, in JSON, which is also YAML.
 
-    server: the URL. authority: the CA certificate in PEM, or None for plain HTTP.
+    server: the URL. authority: the CA certificate in PEM, None for plain HTTP.
     """
     cluster: dict[str, Any] = {"server": server}
     if authority is not None:

@@ -1,8 +1,7 @@
-"""OpenID Connect: signed tokens of an identity provider, whose keys are fetched over HTTPS when they are needed.
+"""OpenID Connect: signed tokens of an identity provider, whose keys are fetched over HTTPS when needed.
 
-Keys are kept, and fetched again when a token names one that is not known, but not more often than every few seconds;
-everybody who needs them at the same time waits for the same fetch. Source: "OpenID Connect Tokens" of the Kubernetes
-documents and OpenID Connect Discovery.
+Keys are cached, and fetched again when a token names an unknown one, at most every few seconds; concurrent requests
+share a fetch. Source: "OpenID Connect Tokens" of the Kubernetes documents and OpenID Connect Discovery.
 """
 
 from __future__ import annotations
@@ -30,9 +29,9 @@ _AGAIN = 10.0  # seconds between two fetches
 
 
 class Provider:
-    """An identity provider. audience: what this server calls itself, for those who ask whom a token is for.
+    """An identity provider. audience: the name of this server as an audience of tokens.
 
-    Raises BadAccess for a file of authorities that cannot be used.
+    Raises BadAccess for an invalid CA file.
     """
 
     def __init__(self, settings: OIDC, audience: str) -> None:
@@ -48,7 +47,7 @@ class Provider:
         return issuer == self._settings.issuer
 
     async def find(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
-        """Whose token it is; nobody's, where it is not good or the provider's keys cannot be had."""
+        """Return the verdict on a token; no user if it is invalid or the provider's keys are not available."""
         if self._audience not in audiences:
             return _NOBODY
         claims = await self._verified(token)

@@ -1,6 +1,6 @@
-"""The requests of one client connection are handled and answered in order, one at a time.
+"""Handles and answers the requests of one client connection in order, one at a time.
 
-What comes in, and when it is read, is in connection.py; long answers and streams go out through outgoing.py.
+connection.py reads them; outgoing.py sends long answers and streams.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _LAST.keep_alive = False
 
 @dataclass(slots=True, eq=False)
 class Shared:
-    """What the connections of a listener share.
+    """State that the connections of a listener share.
 
-    refuse: makes the answer for bytes that never become a request. gate: what whole requests wait for before they are
-    handled. buffer: where bytes come in, for what is read is parsed in the same call. (Without it each read over TLS
-    takes fresh memory of 256 KiB, which the system has to map and unmap.)
+    refuse: makes the answer to bytes that are not a request. gate: delays complete requests before they are handled.
+    buffer: receives bytes, which are parsed in the same call. (Without it, each read over TLS allocates 256 KiB, which
+    the system must map and unmap.)
     """
 
     handler: Handler
@@ -94,17 +94,17 @@ class Answering:
         raise NotImplementedError
 
     def _listen(self) -> None:
-        """Read on, after what was read already."""
+        """Continue reading, behind what was read already."""
         raise NotImplementedError
 
     # what asyncio calls
 
     def pause_writing(self) -> None:
-        """The client does not read as fast as it is sent to."""
+        """Note that the client reads more slowly than it is sent to."""
         self._out.pause()
 
     def resume_writing(self) -> None:
-        """The client reads again."""
+        """Note that the client reads again."""
         self._out.resume()
         self._turn_soon()
 
@@ -120,7 +120,7 @@ class Answering:
         self._work(request)
 
     def _work(self, request: Request) -> None:
-        """Have a request handled."""
+        """Handle a request."""
         if self._closing:
             return
         watchdog = self._shared.watchdog
@@ -240,7 +240,7 @@ class Answering:
             self._stop_stream = self._out.stream(head, answer, framing, lambda: self._done(request))
 
     def _upgrade(self, request: Request, answer: Stream) -> None:
-        """A stream for a client that goes on with WebSocket."""
+        """Send a stream to a client that asks for WebSocket."""
         request.keep_alive = False
         refusal = websocket.find_refusal(request.headers)
         if refusal is not None:
@@ -255,12 +255,12 @@ class Answering:
         self._stop_stream = self._out.stream(head, answer, framing, lambda: self._done(request))
 
     def pong(self, data: bytes) -> None:
-        """A client on WebSocket asks for a sign of life; one that does not read gets none."""
+        """Answer a ping of a WebSocket client, unless the client does not read."""
         if self._out.writable is None:
             self._transport.write(data)
 
     def closed(self, data: bytes) -> None:
-        """A client on WebSocket ends the connection."""
+        """End the connection of a WebSocket client that closes it."""
         self._hang_up(data)
         self._leave()
 
@@ -275,7 +275,7 @@ class Answering:
     # the next one
 
     def _done(self, request: Request) -> None:
-        """The answer is out."""
+        """Note that the answer has been sent."""
         if request.loose or request.taken:
             self._in.release(request)
         self._stop_stream = None
@@ -292,7 +292,7 @@ class Answering:
         self._listen()
 
     def _finish(self, request: Request) -> None:
-        """The request is over."""
+        """End the request, and handle the next one."""
         self._current = None
         if not request.keep_alive or self._closing:
             self._leave()
@@ -336,7 +336,7 @@ class Answering:
             self.abort()
 
     def shut(self) -> asyncio.Task[Any] | None:
-        """The server stops: streams end in order, idle connections close. Returns the request at work, if any."""
+        """Stop: end streams in order and close idle connections. Returns the request at work, if any."""
         self._hang_up(self._out.last)
         if self._current is None:
             self._leave()
@@ -344,13 +344,13 @@ class Answering:
         return self._task
 
     def abort(self) -> None:
-        """Let go at once."""
+        """Close the connection at once."""
         self._closing = True
         self._transport.abort()
 
 
 def _settle(request: Request, answer: Response) -> None:
-    """Tell what goes out those who wait for that."""
+    """Report the answer that is sent to `request.settle`."""
     if request.settle is not None:
         settle, request.settle = request.settle, None
         settle(answer)

@@ -52,10 +52,10 @@ _WRITES: dict[str, Callable[[API, Call], Coroutine[Any, Any, Outcome]]] = {
 
 
 class APIHandler:
-    """Answers requests that may be answered. Reads answer at once; what has to wait gives a coroutine.
+    """Answers authorized requests. Reads are answered at once; others return a coroutine.
 
-    A request comes through the filters of http/chain.py, which say what it asks for and who does, and turn what is
-    raised here into an answer.
+    The filters of http/chain.py come first. They set the attributes and the user of a request, and turn exceptions into
+    answers.
     """
 
     def __init__(self, api: API, documents: NonResource, selections: Selections) -> None:
@@ -102,13 +102,13 @@ class APIHandler:
         return await self._show(request, call, await self._history.read(call, verb), form)
 
     def _check_local(self, path: str) -> None:
-        """Raises NoBackend for the API of another server."""
+        """Raise NoBackend for an API that another server serves."""
         parts = path.split("/", 4)
         if len(parts) > 3 and parts[1] == "apis" and (parts[2], parts[3]) in self._api.registry.remote:
             raise NoBackend
 
     def _call(self, request: Request, info: RequestInfo) -> tuple[Call, str]:
-        """What is asked of which resource. Raises NotServed, PageNotFound or MethodNotAllowed."""
+        """Return the call that a request makes, and its verb. Raises NotServed, PageNotFound or MethodNotAllowed."""
         asked = info.asked
         found = self._api.registry.find(asked.group, asked.version, asked.resource)
         if found is None and asked.group == GROUP:
@@ -153,7 +153,7 @@ class APIHandler:
         return negotiate.make_readable(form, call.query, call.agent)
 
     async def _ask_hook(self, request: Request, call: Call, form: AnswerForm) -> Answer:
-        """A subresource that a hook answers."""
+        """Answer a subresource with a hook."""
         if call.verb != "get":
             call.body = await request.read()
             if call.body:
@@ -186,7 +186,7 @@ class APIHandler:
         return self._read_later(request, call, verb, form)
 
     async def _read_past(self, request: Request, call: Call, verb: str, form: AnswerForm) -> Answer:
-        """An object or a list as it was."""
+        """Answer with an object or a list in an earlier state."""
         if "at" in call.query:
             await self._history.settle_moment(call)
         if verb == "list":
@@ -248,7 +248,7 @@ class APIHandler:
             return await compress_answer(request, answer)
 
     def _size(self, call: Call) -> int:
-        """Bytes of the object that is written, about: those that are sent, or those that are there."""
+        """Return roughly the bytes of the object that is written: of the body, or of the stored object."""
         size = len(call.body)
         if call.name and not self._api.off_loop.is_long(size) and not call.kind.virtual:
             collection = self._api.collection(call.kind)
@@ -304,6 +304,6 @@ class APIHandler:
 
 
 async def _shrunk(request: Request, pending: Pending, threshold: int) -> Answer:
-    """What is made first, compressed where it is big and the client takes that."""
+    """Wait for an answer, and compress it if it is large and the client accepts gzip."""
     answer = await pending
     return await compress_answer(request, answer, threshold) if isinstance(answer, Response) else answer

@@ -1,4 +1,4 @@
-"""The filter that finds out who asks."""
+"""The filter that authenticates requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BLANK = "the provided Authorization header contains extra space before the bear
 
 
 def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Handler]:
-    """Gives requests their user. The handler raises Unauthorized for those who are to say who they are."""
+    """Set the user of requests. The handler raises Unauthorized for missing or invalid credentials."""
 
     def filter_(handler: Handler) -> Handler:
         def known(request: Request, user: User) -> Answer | Pending:

@@ -1,4 +1,4 @@
-"""The author that the history names for what a request writes."""
+"""The author of a request's writes, for the history."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _APPLY = "application/apply-patch"
 
 
 def make_author(request: Request, call: Call, verb: str) -> Author:
-    """Return who makes the writes of a request; an apply has the verb "apply"."""
+    """Return the author of a request's writes. An apply has the verb "apply"."""
     given = call.query.get("fieldManager") if call.query else None
     if verb == "patch" and call.content_type.startswith(_APPLY):
         verb = "apply"

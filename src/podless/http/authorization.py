@@ -1,4 +1,4 @@
-"""The filter that lets pass who may do what is asked for."""
+"""The filter that authorizes requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from podless.offload.offloop import OffLoop
 
 
 def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[Handler], Handler]:
-    """Asks the authorizer; nothing is looked up for those who may not. The handler raises Denied."""
+    """Ask the authorizer before anything is looked up. The handler raises Denied."""
 
     decide = authorizer.decide_quickly
 

@@ -1,18 +1,18 @@
-"""What every request passes on its way to the API, and every answer on its way back: read it top to bottom.
+"""The filters that every request and answer passes, in order: read it top to bottom.
 
-A filter takes the next handler and gives a handler: a function from a request to its answer, or to a coroutine that
-gives it where the answer takes its time. What need not wait is answered within the call that parsed it.
+A filter takes the next handler and returns a handler: a function from a request to its answer, or to a coroutine if the
+answer takes time. Requests that need not wait are answered in the call that parsed them.
 
-The order is that of k8s.io/apiserver's DefaultBuildHandlerChain (pkg/server/config.go), but for three places:
+The order is that of k8s.io/apiserver's DefaultBuildHandlerChain (pkg/server/config.go), except in three places:
 
-- Audit stands before authentication, where a real server has one audit filter behind it and one more for those whom it
-  refuses: one place tells of all.
-- Priority and fairness stand before impersonation: work is on the account of whoever sends a request, and the rights
-  to act as others are not looked up for somebody whose turn it is not.
-- Warnings and errors become part of an answer in one place, around all that may have them; there each filter renders
-  its own.
+- Audit comes before authentication. A real server has one audit filter behind it and another for rejected
+  requests; here one place logs all.
+- Priority and fairness come before impersonation: work is charged to the sender of a request, and rights to
+  impersonate are not looked up before the request's turn.
+- Warnings and errors become part of an answer in one place, around everything that can raise them; a real
+  server renders them in each filter.
 
-A real server's filters for CORS, HSTS, tracing, latencies, its own panics and HTTP/2 have nothing to do here; its wait
+A real server's filters for CORS, HSTS, tracing, latencies, its own panics and HTTP/2 are not needed here; its wait
 groups are the listener's.
 """
 
@@ -56,9 +56,9 @@ def list_filters(
     read_only: bool = False,
     console: Filter | None = None,
 ) -> list[Filter]:
-    """The filters before an API's handler, the first that a request meets first.
+    """Return the filters before an API's handler, the outermost first.
 
-    audit: tells of requests. faults: what is to go wrong. console: answers for the browser console.
+    audit: logs requests. faults: injects errors. console: answers for the browser console.
     """
     return [
         *([with_log] if log else []),  # a line for each request

@@ -1,8 +1,9 @@
-"""Client certificates that are not good: there is a connection, and what is asked over it gets a 401.
+"""Rejects invalid client certificates with a 401 on their connection.
 
-OpenSSL would end the handshake, and the module ssl has no say in that. So each chain is judged when it arrives, as Go
-judges it, and OpenSSL knows no authority at all: for the rest of the handshake it gets a context that trusts this one
-certificate, for whatever it is, and the judgement stays with the connection. Keys that are too weak it still refuses.
+OpenSSL would end the handshake instead, and the module ssl cannot change that. So each chain is checked when it
+arrives, with Go's rules, and OpenSSL knows no authority at all: for the rest of the handshake it gets a context that
+trusts this one certificate, whatever it is, and the result stays with the connection. OpenSSL still rejects keys that
+are too weak.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Handshake(ssl.SSLObject):
         return self.judged is True
 
     def over(self) -> None:
-        """The handshake is: from now on no record is told of, which costs as much as to encrypt a short one."""
+        """End the handshake. Later records are not reported, because that costs as much as encrypting a short one."""
         if isinstance(self.context, Context):
             self._judge(self.getpeercert(True))  # the context that is left trusts nobody
             self.context = self.context.untracked
@@ -75,18 +76,18 @@ class Context(ssl.SSLContext):
     _unsaid = 0
 
     def wrap_bio(self, *arguments: Any, **named: Any) -> ssl.SSLObject:
-        """As in ssl.SSLContext, with what `renew` has made."""
+        """Wrap a connection as ssl.SSLContext does, with the context that `renew` made."""
         now = self._newer or self
         if now.late:
             now = self._newer = self.again()
         return ssl.SSLContext.wrap_bio(now, *arguments, **named)
 
     def renew(self) -> None:
-        """Have later connections begin with what is in the files now. Raises what making a context raises."""
+        """Use the present files for later connections. Raises what making a context raises."""
         self._newer = self.again()
 
     def judge(self, chain: list[bytes]) -> str:
-        """Why a client's certificates (DER), its own first, lead to none of the authorities; "" where they do."""
+        """Return why a client's chain (DER, its own certificate first) leads to no authority; "" if it does."""
         # cryptography takes longer to import than the rest of a start, and few clients have certificates
         from podless.remote import trust
 
@@ -107,7 +108,7 @@ class Context(ssl.SSLContext):
         return sha256(certificate).digest() in self._trusted or not self.judge([certificate])
 
     def judge_message(self, tls: object, direction: str, version: int, content: int, message: int, data: bytes) -> None:
-        """What OpenSSL says of every message. A client's certificate is judged before OpenSSL does."""
+        """Check a client's certificate when OpenSSL reports the message, before OpenSSL checks it."""
         if message != _CERTIFICATE or content != _HANDSHAKE or direction != _READ or not isinstance(tls, Handshake):
             return
         chain = _chain(data, version)
@@ -120,7 +121,7 @@ class Context(ssl.SSLContext):
             self._log_untrusted(chain[0], why)
 
     def _only(self, certificate: bytes) -> ssl.SSLContext:
-        """A context that trusts nothing but this certificate."""
+        """Return a context that trusts only this certificate."""
         digest = sha256(certificate).digest()
         made = self._trusting.get(digest)
         if made is None:
@@ -143,7 +144,7 @@ class Context(ssl.SSLContext):
 
 
 def _take(context: ssl.SSLContext, certificate: bytes) -> None:
-    """Have OpenSSL trust a certificate (DER) as it stands. What it cannot read it refuses."""
+    """Make OpenSSL trust a certificate (DER) as it is. Unreadable ones are rejected by OpenSSL."""
     body = base64.encodebytes(certificate + _FOR_CLIENTS)
     pem = b"-----BEGIN TRUSTED CERTIFICATE-----\n" + body + b"-----END TRUSTED CERTIFICATE-----\n"
     with contextlib.suppress(ssl.SSLError, OSError):  # the module takes such texts from files only
@@ -185,7 +186,7 @@ def client_certificate_context(roots: Iterable[bytes], again: Callable[[], Conte
 
 
 def deferred_context(make: Callable[[], Context]) -> Context:
-    """A context that is made when there is a connection, or `renew` is called."""
+    """Return a context that is created at the first connection, or by `renew`."""
     made = Context(ssl.PROTOCOL_TLS_SERVER)
     made.late, made.again = True, make
     return made

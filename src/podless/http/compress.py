@@ -1,4 +1,4 @@
-"""gzip for big answers, for those who take it; off the event loop, or piece by piece as they are made."""
+"""gzip for large answers: off the event loop, or piece by piece as they are made."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _GZIP = 16 + zlib.MAX_WBITS
 
 
 def accepts_gzip(request: Request) -> bool:
-    """Whether the client takes gzip; a real server does not look at what it prefers."""
+    """Whether the client accepts gzip. As in a real server, quality values are ignored."""
     given = request.headers.get("accept-encoding", "")
     return "gzip" in given and any(part.strip() == "gzip" for part in given.split(","))
 
@@ -53,7 +53,7 @@ def _deflate(chunks: Iterable[bytes | memoryview]) -> bytes:
 
 
 def _deflated(chunks: Iterable[bytes | memoryview]) -> Iterator[bytes]:
-    """The same in pieces, for what is made as it is sent."""
+    """Yield compressed pieces, for answers that are made as they are sent."""
     engine = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
     for chunk in chunks:
         yield engine.compress(chunk)

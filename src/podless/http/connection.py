@@ -1,7 +1,7 @@
-"""One client connection: what comes in, within limits; how it is answered is in answering.py.
+"""Reads the requests of one client connection, within limits; answering.py answers them.
 
-A request is handed on as soon as its head is there and what came with it is read. Its body is read when the handler
-asks for it: who is refused need not send it, and nothing large is held for somebody nobody knows.
+A request is passed on when its head is complete and what came with it is parsed. Its body is read when the handler asks
+for it: a rejected client need not send it, and nothing large is held for unauthenticated clients.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
     # what asyncio calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """A client is there."""
+        """Register the connection."""
         self._transport = cast(asyncio.Transport, transport)  # uvloop's transports do not inherit from it
         self._out.open(self._transport)
         self._shared.connections.add(self)
@@ -57,7 +57,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
         tls.over()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client is gone: what works for it alone ends."""
+        """Unregister the connection, and cancel work for its client."""
         self._shared.connections.discard(self)
         self._closing = True
         working = self._task is not None and not self._task.done()
@@ -80,11 +80,11 @@ class Connection(Answering, asyncio.BufferedProtocol):
         self._transport = _NOWHERE
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Where the next bytes go."""
+        """Return the buffer for the next bytes."""
         return self._buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Bytes came in."""
+        """Parse received bytes."""
         if self._rest:
             self._unread(self._rest + self._buffer[:nbytes])
         else:
@@ -143,7 +143,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             self.abort()
 
     def eof_received(self) -> bool:
-        """The client has said all; answers still go out where the transport allows it."""
+        """Keep the transport open for answers if it can: the client has sent everything."""
         return False
 
     def _hush(self) -> None:
@@ -158,7 +158,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             self._loop.call_soon(self._resume)
 
     def _go_on(self) -> None:
-        """Serve what came in behind requests that were answered at once."""
+        """Serve requests that arrived behind others which were answered at once."""
         if self._paused:
             self._paused = False
             self._resume()
@@ -180,11 +180,11 @@ class Connection(Answering, asyncio.BufferedProtocol):
         return request
 
     def begun(self) -> None:
-        """The first bytes of a request are there."""
+        """Start the timeout of a request's head."""
         self.deadline = self._loop.time() + self._limits.head_time
 
     def headed(self, request: Request, length: int) -> None:
-        """A head is whole; the request begins with the last byte that came with it, or waits for its turn."""
+        """Start a request whose head is complete, or queue it."""
         self.deadline = 0.0
         request.length = length
         self._in.begin(request)
@@ -199,7 +199,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
         return self._served and self._transport.get_write_buffer_size() > _AHEAD
 
     def whole(self, request: Request) -> None:
-        """A request whose body is there begins, or waits for its turn."""
+        """Start a request whose body is complete, or queue it."""
         self.deadline = 0.0
         if request.body:
             request.length, request.source = len(request.body), self
@@ -211,7 +211,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             self._begin(request)
 
     def piece(self, part: bytes) -> None:
-        """A piece of a body."""
+        """Add a piece of a body."""
         request = self._in.request
         if self._answered or self._closing or request is None:
             return
@@ -219,7 +219,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             self.failed(429, _CROWDED)
 
     def ended(self) -> None:
-        """A request is whole."""
+        """Complete a request."""
         request, self._in.request = self._in.request, None
         if request is None:
             return
@@ -235,7 +235,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             self._begin(request)
 
     def failed(self, status: int, text: str) -> None:
-        """What came in is no request: those before it are answered, then this is, and the connection ends."""
+        """Answer an invalid request after those before it, then end the connection."""
         self._parser.forget()
         request, self._in.request = self._in.request, None
         self._in.drop()
@@ -254,7 +254,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
             self._turn_soon()
 
     def _broken(self, request: Request, error: Exception) -> None:
-        """The body of the request at work cannot be read to its end."""
+        """Note that the body of the current request cannot be read."""
         request.fault = error
         if self._in.wanted is not None:
             self._in.fail(error)

@@ -1,7 +1,7 @@
-"""The filter that serves the browser console below /console, before anybody has to say who they are.
+"""The filter that serves the browser console below /console, before authentication.
 
-The page's files need no login; the page then calls the API with the credentials of its user. Only a page of this server
-gets an answer: a request that another site's page sends is rejected.
+The page's files need no login; the page then calls the API with the credentials of its user. Only pages of this server
+get answers: a request from another site's page is rejected.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Console:
         self._packed: dict[Path, bytes] = {}
 
     def filter(self, handler: Handler) -> Handler:
-        """Answer what is below /console, and reject what other sites send with a user's certificate."""
+        """Answer requests below /console, and reject requests that other sites send with a user's certificate."""
 
         def handle(request: Request) -> Answer | Pending:
             path = request.path

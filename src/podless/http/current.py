@@ -1,7 +1,7 @@
-"""Before servers that are not the only ones answer: what others have written is in force for the next request.
+"""Waits for the current state, for servers that share a store: each request sees all earlier writes of other servers.
 
-Reads wait at the gate, before they are looked at, so that the answer of one question lets many go on without a task for
-each. The filter is for all others, and for reads that have their own time or find more to wait for.
+Reads wait at the gate, before they are parsed, so that one answer of the store releases many without a task for each.
+The filter handles all others, and reads that have a timeout or more to wait for.
 """
 
 from __future__ import annotations

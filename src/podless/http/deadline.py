@@ -21,11 +21,10 @@ _UNITS = {"ns": 1e-9, "us": 1e-6, "\u00b5s": 1e-6, "\u03bcs": 1e-6, "ms": 1e-3, 
 
 
 def with_request_deadline(handler: Handler) -> Handler:
-    """Answers with 504 what takes longer than its client gave it.
+    """Answer 504 when a request exceeds its `timeout`.
 
-    The work itself goes on, as it does on a real server, but for calls of webhooks, which end then.
-
-    The handler raises BadRequest for what is no duration, before anything else about the request is looked at.
+    The work itself continues, as on a real server, except for webhook calls, which end then. The handler raises
+    BadRequest for an invalid duration, before anything else about the request is checked.
     """
 
     def handle(request: Request) -> Answer | Pending:
@@ -57,20 +56,20 @@ async def _within(work: asyncio.Future[Answer], until: float) -> Answer:
 
 
 def _forget(work: asyncio.Future[Answer]) -> None:
-    """What comes too late is of no interest."""
+    """Ignore the result of work that comes too late."""
     if not work.cancelled():
         work.exception()
 
 
 def too_late() -> Response:
-    """What a real server answers in place of what takes too long: a Status without its kind."""
+    """Return a real server's answer to a request that exceeds its timeout: a Status without kind."""
     text = "Timeout: request did not complete within the allotted timeout"
     body = {"metadata": {}, "status": "Failure", "message": text, "reason": "Timeout", "details": {}, "code": 504}
     return Response(504, [orjson.dumps(body, option=orjson.OPT_APPEND_NEWLINE)], TEXT)
 
 
 def parse_duration(text: str) -> float:
-    """Seconds of a duration as Go writes it, such as 1h30m. Raises BadRequest."""
+    """Return the seconds of a duration in Go's form, such as 1h30m. Raises BadRequest."""
     if len(text) > _LONGEST:
         raise _invalid(f"time: invalid duration {gotext.quote(text)}")
     if fault := gotime.duration_fault(text):

@@ -72,7 +72,7 @@ class PriorityAndFairness:
         return self._shared(user, request)
 
     def _shared(self, user: str, request: Request) -> Answer | Pending:
-        """A request while others ask too, or too many are at work."""
+        """Handle a request while other users are active, or too many requests are at work."""
         if not self._waiting and time.monotonic() > self._shared_until:
             self._shared_until = self._fair = 0.0
             self._had.clear()
@@ -91,7 +91,7 @@ class PriorityAndFairness:
         return self._later(turn)
 
     def _fits(self, user: str) -> bool:
-        """Whether a request may begin in this turn; where that gets a little long only of a user who had little."""
+        """Whether a request may start in this turn. A long turn goes on only for users who have had little."""
         return self._left > 0 or (self._left > -_TURN and self._had.get(user, 0.0) <= self._fair + _TURN)
 
     def _room(self, user: str) -> bool:
@@ -100,7 +100,7 @@ class PriorityAndFairness:
         return self._at_work < most and (self._working.get(user, 0) < max(most // 2, 1) or not self._shared_until)
 
     def _run(self, user: str, request: Request) -> Answer | Pending:
-        """Begin a request. Raises what the handler raises."""
+        """Start a request. Raises what the handler raises."""
         began = time.thread_time()  # what others keep the processor for is nobody's
         more = _WIRE
         had = self._due(user)
@@ -123,7 +123,7 @@ class PriorityAndFairness:
             del turn  # a refusal in it knows this frame, and with it the request
 
     def _work(self, user: str, request: Request, pending: Any) -> Pending:
-        """A request whose answer takes its time is counted until the answer is there."""
+        """Count a request as in flight until its answer is complete."""
         self._at_work += 1
         self._working[user] = self._working.get(user, 0) + 1
         return self._finish(user, request, pending)
@@ -148,7 +148,7 @@ class PriorityAndFairness:
             self._loop.call_soon(self._turn)
 
     def _turn(self) -> None:
-        """A new turn of the loop: whoever had least goes first."""
+        """Start a turn of the loop: the user who has had least comes first."""
         self._turning = False
         self._left = _TURN
         while self._waiting and self._left > 0:
@@ -172,7 +172,7 @@ class PriorityAndFairness:
             self._had = {user: had for user, had in self._had.items() if had > self._fair}
 
     def _due(self, user: str) -> float:
-        """What a user counts as having had: whoever has least is next."""
+        """Return the time that a user is charged with. The user with the least is next."""
         return max(self._had.get(user, 0.0), self._fair)
 
     def _all_waiting(self) -> list[Request]:
@@ -195,7 +195,7 @@ class PriorityAndFairness:
         return request, turn, since
 
     def _sweep(self) -> None:
-        """Refuse what has waited too long."""
+        """Reject requests that have waited too long."""
         self._sweeper = None
         oldest = time.monotonic() - self._limits.wait
         for user, queue in list(self._queues.items()):
@@ -211,7 +211,7 @@ class PriorityAndFairness:
     # watches
 
     def _watch(self, user: str, request: Request, stream: Stream) -> Answer:
-        """A watch is counted until it ends: all together have a bound, and each user has half of it."""
+        """Count a watch until it ends. All watches together have a limit, and each user has half of it."""
         most = self._limits.watches
         if self._watching >= most or self._watches[user] >= max(most // 2, 1):
             stream.abandon()
@@ -241,5 +241,5 @@ class PriorityAndFairness:
 
 
 def too_many() -> Response:
-    """What a real server says to more than it can do."""
+    """Return a real server's 429."""
     return Response(429, [_REFUSAL], TEXT, [("Retry-After", "1"), ("X-Content-Type-Options", "nosniff")])

@@ -1,7 +1,7 @@
-"""Which FlowSchema and priority level a request belongs to: clients are told by two headers of each answer.
+"""Finds the FlowSchema and priority level of requests, which two headers of each answer name.
 
-podless takes turns by user (fairness.py), so that a level has no say in when a request is carried out. Source:
-k8s.io/apiserver pkg/util/flowcontrol/rule.go, and pkg/server/filters/priority-and-fairness.go.
+podless takes turns by user (fairness.py), so a level does not affect when a request runs. Source: k8s.io/apiserver
+pkg/util/flowcontrol/rule.go, and pkg/server/filters/priority-and-fairness.go.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _TEXTS = 64  # of a user's name and groups, and of what is asked, for which answ
 
 
 class SeatLimits(NamedTuple):
-    """What the configuration of a priority level comes to, in requests at once. podless does not enforce it.
+    """The concurrency limits of a priority level, in requests. podless does not enforce them.
 
-    nominal: its share. lower: what others leave it. upper: what it may have with what it borrows.
+    nominal: its share. lower: what others leave it. upper: its maximum with borrowed seats.
     """
 
     nominal: int
@@ -46,7 +46,7 @@ class SeatLimits(NamedTuple):
 
 
 class Flow:
-    """The flow that requests of one sort had last: of which user, and the lines of an answer's head that name it.
+    """The last flow of similar requests: its user, and the header lines that name it.
 
     count: requests that had it and are not counted elsewhere.
     """
@@ -60,14 +60,14 @@ class Flow:
 
 
 class Flows:
-    """Finds the flow of requests. Nothing is told where no FlowSchemas are served.
+    """Finds the flow of requests. Nothing is reported if FlowSchemas are not served.
 
-    A match is kept by user and request; what is asked for again and again has a `Flow` besides, which costs no look-up
-    (measured.py). A change of a schema or a level drops both.
+    A match is kept by user and request. A frequent request also has a `Flow`, which needs no look-up (measured.py). A
+    changed schema or level drops both.
     """
 
     def __init__(self, api: API, seats: int) -> None:
-        """seats: requests that may be at work at once, which the levels share."""
+        """Compute the limits of the levels. seats: concurrent requests, which the levels share."""
         self._seats = seats
         self._limits: dict[str, SeatLimits] = {}
         self._collections = [
@@ -164,16 +164,16 @@ class Flows:
     # figures
 
     def _of(self, request: Request) -> _Names:
-        """The names of level and schema of a request."""
+        """Return the names of a request's level and schema."""
         return self._names.get(self._find(request), _OTHERS)
 
     def refuse(self, request: Request, reason: str) -> None:
-        """A request is not carried out. reason: in the words of a real server."""
+        """Count a rejected request. reason: in the words of a real server."""
         request.flow = self._find(request)
         self._refused[(*self._few(self._names.get(request.flow, _OTHERS)), reason)] += 1
 
     def wait(self, request: Request, seconds: float, *, execute: bool) -> None:
-        """A request has waited for its turn. execute: and its turn came."""
+        """Count the waiting time of a request. execute: whether it was then carried out."""
         key = (*self._few(self._of(request)), "true" if execute else "false")
         found = self._waits.get(key)
         if found is None:
@@ -181,11 +181,11 @@ class Flows:
         found.observe(seconds)
 
     def _few(self, names: _Names) -> _Names:
-        """The names, but for those of more schemas than are told apart."""
+        """Return the names, or "others" if there are too many different ones."""
         return names if len(self._refused) + len(self._waits) < _MOST else _OTHERS
 
     def lines(self) -> Iterator[str]:
-        """The figures, with what they are."""
+        """Yield the metrics, with their descriptions."""
         counts = self._were.copy()
         for lines, count in [*self._counts.items(), *((flow.lines, flow.count) for flow in self._flows)]:
             counts[self._names.get(lines, _OTHERS)] += count

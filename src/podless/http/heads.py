@@ -1,8 +1,7 @@
-"""Heads whose fields came in before, byte for byte: a client says the same of itself with each request.
+"""Request heads whose fields arrived before, byte for byte: a client sends the same ones with each request.
 
-Of such a request only the first line, the length of the body and the body are new. What the bytes in between say was
-found by llhttp (parsing.py) when they first came, in a request alone and with nothing behind it; whatever is not as
-plain as that goes to llhttp each time.
+Only the first line, the body's length and the body of such a request are new. llhttp parsed the other bytes when they
+first came (parsing.py), in a request alone and with nothing behind it. Anything less plain goes to llhttp each time.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ named one.
 
 
 class Heads:
-    """The fields of requests by their bytes, but for the number of the bytes of a body."""
+    """Parsed fields of requests by their bytes, without the body's length."""
 
     __slots__ = ("_known",)
 
@@ -39,7 +38,7 @@ class Heads:
         self._known: dict[bytes, dict[str, str]] = {}  # the oldest first
 
     def find(self, data: bytes) -> KnownHead | None:
-        """The request that the bytes are, where they are one and nothing else, and its fields are known."""
+        """Return the request in some bytes, if they are exactly one request and its fields are known."""
         end = data.find(_LINE)
         headers, body = self._known.get(data[end:]), b""
         if headers is None:
@@ -69,7 +68,7 @@ class Heads:
 
 
 def _parts(data: bytes, end: int) -> tuple[bytes, str, bytes] | None:
-    """What stands behind the first line but for the number of the body's bytes, that number, and the body."""
+    """Return the bytes behind the first line without the number of the body's bytes, that number, and the body."""
     stop = data.find(_END, end)
     for field in _LENGTHS:
         at = data.find(field, end, stop)
@@ -86,7 +85,7 @@ def _parts(data: bytes, end: int) -> tuple[bytes, str, bytes] | None:
 
 
 def _line(data: bytes, end: int) -> tuple[str, str] | None:
-    """Method and target of the first line, which ends there; of characters that mean nothing to who reads lines."""
+    """Return method and target of the first line, if they have only harmless characters."""
     first = data.find(b" ", 0, end)
     method = _METHODS.get(data[:first])
     if method is None or not data.endswith(_BEHIND, 0, end) or data[first + 1] != _SLASH:

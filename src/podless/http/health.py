@@ -15,7 +15,7 @@ log = logging.getLogger("podless")
 
 
 async def answer_health(health: Health, request: Request) -> Response:
-    """The answer. Raises PageNotFound for a check that there is not."""
+    """Return the answer. Raises PageNotFound for an unknown check."""
     place, slash, check = request.path[1:].partition("/")
     if not slash:
         return await _whole(health, request, place)

@@ -1,7 +1,7 @@
-"""What the server holds of bytes for its clients: bodies on their way in, answers and streams on their way out.
+"""Accounts for the bytes that the server holds for clients: bodies, answers and streams.
 
-There is one account, with a bound for all together and half of it for each user. Where it is full, who holds most makes
-room: what of theirs has waited longest for its client (a body that comes in slowly, an answer that is not read) is cut.
+There is one account with a limit, and half of it for each user. If it is full, the largest user makes room: the data
+that has waited longest for its client (a slow body, an unread answer) is cut off.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ REFUSAL = "the server holds too much for its clients, please try again later"
 
 
 class Holder(Protocol):
-    """What waits for a client, and can be let go."""
+    """Data that waits for a client and can be released."""
 
     def cut(self) -> None:
-        """Let go, and give back what is held, at once."""
+        """Release the data and its bytes at once."""
 
 
 class _Share:
-    """What one user has. holders: with their bytes, who waits longest first."""
+    """The bytes of one user. holders: with their bytes, the longest waiting first."""
 
     __slots__ = ("holders", "size")
 
@@ -38,11 +38,11 @@ class _Share:
 
 
 class Held:
-    """The account of a server. most: bytes of all together; a user has half of it.
+    """The account of a server. most: total limit in bytes; a user has half of it.
 
-    loose: bytes that came in before anybody wanted them, counted to nobody. sorts: bytes by what they are. replaced:
-    gives the bytes of all states that were replaced so far; who reads a list or a watch's begin slowly keeps those
-    that are replaced meanwhile.
+    loose: received bytes that no request has asked for, charged to no user. sorts: bytes by purpose. replaced: returns
+    the bytes of all states that were replaced so far; a client that reads a list or the start of a watch slowly keeps
+    those that are replaced meanwhile.
     """
 
     __slots__ = ("_most", "_readers", "_taken", "_users", "cuts", "loose", "replaced", "sorts")
@@ -69,15 +69,15 @@ class Held:
 
     @property
     def crowded(self) -> bool:
-        """Whether so much came in that nobody wants yet that no more of it is to come."""
+        """Whether unrequested bytes have reached their limit."""
         return self.loose > self._most // 4
 
     def take(
         self, user: str, size: int, sort: str = BODIES, holder: Holder | None = None, *, alone: bool = False
     ) -> None:
-        """Put bytes on a user's account. holder: waits for a client with them. Raises TooManyRequests.
+        """Charge bytes to a user. holder: has them while it waits for its client. Raises TooManyRequests.
 
-        alone: of a holder that has all that there is on the account of the user, or of all, these bounds do not count.
+        alone: the limits do not apply to a holder that owns everything on the user's account, or on the whole account.
         """
         share = self._users.get(user)
         if share is None:
@@ -95,7 +95,10 @@ class Held:
             share.holders[holder] = share.holders.get(holder, 0) + size
 
     def hold(self, user: str, size: int, sort: str, holder: Holder, *, alone: bool = False) -> bool:
-        """The same for what cannot be refused any more: the user's own go first. False where it would be this one."""
+        """Charge bytes that cannot be refused any more: the user's other holders are cut first.
+
+        False if it is this one's turn.
+        """
         while True:
             try:
                 self.take(user, size, sort, holder, alone=alone)
@@ -121,7 +124,7 @@ class Held:
             self._forget(user, share)
 
     def arrived(self, user: str, holder: Holder) -> None:
-        """What a holder has waited for is there; it stays on the account, and is not cut any more."""
+        """Note that a holder no longer waits; its bytes stay charged, and are not cut any more."""
         if user in self._users:
             self._users[user].holders.pop(holder, None)
 
@@ -130,7 +133,7 @@ class Held:
             self._users.pop(user, None)
 
     def _make_room(self, mine: _Share, size: int) -> bool:
-        """Whether there is room for more; those who have more than this user make it."""
+        """Whether there is room for more. Users who have more than this one make it."""
         while self._taken + self.loose + size > self._most:
             others = [share for share in self._users.values() if share.holders and share.size > mine.size + size]
             if not others:
@@ -145,15 +148,15 @@ class Held:
     # who reads states of long ago
 
     def reading(self, holder: Holder) -> None:
-        """Begins to read states as they are now."""
+        """Note that a holder starts reading the present states."""
         self._readers[holder] = self.replaced()
 
     def read(self, holder: Holder) -> None:
-        """Has read them."""
+        """Note that a holder has read them."""
         self._readers.pop(holder, None)
 
     def trim(self) -> None:
-        """Cut off those who keep more of replaced states than may be: who began first has most."""
+        """Cut off readers that keep more replaced states alive than allowed, the earliest first."""
         while self._readers:
             holder, since = next(iter(self._readers.items()))
             if self.replaced() - since <= self._most // 2:

@@ -114,13 +114,13 @@ class History:
         return self._api.cache.revision
 
     def follow(self, handler: Callable[[Any], None]) -> Callable[[], None]:
-        """Have a handler called with all changes of the store; the result ends that."""
+        """Call a handler with all changes of the store. Returns a function that ends that."""
         return self._api.cache.add_change_handler(handler)
 
     # objects as they were
 
     async def settle_moment(self, call: Call) -> None:
-        """Put the revision of ?at=TIME in the place of the time. Raises BadRequest, Expired."""
+        """Replace ?at=TIME by the revision of that time. Raises BadRequest, Expired."""
         try:
             at = parse_moment(options.read_text(call, "at"), clock.time())
         except ValueError as error:
@@ -182,7 +182,7 @@ def _field(change: Object, name: str) -> str:
 
 
 class Follower:
-    """A watch of the log: one task reads what is new whenever the store has changed, and sends it."""
+    """A watch of the log: one task reads new changes whenever the store has changed, and sends them."""
 
     def __init__(
         self, history: History, reader: HistoryReader, call: Call, form: AnswerForm, chosen: ListOptions, after: int

@@ -1,4 +1,4 @@
-"""The filter for those who act as somebody else."""
+"""The filter for impersonation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from podless.runtime.release import has
 
 
 def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[Handler], Handler]:
-    """Gives requests the user that they are carried out as. The handler raises Denied and BadRequest."""
+    """Set the impersonated user of requests. The handler raises Denied and BadRequest."""
 
     def filter_(handler: Handler) -> Handler:
         def go_on(request: Request, user: User) -> Answer | Pending:

@@ -27,12 +27,12 @@ class Incoming:
         self.wanted: asyncio.Future[bytes] | None = None
 
     def begin(self, request: Request) -> None:
-        """A head is whole."""
+        """Start the body of a request."""
         self.request = request
         self.size = 0
 
     def add(self, request: Request, part: bytes) -> bool:
-        """A piece. False: too much is held that nobody wants yet."""
+        """Add a piece. Returns False if too many unrequested bytes are held."""
         self.size += len(part)
         if self.wanted is not None:
             if self.size > self._limits.body:
@@ -47,12 +47,12 @@ class Incoming:
         return self.size <= _FREE or not self._held.crowded
 
     def keep(self, request: Request) -> None:
-        """The body of a request that waits for its turn is there."""
+        """Account for the body of a queued request."""
         request.loose = len(request.body)
         self._held.loose += request.loose
 
     def end(self) -> bytes | None:
-        """The body is whole: for whoever waits for it, or given back where nobody does."""
+        """Complete the body: pass it to the reader, or return it if there is none."""
         pieces, self._pieces = self._pieces, []
         if self.wanted is not None:
             if not self.wanted.done():
@@ -61,12 +61,12 @@ class Incoming:
         return (pieces[0] if len(pieces) == 1 else b"".join(pieces)) if pieces else None
 
     def fail(self, error: Exception) -> None:
-        """The body cannot be had: who waits for it is told."""
+        """Report an error to the reader of the body."""
         if self.wanted is not None and not self.wanted.done():
             self.wanted.set_exception(error)
 
     def drop(self) -> None:
-        """Nobody wants what is there."""
+        """Drop the received pieces."""
         self._pieces = []
 
     def cut(self) -> None:
@@ -88,7 +88,7 @@ class Incoming:
         request.payer, request.taken = request.user.name, size
 
     async def rest(self, request: Request) -> bytes:
-        """The body, once the rest of it is there. Raises what `fail` is told."""
+        """Return the body once it is complete. Raises what `fail` gets."""
         self.wanted = asyncio.get_running_loop().create_future()
         try:
             return await self.wanted
@@ -97,11 +97,11 @@ class Incoming:
             self._held.arrived(request.payer, self)
 
     def too_large(self) -> TooLarge:
-        """What is said to a body over the limit."""
+        """Return the error for a body over the limit."""
         return TooLarge(f"Request entity too large: limit is {self._limits.body}")
 
     def release(self, request: Request) -> None:
-        """Nothing is held for the request's body any more."""
+        """Release all bytes held for a request's body."""
         if request.loose:
             self._held.loose -= request.loose
             request.loose = 0

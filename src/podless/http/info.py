@@ -1,4 +1,4 @@
-"""What a request asks for, made once for all who look: its verb, and the resource or the path.
+"""The attributes of a request, computed once: its verb, and the resource or the path.
 
 Source: the request attributes of Kubernetes' "Authorization" page, and the paths of its API concepts.
 """
@@ -15,12 +15,12 @@ from podless.runtime.bounded import bounded_cache
 
 
 class RequestInfo(NamedTuple):
-    """A request's line, taken apart.
+    """The parsed request line.
 
-    asked: what it asks to be allowed; its verb is the verb that is carried out, "" for a method that is none, and its
-    resource is "" for all that is no resource. legacy: under /api (the core group). namespaced: the path names a
-    namespace, and namespace is it. name: as in the path, where a segment may be empty. more: path segments behind the
-    subresource. prefix: the verb, where the path names it (the old /watch/ and /proxy/).
+    asked: the attributes for authorization; its verb is the one that is carried out, "" for an unsupported method, and
+    its resource is "" for other paths. legacy: under /api (the core group). namespaced: the path names a namespace, in
+    namespace. name: as in the path, where a segment may be empty. more: path segments behind the subresource. prefix:
+    the verb that the path names (the old /watch/ and /proxy/).
     """
 
     asked: Attributes
@@ -51,7 +51,7 @@ _new = tuple.__new__  # makes a named tuple of all its values, without the call 
 
 
 def request_info(method: str, path: str, query: str) -> RequestInfo:
-    """What a request asks for, by its line. query: as sent."""
+    """Return the attributes of a request line. query: as sent."""
     place, _, name = path.rpartition("/")
     found = _object(method, place) if name else None
     if found is not None:
@@ -64,9 +64,9 @@ def request_info(method: str, path: str, query: str) -> RequestInfo:
 
 @bounded_cache(1024)
 def _object(method: str, place: str) -> RequestInfo | None:
-    """What is asked for of any object at a place, whatever its name; None where what comes there is no object's name.
+    """Return the attributes of a request for any object at a path; None if the last segment is not a name.
 
-    So there is no need to know each object, and of one that is asked for seldom nothing stays in memory.
+    So the cache needs no entry for each object.
     """
     found = _info(method, f"{place}/{_ANY}", "")
     named = found.name == found.asked.name == _ANY and not found.asked.subresource and not found.prefix
@@ -99,7 +99,7 @@ def _info(method: str, path: str, query: str) -> RequestInfo:
 
 
 def _parts(path: str) -> tuple[bool, str, str, list[str]] | None:
-    """Whether the path is of the core group, the group, the version, and what follows; None for what is no resource."""
+    """Return whether the path is of the core group, the group, the version, and the rest; None for other paths."""
     parts = path.strip("/").split("/") if not path.startswith("//") else [""]
     if parts[0] == "api" and len(parts) > 2:
         return True, "", parts[1], parts[2:]
@@ -109,7 +109,7 @@ def _parts(path: str) -> tuple[bool, str, str, list[str]] | None:
 
 
 def _listing(query: str) -> tuple[str, str]:
-    """list or watch, and the one name that a field selector allows."""
+    """Return list or watch, and the name that a field selector on metadata.name requires."""
     given = parse_query(query) if query else {}
     watch = given.get("watch")
     verb = "watch" if watch and watch[0].lower() not in ("false", "0") else "list"

@@ -55,7 +55,7 @@ class Listener:
 
     @property
     def handler(self) -> Handler:
-        """What answers requests."""
+        """The handler of requests."""
         return self._shared.handler
 
     @property
@@ -82,7 +82,7 @@ class Listener:
         return port
 
     def _accept(self, listening: socket.socket) -> None:
-        """Take what is there."""
+        """Accept pending connections."""
         loop = asyncio.get_running_loop()
         for _ in range(_AT_ONCE):
             try:
@@ -124,7 +124,7 @@ class Listener:
         task.add_done_callback(self._beginning.discard)
 
     def _secure(self, connection: Connection, context: ssl.SSLContext) -> Secure:
-        """A connection over TLS. Raises what making a context raises."""
+        """Return a TLS connection. Raises what making a context raises."""
         made = Secure(connection, context, self._turns, self._limits.handshake_time, self._settled)
         self._handshakes[made] = None
         return made
@@ -160,7 +160,7 @@ class Listener:
         self._sockets.clear()
 
     async def close(self) -> None:
-        """Stop listening, end streams, let requests at work end for a moment, then cut what is left."""
+        """Stop listening, end streams, give requests at work some time, then close all connections."""
         self._deafen()
         if self._sweeper is not None:
             self._sweeper.cancel()
@@ -179,7 +179,7 @@ class Listener:
 
 
 def _bound(family: int, host: str, port: int) -> socket.socket:
-    """A socket that listens. Raises OSError."""
+    """Return a listening socket. Raises OSError."""
     made = socket.socket(family, socket.SOCK_STREAM)
     try:
         made.setblocking(False)

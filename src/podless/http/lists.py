@@ -41,7 +41,7 @@ def is_long(page: Many) -> bool:
 
 
 def list_metadata(page: Many) -> Object:
-    """A list's metadata, in the field order of ListMeta."""
+    """Return a list's metadata, in the field order of ListMeta."""
     found: Object = {"resourceVersion": str(page.revision)} if page.revision else {}
     if page.token:
         found["continue"] = page.token
@@ -51,7 +51,7 @@ def list_metadata(page: Many) -> Object:
 
 
 def list_pieces(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Pieces:
-    """The list in its form. kept: rows that were shown before. include: what comes with a table's rows."""
+    """Return the list in its form. kept: cached rows. include: the includeObject parameter of tables."""
     if form.target == "Table":
         head, tail = table.frame_table(table.table_layout(call.kind, call.version), list_metadata(page), form.version)
 
@@ -89,13 +89,13 @@ def _item(call: Call, entry: Entry) -> bytes:
 
 
 def table_rows(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Iterator[bytes]:
-    """A table's rows: no more than one object is decoded at a time."""
+    """Yield a table's rows, decoding one object at a time."""
     ages = table.AgeFiller(clock.time())
     return (ages.fill(row) for row, _ in _made(call, page, form, kept, include))
 
 
 def _together(made: Iterator[tuple[table.Row, int]]) -> Iterator[bytes]:
-    """The same rows, many at a time, with commas between."""
+    """Yield rows joined with commas, many at a time."""
     ages = table.AgeFiller(clock.time())
     held: list[bytes | float] = []
     size = 0
@@ -112,7 +112,7 @@ def _together(made: Iterator[tuple[table.Row, int]]) -> Iterator[bytes]:
 
 
 def sort_key(call: Call, order: Callable[[Object], Any], entry: Entry) -> Any:
-    """What a row is sorted by, made once for each state of its object."""
+    """Return the sort key of a row, computed once for each state of its object."""
     known = ("order", call.kind.group, call.version.name, call.kind.changed)
     found = entry.forms.get(known)
     if found is None:
@@ -121,7 +121,7 @@ def sort_key(call: Call, order: Callable[[Object], Any], entry: Entry) -> Any:
 
 
 def _made(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Iterator[tuple[table.Row, int]]:
-    """Rows, each with the bytes that it takes, about; making one counts for some more."""
+    """Yield rows, each with roughly its bytes. Making a row counts as extra bytes."""
     kind, version = call.kind, call.version
     layout = table.table_layout(kind, version)
     shape = (layout, kind.changed, include, form.version)
@@ -151,14 +151,14 @@ def _frame(kind: str, api_version: str, metadata: Object) -> tuple[bytes, bytes]
 
 
 def _whole(text: bytes, name: str, items: Iterable[Any]) -> Object:
-    """A list without its items, and in their place others."""
+    """Return a list with its items replaced."""
     whole: Object = serializer.decode_own(text)
     whole[name] = items
     return whole
 
 
 def _joined(head: bytes, items: Iterator[bytes], tail: bytes) -> Iterator[bytes]:
-    """JSON in pieces."""
+    """Yield JSON in pieces."""
     held, size = [head], 0
     comma = False
     for item in items:
@@ -174,7 +174,7 @@ def _joined(head: bytes, items: Iterator[bytes], tail: bytes) -> Iterator[bytes]
 
 
 def _pretty(whole: Object, items: Iterator[bytes]) -> Iterator[bytes]:
-    """JSON for people in pieces: items are as far in as they stand."""
+    """Yield indented JSON in pieces; items are indented as deep as they are."""
     head, _, tail = orjson.dumps(whole, option=orjson.OPT_INDENT_2).partition(_MARK)
     yield from _joined(head, map(_indented, items), b"\n" + tail)
 

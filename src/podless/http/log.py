@@ -1,4 +1,4 @@
-"""A line in the server's own log for each request, where somebody wants to watch (`serve -v`)."""
+"""A log line for each request (`serve -v`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ log = logging.getLogger("podless")
 
 
 def with_log(handler: Handler) -> Handler:
-    """Tells of each request when it is answered: who, what, how it ended, and how long that took."""
+    """Log each request when it is answered: user, path, status, and duration."""
 
     async def later(request: Request, pending: Pending, began: float) -> Answer:
         answer = await pending

@@ -1,4 +1,4 @@
-"""How long requests take and how they end, by what they ask for: for /metrics, under the names of k8s.io/apiserver."""
+"""Request durations and results by kind of request, for /metrics, under the names of k8s.io/apiserver."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _READS = ("get", "list", "watch")
 
 
 class Measured:
-    """The times of one server's requests. working: those at work, by whether they write. watches: those open.
+    """The durations of one server's requests. working: those in flight, by whether they write. watches: the open ones.
 
-    flows: finds out the flow of each, where there is one.
+    flows: finds the flow of each, if FlowSchemas are served.
     """
 
     def __init__(self, flows: Flows | None = None) -> None:
@@ -43,7 +43,7 @@ class Measured:
         self.watches: Counter[_Sort] = Counter()
 
     def filter(self, handler: Handler) -> Handler:
-        """Measures what is behind it; of a watch the time until it begins."""
+        """Measure the handler behind it; for a watch, the time until it starts."""
         working, clock = self.working, time.perf_counter
 
         async def later(request: Request, pending: Pending, began: float) -> Answer:
@@ -93,7 +93,7 @@ class Measured:
         return answer if isinstance(answer, (Response, Lost)) else self._counted(sort, answer)
 
     def _find_flow(self, request: Request, status: int, flow: Flow | None) -> None:
-        """Have the client told of its flow, if it is known who it is."""
+        """Set the flow headers of a request, if its user is known."""
         if self.flows is not None and status != _REFUSED:
             request.flow = self.flows.find(request, flow)
 
@@ -107,7 +107,7 @@ class Measured:
         return found
 
     def _counted(self, sort: _Sort, answer: Stream) -> Stream:
-        """The same stream, which counts as open until it is over."""
+        """Return a stream that counts as open until it ends."""
         start = answer.start
 
         def begin(sink: Sink) -> Callable[[], None]:
@@ -124,7 +124,7 @@ class Measured:
         return Stream(begin, answer.media, answer.headers)
 
     def lines(self) -> Iterator[str]:
-        """The figures, with what they are."""
+        """Yield the metrics, with their descriptions."""
         shown = [found for sort, found in self._found.items() if all(map(_is_plain, sort))]
         yield from render_family("apiserver_request_duration_seconds", ((sort, times) for sort, times, _ in shown))
         counted = (((*sort, str(status)), count) for sort, _, counts in shown for status, count in [*counts.items()])
@@ -140,14 +140,14 @@ class Measured:
 
 
 def _count(counts: dict[int, int], then: Callable[[Response], None] | None, sent: Response) -> None:
-    """Count an answer by what has become of it."""
+    """Count an answer by the status that was sent."""
     counts[sent.status] = counts.get(sent.status, 0) + 1
     if then is not None:
         then(sent)
 
 
 def _sort(asked: Attributes, request: Request) -> _Sort:
-    """What a request counts as. Source: endpoints/metrics of k8s.io/apiserver."""
+    """Return the labels of a request. Source: endpoints/metrics of k8s.io/apiserver."""
     verb, group, version, resource, subresource, namespace, name, path = asked
     if path:
         return (verb.upper(), "", group, version, resource, subresource, "", "")

@@ -20,25 +20,24 @@ TOLD = 200  # characters of what a client sent that are told in the log
 
 
 class Source(Protocol):
-    """Where a request's body comes from."""
+    """The source of a request's body."""
 
     async def body(self, request: Request) -> bytes:
         """Return the whole body. Raises TooLarge, TooManyRequests, BadRequest."""
 
 
 class Request:
-    """One request, and what the filters find out about it (http/chain.py).
+    """One request, with what the filters set (http/chain.py).
 
-    headers: lower-case names, several fields of a name joined by commas (of impersonation: by line ends). body: as far
-    as it was read; `read` gives it whole. source: where the body comes from, None for one that is whole. certificate:
-    the client's, where it has shown one. info: what is asked for. user: who asks, and after impersonation, as whom.
-    sender: the name of the user that impersonates it, "" where nobody does.
-    warnings: texts for the client, filled as the work goes on. audit: takes what the audit log tells, None where there
-    is none. length: of the body in bytes, -1 where the client does not tell. fault: why the body cannot be had. loose:
-    bytes of it that are there and that nobody wanted yet, taken: those on the account of the user payer (bodies.py).
-    current: whether all that was acknowledged before it is shown here, or why it cannot be; None: nobody has asked yet.
-    flow: lines of the answer's head that name its FlowSchema. settle: takes what goes out in the end, where a long
-    answer may find no room; None where nobody waits to be told.
+    headers: lower-case names; several fields of a name are joined by commas (those of impersonation by line breaks).
+    body: the part that was read; `read` returns all of it. source: of the body, None if it is complete. certificate: of
+    the client, if it sent one. info: the attributes. user: the sender, or the user that it impersonates. sender: the
+    name of the impersonating user, "" for none. warnings: texts for the client, added by handlers. audit: collects
+    audit data, None without an audit log. length: of the body in bytes, -1 if unknown. fault: why the body cannot be
+    read. loose: received bytes of it that no handler has asked for; taken: those charged to the user payer (bodies.py).
+    current: whether this server shows all earlier writes, or why it cannot; None before the check. flow: header lines
+    that name the FlowSchema. settle: called with the answer that is sent, because a long one may exceed the memory
+    limit; None if it is not needed.
     """
 
     __slots__ = (
@@ -98,7 +97,7 @@ class Request:
         return self.body
 
     def work(self) -> Work:
-        """What is to be told of this request in the log."""
+        """Return the description of this request for log lines."""
         info: RequestInfo | None = getattr(self, "info", None)
         verb = info.verb if info is not None and info.asked.resource else "other"
         return Work("request", verb, self.user.name[:TOLD], gotext.quote(f"{self.method[:TOLD]} {self.path[:TOLD]}"))
@@ -110,9 +109,9 @@ class Request:
 
 
 class Listing:
-    """A body of many items with commas between. Its pieces are joined as they are sent: it is never there as a whole.
+    """A body of many items with commas between. Its pieces are joined as they are sent, so it never exists as a whole.
 
-    size: in bytes. cut: how some items begin, which is left out but for the brace.
+    size: in bytes. cut: the start of some items that is left out, except for the brace.
     """
 
     __slots__ = ("_cut", "_head", "_items", "_tail", "size")
@@ -147,8 +146,8 @@ class Listing:
 class Pieces:
     """A body whose pieces are made as they are sent.
 
-    make: begins to make it, each time anew. size: in bytes, -1 where nobody knows it beforehand. own: bytes, about, of
-    what it is made of and nobody else has.
+    make: returns them, each time from the start. size: in bytes, -1 if unknown. own: roughly the bytes that it keeps
+    alive and nothing else does.
     """
 
     __slots__ = ("_make", "own", "size")
@@ -168,10 +167,9 @@ def is_long(answer: Response) -> bool:
 
 
 class Response:
-    """A whole answer. chunks: the body in pieces that are sent as they are.
+    """A whole answer. chunks: the pieces of the body.
 
-    size: of the body in bytes, -1 where nobody knows it before it is sent. own: bytes that are there for this answer
-    alone, and not anyway, in objects and what is kept with them.
+    size: of the body in bytes, -1 if unknown. own: bytes that exist only for this answer, not in objects or caches.
     """
 
     __slots__ = ("chunks", "headers", "media", "own", "size", "status")
@@ -194,20 +192,20 @@ class Response:
 
 
 class Sink(Protocol):
-    """Where a stream writes to; False means that the client is gone or too slow and was cut off."""
+    """The destination of a stream. A method returns False if the client is gone or too slow and was cut off."""
 
     def send(self, data: bytes) -> bool:
         """Send one piece."""
 
     def pull(self, pieces: Iterator[bytes]) -> None:
-        """Send these pieces before all else, each made when the client has read those before."""
+        """Send these pieces first, each made when the client has read those before."""
 
     def end(self) -> None:
         """End the answer in order."""
 
 
 class Ending:
-    """A sink that tells once when its stream is over; whoever stops the stream calls `report_end` too."""
+    """A sink that calls a function once its stream ends. Code that stops the stream must call `report_end`, too."""
 
     __slots__ = ("_on_end", "_sink", "pull", "send")
 
@@ -218,7 +216,7 @@ class Ending:
         self.pull = sink.pull
 
     def report_end(self) -> None:
-        """Call, once, what waits for the end."""
+        """Call the function that waits for the end, once."""
         if self._on_end is not None:
             self._on_end()
             self._on_end = None
@@ -230,7 +228,7 @@ class Ending:
 
 
 class Nobody(Sink):
-    """Takes nothing."""
+    """A sink that accepts nothing."""
 
     def send(self, data: bytes) -> bool:
         return False
@@ -243,9 +241,11 @@ class Nobody(Sink):
 
 
 class Stream:
-    """An answer that goes on: `start` is called with the sink once the head is out, and returns how to stop it.
+    """An answer that goes on.
 
-    One that is not to go out must be told so (`abandon`), for what it tells of is followed already.
+    `start` is called with the sink after the head is sent, and returns a function that stops it.
+
+    A stream that is not sent must be abandoned (`abandon`), because it already follows its source.
     """
 
     __slots__ = ("headers", "media", "start")
@@ -262,7 +262,7 @@ class Stream:
         self.headers = headers
 
     def abandon(self) -> None:
-        """Let go of what it is about: nobody wants it."""
+        """Release a stream that is not sent."""
         self.start(Nobody())()
 
 

@@ -1,6 +1,6 @@
 """/metrics: what the server holds and costs, in the text format of Prometheus.
 
-Next to nothing is counted while requests are answered: figures are read off when they are asked for.
+Almost nothing is counted while requests are answered: figures are read when they are requested.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Audited(Protocol):
 
     @property
     def dropped(self) -> int:
-        """Those of them that were not written."""
+        """The number of events that were not written."""
 
 
 class Metrics:
@@ -66,11 +66,11 @@ class Metrics:
         self._started = clock.wall_time()
 
     def text(self) -> bytes:
-        """All figures, each with what it is; of objects those that are in memory."""
+        """Return all metrics with their descriptions, for the objects in memory."""
         return b"".join(self.pieces()())
 
     def pieces(self) -> Callable[[], Iterator[bytes]]:
-        """What gives the same in pieces; the figures are those of now, but for times and numbers of requests."""
+        """Return a function that yields the metrics in pieces. Figures are current, except times and request counts."""
         of_server = {**self._of_resources(), **self._of_store(), **self._of_audit(), **self._of_clients()}
         families = {**_of_process(self._started), **of_server}
         return partial(self._joined, families)
@@ -132,7 +132,7 @@ class Metrics:
 
 
 def _of_process(started: float) -> Samples:
-    """What Prometheus' clients tell of a process; of what the system does not tell there is no sample."""
+    """Return the process metrics of Prometheus' clients. Values that the system does not report are left out."""
     version = sys.version_info
     python = (platform.python_implementation(), *map(str, version[:3]), platform.python_version())
     found: dict[str, list[Sample]] = {
@@ -158,13 +158,13 @@ _COLLECTOR = {
 
 
 def _resident() -> int:
-    """Bytes of memory in use, the most so far where the system does not tell."""
+    """Return the bytes of memory in use, or the maximum so far if the system does not report it."""
     found = _pages(1)
     return system.read_usage().memory if found is None else found
 
 
 def _pages(place: int) -> int | None:
-    """A size in bytes from a process's statm, in which they are in pages; None where there is none."""
+    """Return a size in bytes from /proc/self/statm, which counts pages; None without that file."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[place]) * system.read_page_size()
     except (OSError, ValueError, IndexError):

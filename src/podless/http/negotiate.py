@@ -1,6 +1,6 @@
-"""Which form an answer takes: the Accept header against what is offered.
+"""Chooses the form of an answer: the Accept header against the offered types.
 
-Source: content negotiation as a real server does it, recorded in the negotiation and table scenarios.
+Source: content negotiation of a real server, recorded in the negotiation and table scenarios.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ def _fits(clause: MediaRange, media: str) -> bool:
 def _offered(
     clause: MediaRange, media: str, allowed: frozenset[tuple[str, str, str]], builtin: bool
 ) -> AnswerForm | None:
-    """What the clause asks of a form, where that is offered: tables are never protobuf, nor are custom objects.
+    """Return the form that a clause of Accept asks for, if it is offered.
 
-    Of these only the metadata is.
+    Tables and custom objects have no protobuf form; their bare metadata has.
     """
     given = clause.parameters
     stream, server = given.get("stream", ""), given.get("sv", "")
@@ -97,9 +97,9 @@ def choose_form(
 
 
 def of_resource(accept: str, *, builtin: bool = False, many: bool = False, tables: bool = True) -> AnswerForm:
-    """The form of an answer about objects. many: they are listed or watched. tables: whether they are shown in such.
+    """Return the form of an answer about objects. many: a list or watch. tables: tables are offered.
 
-    Raises NotAcceptable; what is built in has routes, which are asked first.
+    Raises NotAcceptable. Routes of built-in kinds check the header first.
     """
     if accept == JSON:
         return PLAIN
@@ -122,9 +122,9 @@ def of_stream(form: AnswerForm) -> AnswerForm:
 
 
 def of_route(accept: str, offered: Sequence[str], streams: Sequence[str] = ()) -> None:
-    """A route is for an Accept header that wants */* or one of its types by its whole name. Raises NotAcceptable.
+    """Check that an Accept header accepts */* or one of a route's types by its full name. Raises NotAcceptable.
 
-    streams: what it offers too, which no whole name is.
+    streams: more offered types, which no full name matches.
     """
     if not accept.strip() or accept in offered:
         return
@@ -134,7 +134,7 @@ def of_route(accept: str, offered: Sequence[str], streams: Sequence[str] = ()) -
 
 
 def of_discovery(accept: str, *, aggregated: bool) -> AnswerForm:
-    """The form of a discovery document; aggregated: the one of all groups, where a client asks for it at all.
+    """Return the form of a discovery document. aggregated: of all groups, if the client asks for that.
 
     Raises NotAcceptable.
     """
@@ -187,9 +187,9 @@ def body_type(header: str, *, custom: bool) -> str:
 
 
 def _media_type(header: str) -> str:
-    """The type in a Content-Type, in lower case; "" where the header is none that Go's mime.ParseMediaType takes.
+    """Return the media type of a Content-Type in lower case; "" if Go's mime.ParseMediaType rejects the header.
 
-    The header is looked through once, from left to right.
+    The header is scanned once, from left to right.
     """
     at = _blanks(header, 0)
     end = _word(header, at, ";")
@@ -206,7 +206,7 @@ def _media_type(header: str) -> str:
 
 
 def _blanks(text: str, at: int) -> int:
-    """Where what is no blank begins, from a place on; 0 for no place."""
+    """Return the place of the next character that is not blank; 0 for an invalid place."""
     while 0 < at < len(text) and text[at].isspace():
         at += 1
     if not at and text[:1].isspace():
@@ -215,14 +215,14 @@ def _blanks(text: str, at: int) -> int:
 
 
 def _word(text: str, at: int, stops: str) -> int:
-    """Where a word ends that begins at a place."""
+    """Return the end of a word."""
     while at < len(text) and text[at] not in stops and not text[at].isspace():
         at += 1
     return at
 
 
 def _parameter(text: str, at: int) -> int:
-    """Where a parameter name=value ends that begins at a place; 0 where there is none."""
+    """Return the end of a parameter name=value; 0 if there is none."""
     equals = _word(text, at, ";=")
     if equals == at or text[equals : equals + 1] != "=":
         return 0

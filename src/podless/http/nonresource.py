@@ -64,10 +64,9 @@ def version_info(release: Facts = RELEASE) -> dict[str, str]:
 
 
 class NonResource:
-    """Answers all paths that are no resource. address: the host and port that clients know the server by.
+    """Answers all paths that are not resources. address: host and port under which clients know the server.
 
-    off_loop: does what takes long, pace what takes many turns. accounts: whose key is published, for those who check
-    tokens of service accounts by themselves.
+    off_loop: runs long work. pace: runs work in slices. accounts: publishes the key of service account tokens.
     """
 
     def __init__(
@@ -131,7 +130,7 @@ class NonResource:
         raise PageNotFound
 
     def _keys(self, accounts: Accounts, request: Request, accept: str) -> Response:
-        """What is to be known of the tokens of service accounts. Source: OpenID Connect Discovery.
+        """Return the OpenID Connect discovery documents of service account tokens. Source: OpenID Connect Discovery.
 
         Raises MethodNotAllowed, NotAcceptable.
         """
@@ -187,7 +186,7 @@ class NonResource:
         return self._off_loop.slice(self._below, request, parts, accept)
 
     def _below(self, request: Request, parts: list[str], accept: str) -> Response:
-        """A group, or one of its versions. Raises what `answer` does."""
+        """Return the document of a group, or of one of its versions. Raises as `answer`."""
         registry = self._registry
         if len(parts) == 2:
             document = discovery.group_document(registry, parts[1])
@@ -200,7 +199,7 @@ class NonResource:
         return _document(document, _form(request, accept))
 
     def _root(self, request: Request, accept: str, plain: Callable[[], Any], *, core: bool) -> Response | Pending:
-        """/api and /apis: plain, or aggregated with an ETag. The latter are kept until a kind changes."""
+        """Return /api or /apis: plain, or aggregated with an ETag and cached until a kind changes."""
         form = _form(request, accept, aggregated=core or request.path == "/apis")
         if not form.target:
             return self._off_loop.slice(lambda: _document(plain(), form))
@@ -250,7 +249,10 @@ def _tagged(request: Request, body: bytes, tag: str, version: str) -> Response:
 
 
 def _check_route(request: Request, accept: str) -> None:
-    """The list of a built-in group's resources has a route of its own. Raises MethodNotAllowed or NotAcceptable."""
+    """Check a request for a built-in group's resource list, which has its own route.
+
+    Raises MethodNotAllowed or NotAcceptable.
+    """
     if request.method != "GET":
         raise MethodNotAllowed(_NO_METHOD)
     negotiate.of_route(accept, negotiate.OFFERED)
@@ -273,7 +275,7 @@ def _document(document: Any, form: negotiate.AnswerForm) -> Response:
 
 
 def answer_profiling(request: Request) -> Response | None:
-    """The answer to a request below the place, None for what is not there."""
+    """Return the answer to a profiling request, None for other paths."""
     if request.path == PLACE:
         moved = [("Location", f"{PLACE}/")]
         if request.method in ("GET", "HEAD"):

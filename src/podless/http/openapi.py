@@ -1,4 +1,4 @@
-"""OpenAPI documents over HTTP. What has to be made first is made a little at a time, or beside the event loop."""
+"""OpenAPI documents over HTTP. Missing parts are made in slices, or off the event loop."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class OpenAPI:
             self._generation, self._kinds = self._registry.generation, list(self._registry)
 
     async def _made(self, document: str, ask: serve.DocumentRequest, user: str) -> Answer:
-        """The answer once it is made; all who ask meanwhile wait for the same."""
+        """Return the answer when it is complete. Concurrent requests share the work."""
         from podless.publish.openapi.serve import MissingParts
 
         async with self._making:
@@ -99,7 +99,7 @@ class OpenAPI:
                 await self._take(steps, user)
 
     async def _take(self, steps: list[serve.PreparationStep], user: str) -> None:
-        """Make what is missing: what takes long beside the loop, all else in turns with what others want."""
+        """Make missing parts: long ones off the loop, others in turns with other work."""
         until = time.perf_counter() + _WHILE
         for make, keep, long in steps:
             if long:

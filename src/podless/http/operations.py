@@ -19,9 +19,9 @@ _HOLD = 60.0  # seconds for which history is kept after a page of a backup was r
 
 
 class Operations:
-    """Answers for one server. leader: says which server runs the controllers, "" where that is not known.
+    """Answers operations requests of one server. leader: returns the server that runs the controllers, "" if unknown.
 
-    log: answers with the requests of clients, None for a server that does not show them.
+    log: answers with the requests of clients, None if they are not recorded.
     """
 
     def __init__(self, api: API, leader: Callable[[], str], log: RequestLog | None = None) -> None:
@@ -45,7 +45,7 @@ class Operations:
         raise PageNotFound
 
     async def _backup(self, request: Request) -> Response:
-        """A page of a backup: its lines, and in headers the revision that all pages are of, and where the next is."""
+        """Return a page of a backup. Headers have the revision of all pages, and the key to continue after."""
         query = request.query
         given, after, at = (query.get(name, [""])[0] for name in ("revision", "after", "at"))
         if given and not (given.isascii() and given.isdigit() and len(given) < 19):

@@ -1,7 +1,7 @@
-"""The way out of one connection: whole answers, long ones piece by piece as the client reads, and streams.
+"""The sending side of a connection: whole answers, long ones piece by piece as the client reads, and streams.
 
-What a client has not read is not made yet, or waits on its user's account (held.py); who reads nothing of it for a
-while is cut off by the connection.
+What a client has not read is not made yet, or is charged to its user (held.py). A client that reads nothing for a while
+is cut off by the connection.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ Piece = bytes | memoryview
 
 
 class Outgoing:
-    """What goes to one client. user: on whose account. writable: None while the client reads as fast as it is sent to.
+    """Sends to one client. user: who is charged. writable: None while the client reads as fast as it is sent to.
 
-    since: the loop's time at which the client was last seen to read, 0 while nothing waits for it.
+    since: the loop's time at which the client was last seen reading, 0 while nothing waits for it.
     """
 
     __slots__ = (
@@ -66,12 +66,12 @@ class Outgoing:
         self.since = 0.0
 
     def open(self, transport: asyncio.Transport) -> None:
-        """The client is there."""
+        """Start sending to a connected client."""
         self.transport = transport
         transport.set_write_buffer_limits(_HIGH, _LOW)
 
     def close(self) -> None:
-        """The client is gone."""
+        """Stop when the client has disconnected."""
         self.transport = _NOWHERE
         self._free()
         self._held.read(self)
@@ -82,14 +82,14 @@ class Outgoing:
             self.writable.set()
 
     def cut(self, why: str = "others need the memory that waits for it") -> None:
-        """Let go of the client, and say so."""
+        """Disconnect the client, and log the reason."""
         log.warning("http: closed a connection of %s: %s", gotext.quote(self.user[:TOLD]), why)
         transport = self.transport
         self.close()
         transport.abort()
 
     def pause(self) -> None:
-        """The client does not read as fast as it is sent to."""
+        """Note that the client reads more slowly than it is sent to."""
         self.writable = asyncio.Event()
         self.since = self._loop.time()
         size = self.transport.get_write_buffer_size()
@@ -99,7 +99,7 @@ class Outgoing:
             self.cut(_FULL)
 
     def resume(self) -> None:
-        """The client reads again."""
+        """Note that the client reads again."""
         self.since = 0.0
         self._free()
         if self.writable is not None:
@@ -116,9 +116,9 @@ class Outgoing:
     # answers
 
     def head(self, answer: Response, end: bytes, flow: bytes, chunked: bool = True) -> bytes:
-        """The head of an answer. end: lines about the connection. flow: about its FlowSchema.
+        """Return the head of an answer. end: lines about the connection. flow: about its FlowSchema.
 
-        chunked: where nobody knows how long it is.
+        chunked: use it if the length is unknown.
         """
         length = b"Content-Length: %d\r\n" % answer.size
         if answer.size < 0:
@@ -126,17 +126,17 @@ class Outgoing:
         return self.clock.head(answer.status, answer.media, answer.headers, length + end, flow)
 
     def charge(self, answer: Response) -> bool:
-        """Put what was made for a long answer alone on the account, before it begins. False: there is no room.
+        """Charge what exists only for a long answer, before it starts. Returns False if there is no room.
 
-        A list that is made of stored bytes keeps nothing but those that are replaced meanwhile. One answer always goes
-        out where nothing else is on the account.
+        A list of stored bytes keeps only those that are replaced meanwhile. One answer always goes out if nothing else
+        is charged.
         """
         return not answer.own or self._held.hold(self.user, answer.own, STREAMS, self, alone=True)
 
     def whole(self, head: bytes, answer: Response, chunked: bool, done: Callable[[], None]) -> None:
-        """Send a long body that was charged, piece by piece as the client takes it. done: called when all is out.
+        """Send a long, charged body piece by piece as the client reads it. done: called when all is sent.
 
-        chunked: where nobody knows how long it is.
+        chunked: use it if the length is unknown.
         """
         chunks, own = answer.chunks, answer.own
         self._sink = sink = StreamSink(self, CHUNKED if chunked else PLAIN, done, own)
@@ -154,16 +154,16 @@ class Outgoing:
 
     @property
     def last(self) -> bytes:
-        """What ends the stream at work in order."""
+        """The bytes that end the current stream in order."""
         return self._sink.last if self._sink is not None else b""
 
     def ended(self) -> None:
-        """The stream is over."""
+        """Note that the stream has ended."""
         self._sink = None
         self._held.read(self)
 
     def keep(self, size: int) -> bool:
-        """Put what a stream has for a client that does not read on the account. False: there is no room."""
+        """Charge what a stream holds for a slow client. Returns False if there is no room."""
         return self._held.hold(self.user, size, STREAMS, self)
 
     def drop(self, size: int) -> None:
@@ -171,11 +171,11 @@ class Outgoing:
         self._held.give(self.user, size, STREAMS, self)
 
     def reading(self) -> None:
-        """The stream begins with states as they are now."""
+        """Note that the stream starts with the present states."""
         self._held.reading(self)
 
     def read(self) -> None:
-        """It has come to what happens from now on."""
+        """Note that the stream has reached live changes."""
         self._held.read(self)
 
     @property
@@ -184,19 +184,19 @@ class Outgoing:
         return self._limits.buffer
 
     def pull(self, pieces: Iterator[Piece]) -> Pull[Piece]:
-        """Pieces that are made in slices."""
+        """Return a puller for pieces that are made in slices."""
         return self._pace.pull(pieces)
 
     def soon(self, work: Callable[[], float | None]) -> None:
-        """Do something when it is this user's turn."""
+        """Run work when it is this user's turn."""
         self._pace.soon(self.user, work)
 
 
 class StreamSink(Sink):
-    """Writes a stream's pieces, framed. While the client does not read, pieces wait; of too many it is cut off.
+    """Writes a stream's framed pieces. While the client does not read, they wait; with too many it is cut off.
 
-    Pieces are shared by all who are sent the same, and become the client's own only as they are written. size: bytes
-    on the account that are not among those that wait.
+    Pieces are shared by all clients that get the same, and are framed only as they are written. size: charged bytes
+    beside the waiting ones.
     """
 
     def __init__(self, out: Outgoing, framing: Framing, done: Callable[[], None], size: int = 0) -> None:
@@ -236,7 +236,7 @@ class StreamSink(Sink):
         self._flow()
 
     def flow(self) -> None:
-        """Go on in a later turn of the loop: the client reads again."""
+        """Continue in a later turn of the loop, because the client reads again."""
         if not self._due and (self._source is not None or self._waiting):
             self._due = True
             self._out.soon(self._flow)
@@ -266,7 +266,7 @@ class StreamSink(Sink):
                 return
 
     def _next(self) -> Piece | None:
-        """What is to be sent next."""
+        """Return the next piece to send."""
         if self._source is not None:
             piece = self._source.next()
             if piece is not None:
@@ -297,7 +297,7 @@ class StreamSink(Sink):
         self._done()
 
     def forget(self) -> None:
-        """The client is gone."""
+        """Drop everything, because the client is gone."""
         self._over = True
         if self._source is not None:
             self._source.close()

@@ -21,30 +21,32 @@ _NAMES = {written.encode(): name for name in _USUAL for written in (name, name.t
 
 
 class Receiver(Protocol):
-    """Who is told what comes in."""
+    """Receives the parsed parts of requests."""
 
     def begun(self) -> None:
-        """The first bytes of a request are there."""
+        """A request starts."""
 
     def headed(self, request: Request, length: int) -> None:
-        """A head is whole. length: of the body in bytes, -1 where it is not told."""
+        """A head is complete. length: of the body in bytes, -1 if unknown."""
 
     def piece(self, part: bytes) -> None:
-        """A piece of the body."""
+        """A piece of the body has arrived."""
 
     def ended(self) -> None:
-        """The body, and so the request, is whole."""
+        """The body, and so the request, is complete."""
 
     def whole(self, request: Request) -> None:
-        """A request is there with all of its body: all of the above at once."""
+        """A request has arrived with its whole body: replaces the calls above."""
 
     def failed(self, status: int, text: str) -> None:
-        """The bytes are no request: what comes after them is not looked at any more."""
+        """The bytes are not a request. Nothing after them is parsed."""
 
 
 class RequestParser:
-    """The bytes of one connection, in pieces of any size. most: bytes of a head. make: a request from method, target
-    and headers. heads: what came in before, on any connection. After a failure nothing more is told.
+    """Parses the bytes of one connection, in pieces of any size.
+
+    most: maximum bytes of a head. make: creates a request from method, target and headers. heads: known heads of all
+    connections. After a failure nothing more is reported.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class RequestParser:
         self._size = 0
 
     def forget(self) -> None:
-        """Let go of who is told: they know each other."""
+        """Drop the receiver, to break the reference cycle."""
         self._deaf = True
         self._llhttp = None
 
@@ -123,10 +125,10 @@ class RequestParser:
             self._heads.keep(data, method, self._target.decode("latin-1"), self._headers)
 
     def _unknown(self, data: bytes) -> bytes:
-        """llhttp knows a fixed list of methods; HTTP allows any, and a clear 405 needs the request.
+        """Replace a method that llhttp does not know, because a 405 needs the parsed request.
 
-        Returns the same bytes with a method that llhttp knows. Only for a request that the bytes begin with: where
-        others stood before it, its place is not known.
+        Returns the bytes with a method that llhttp knows. Only for a request at the start of the bytes: the place of
+        later ones is unknown.
         """
         line, end, _ = data.partition(b"\n")
         method, _, rest = line.partition(b" ")
@@ -152,7 +154,7 @@ class RequestParser:
     # what llhttp calls
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """Start a request."""
         if self._deaf:
             return
         self._reset()
@@ -162,14 +164,14 @@ class RequestParser:
         self._receiver.begun()
 
     def on_url(self, part: bytes) -> None:
-        """A piece of the request target."""
+        """Add a piece of the request target."""
         self._size += len(part)
         if self._size > self._most:
             self._too_long()
         self._target += part
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """One header field; one behind a chunked body counts for nothing."""
+        """Add a header field. Fields behind a chunked body are ignored."""
         size = self._size = self._size + len(name) + len(value) + 4
         if size > self._most:
             self._too_long()
@@ -187,7 +189,7 @@ class RequestParser:
         self._repeated.setdefault(key, [self._headers[key]]).append(text)
 
     def on_headers_complete(self) -> None:
-        """The head is whole."""
+        """Complete the head."""
         self._in_head = False
         if self._deaf:
             return
@@ -219,7 +221,7 @@ class RequestParser:
             self._headers[key] = ("\n" if key.startswith("impersonate-") else ", ").join(values)
 
     def _fault(self, version: str) -> str:
-        """What is wrong with a head, as a Go server sees it; "" for nothing."""
+        """Return what is wrong with a head by Go's rules; "" for nothing."""
         headers = self._headers
         if version not in _VERSIONS:
             return _MALFORMED
@@ -232,14 +234,14 @@ class RequestParser:
         return ""
 
     def on_body(self, part: bytes) -> None:
-        """A piece of the body."""
+        """Add a piece of the body."""
         if self._left:
             self._left -= len(part)
         if not self._deaf:
             self._receiver.piece(part)
 
     def on_message_complete(self) -> None:
-        """The request is whole."""
+        """Complete the request."""
         if not self._deaf:
             self._ended += 1
             self._between = True

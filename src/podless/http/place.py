@@ -1,7 +1,7 @@
-"""Which verb can be carried out where: collections, objects and subresources of kinds, and what is said where not.
+"""Checks which verbs collections, objects and subresources of a kind support, and makes the errors for others.
 
-Built-in kinds have a route for each of their paths and methods; custom ones are looked at verb by verb. Clients see the
-difference, as they do on a real server.
+Built-in kinds have a route for each path and method; custom kinds are checked verb by verb. Clients see the difference,
+as on a real server.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def check_subresource(call: Call, info: RequestInfo) -> None:
 
 
 def not_allowed(kind: Kind, verb: str) -> MethodNotAllowed:
-    """The kind has no such verb."""
+    """Return the error for a verb that the kind does not support."""
     if not kind.custom:
         return MethodNotAllowed("the server does not allow this method on the requested resource")
     details = {"group": kind.group, "kind": kind.plural}

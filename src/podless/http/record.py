@@ -101,7 +101,7 @@ class RecentRequests:
         return _asked(self._lines[place])
 
     def follow(self, told: Callable[[], None]) -> Callable[[], None]:
-        """Have a function called after each record, on the server's loop. The result ends that."""
+        """Call a function after each record, on the server's loop. Returns a function that ends that."""
         key = object()
         self._followers[key] = told
 

@@ -1,4 +1,4 @@
-"""What a verb answers to bytes in the form that the client asked for: stored bytes go out as they are."""
+"""Renders the result of a verb in the form that the client asked for. Stored bytes are sent as they are."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def is_quick(call: Call, outcome: Outcome, form: AnswerForm) -> bool:
 
 
 async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm) -> None:
-    """Make what a long list needs of each object before it can be told how long it is, a few at a time."""
+    """Prepare the forms of a long list's objects in slices, so that the list's length is known."""
     if not isinstance(outcome, Many) or len(outcome.entries) <= lists.LONG:
         return
     kind, version = call.kind, call.version
@@ -124,7 +124,7 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
 
 
 def lay_out(call: Call, form: AnswerForm) -> None:
-    """Make the columns of a table that is to be rendered off the loop. On the loop."""
+    """Prepare the columns of a table that is rendered off the loop. Must run on the loop."""
     if form.target == "Table":
         table.table_layout(call.kind, call.version)
 
@@ -162,7 +162,7 @@ def _asked(call: Call) -> Struct:
 
 
 def _message(call: Call, struct: Struct, entry: Entry) -> bytes:
-    """A stored object's message, made once for each state and version."""
+    """Return a stored object's protobuf message, cached by state and version."""
     form = ("protobuf", call.kind.group, call.version.name, call.kind.changed)
 
     def make() -> bytes:
@@ -208,7 +208,7 @@ def _not_a_list(form: AnswerForm, group: str, kind: str) -> NotAcceptable:
 
 
 def _go_type(group: str, kind: str) -> str:
-    """The type that a real server has objects of a built-in kind in: those of events.k8s.io are the core group's."""
+    """Return the Go type of a built-in kind's objects in a real server; events.k8s.io has the core group's."""
     package = "core" if group in ("", "events.k8s.io") else group.partition(".")[0]
     return f"*{package}.{kind}"
 
@@ -239,13 +239,13 @@ def _single(call: Call, outcome: Single, form: AnswerForm) -> list[bytes]:
 
 
 def _pieces(call: Call, page: Many, form: AnswerForm, kept: Rows) -> Pieces:
-    """A long list that is not sent as it is stored. Raises NotAcceptable or BadRequest."""
+    """Return a long list that is not sent as it is stored. Raises NotAcceptable or BadRequest."""
     _refuse_partial(call, form)
     return lists.list_pieces(call, page, form, kept, included_part(call) if form.target == "Table" else "")
 
 
 def _refuse_partial(call: Call, form: AnswerForm) -> None:
-    """Raises NotAcceptable where the metadata of a single object was asked for, and there is a list."""
+    """Raise NotAcceptable if the metadata of a single object was asked for a list."""
     if form.target == "PartialObjectMetadata":
         custom, group = call.kind.custom, call.kind.group
         go = "*unstructured.UnstructuredList" if custom else _go_type(group, call.kind.list_kind)
@@ -270,7 +270,7 @@ def _many(call: Call, page: Many, form: AnswerForm, kept: Rows) -> list[bytes] |
 
 
 def encode_pretty(obj: Any) -> bytes:
-    """JSON for people."""
+    """Return indented JSON."""
     return orjson.dumps(obj, option=orjson.OPT_INDENT_2)
 
 
@@ -287,7 +287,7 @@ def _partials(call: Call, page: Many, form: AnswerForm) -> Object:
 
 
 def _table(call: Call, page: Many, form: AnswerForm, kept: Rows) -> Listing:
-    """A list as a Table."""
+    """Return a list as a Table."""
     rows = list(lists.table_rows(call, page, form, kept, included_part(call)))
     head, tail = table.frame_table(
         table.table_layout(call.kind, call.version), lists.list_metadata(page), form.version, bare=not rows
@@ -296,7 +296,7 @@ def _table(call: Call, page: Many, form: AnswerForm, kept: Rows) -> Listing:
 
 
 def included_part(call: Call) -> str:
-    """What comes with a table's rows. Raises BadRequest."""
+    """Return the includeObject parameter. Raises BadRequest."""
     values = call.query.get("includeObject")
     return table.check_include(values[0] if values else "")
 

@@ -1,4 +1,4 @@
-"""The filter that says, once for all that follow, what a request asks for."""
+"""The filter that parses request lines for all later filters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from podless.http.message import Answer, Handler, Pending, Request
 
 
 def with_request_info(handler: Handler) -> Handler:
-    """Gives requests what they ask for."""
+    """Set the attributes of requests."""
 
     def handle(request: Request) -> Answer | Pending:
         request.info = request_info(request.method, request.path, request.query_text)

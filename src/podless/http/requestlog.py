@@ -1,6 +1,6 @@
-"""/podless/requests: the last requests of clients as lines of JSON, and with ?watch=true those that follow.
+"""/podless/requests: the last requests of clients as lines of JSON; with ?watch=true also later ones.
 
-Only servers with --enable-faults answer it, for it costs each request a little, and is meant for tests.
+Only servers with --enable-faults answer it, because it costs each request a little, and is meant for tests.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class RequestLog:
 
 
 class Watcher:
-    """One watch: what was recorded meanwhile is sent as one piece, at most ten times a second.
+    """One watch: records are sent together, at most ten times a second.
 
-    A client that reads too slowly is disconnected as from any watch. Where more requests come than a piece holds, a
-    line {"skipped": N} says how many are left out.
+    A client that reads too slowly is disconnected, as from any watch. If there are more records than fit into a piece,
+    a line {"skipped": N} says how many are left out.
     """
 
     def __init__(self, requests: RecentRequests) -> None:

@@ -1,4 +1,4 @@
-"""Server certificates that change while the server runs: read again from their files, and made anew before they end."""
+"""Reloads changed server certificates, and renews generated ones before they expire."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Rotation:
         self._timer = asyncio.get_running_loop().call_later(_EVERY, self._look)
 
     def stop(self) -> None:
-        """Do not look any more."""
+        """Stop watching the files."""
         if self._timer is not None:
             self._timer.cancel()
 
@@ -55,9 +55,9 @@ class Rotation:
         self.start()
 
     def check(self) -> None:
-        """Take what has changed since it was needed first.
+        """Load certificates that have changed since their first use.
 
-        Where that is not good, what was good before stays in use, and a line says so.
+        If the new ones are invalid, the former ones stay in use, and a line is logged.
         """
         if self._known is None:
             return

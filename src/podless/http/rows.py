@@ -20,7 +20,7 @@ _FIELDS = b'{"f:'  # how a set of managed fields begins
 
 
 class KnownRow(NamedTuple):
-    """A row and the state that it shows. long: its bytes. size: those it takes beside what it shares with others."""
+    """A row and the state that it shows. long: its bytes. size: the bytes that it does not share with other rows."""
 
     state: Any
     row: Row
@@ -59,7 +59,7 @@ class Rows:
         return kept
 
     def _share(self, row: Row) -> tuple[Row, int, int]:
-        """The row with the pieces that other rows have too, its bytes, and those that it takes beside such pieces."""
+        """Return the row with shared pieces, its bytes, and the bytes that it does not share."""
         pieces: list[bytes | float] = []
         long, size = 0, 200
         for piece in row:
@@ -81,9 +81,9 @@ class Rows:
         self._texts[text] = text
 
     def _drop(self) -> None:
-        """Lists are read from the start: where one does not fit, what came last is needed last.
+        """Drop a row: usually the newest, because lists are read from the start.
 
-        The oldest go now and then, for they may be of objects that are gone.
+        Now and then the oldest is dropped, which may be of a deleted object.
         """
         self._gone += 1
         key = next(iter(self._rows)) if self._gone % _OLD == 0 else next(reversed(self._rows))

@@ -1,8 +1,8 @@
-"""TLS between the socket and a connection: what it keeps for each client is small, and handshakes take turns.
+"""TLS between the socket and a connection, with little memory for each client, and handshakes in turns.
 
-The event loops' own TLS reads on while nobody wants it to, keeps as much room for a client as ever came in at once,
-and does all handshakes that are there in one turn of the loop, each of which takes a millisecond. Here bytes come in
-through one buffer for all, what is encrypted leaves in records, and who does not listen is not read from.
+The TLS of event loops goes on reading when nothing reads from it, keeps a buffer as large as the largest read for each
+client, and does all pending handshakes in one turn of the loop, a millisecond each. Here, bytes arrive in one buffer
+for all, encrypted data leaves in records, and reading stops if nothing consumes it.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ class InnerProtocol(Protocol):
     """The protocol above, as asyncio.BufferedProtocol has it."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The handshake is done."""
+        """The handshake is complete."""
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client is gone."""
+        """The client has disconnected."""
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Where the next bytes go, always the same; there is room for as many as are asked for."""
+        """Return the buffer for the next bytes, always the same, with room for as many as are asked for."""
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Bytes came in."""
+        """Bytes have arrived."""
 
     def eof_received(self) -> bool:
-        """The client has said all."""
+        """The client has sent everything."""
 
     def pause_writing(self) -> None:
         """The client does not read."""
@@ -56,9 +56,9 @@ class InnerProtocol(Protocol):
 
 
 class Handshakes:
-    """The handshakes of a listener: some of them in each turn of the loop, who came first before the others.
+    """The handshakes of a listener, some in each turn of the loop, in the order of arrival.
 
-    buffer: where bytes come in from the sockets.
+    buffer: receives bytes from the sockets.
     """
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Handshakes:
         self.buffer = memoryview(bytearray(_READ))
 
     def go_on(self, secure: Secure) -> bool:
-        """Have a handshake go on. False: later, when it is its turn."""
+        """Continue a handshake. Returns False if it must wait for its turn."""
         if self._left > 0 and not self._queue:
             self._step(secure)
             return True
@@ -133,13 +133,13 @@ class Secure(asyncio.BufferedProtocol):
     # what the loop calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket is there."""
+        """Keep the socket's transport."""
         self._raw = cast(asyncio.Transport, transport)
         if self._closed:
             self._raw.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It is gone."""
+        """Pass the end of the connection on."""
         client, self._client = self._client, None
         self._closed = True
         self._raw = _NOWHERE
@@ -150,11 +150,11 @@ class Secure(asyncio.BufferedProtocol):
             self._over(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Where the next bytes go."""
+        """Return the buffer for the next bytes."""
         return self._buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Bytes came in."""
+        """Process received bytes: the handshake, or records."""
         self._in.write(self._buffer[:nbytes])
         if self._open:
             self._read()
@@ -163,26 +163,26 @@ class Secure(asyncio.BufferedProtocol):
             self._raw.pause_reading()
 
     def eof_received(self) -> bool:
-        """The client says no more: what is there still goes out."""
+        """Close when the client has sent everything; pending data is still sent."""
         if self._open and self._client is not None:
             self._client.eof_received()
         self.close()
         return False
 
     def pause_writing(self) -> None:
-        """The client does not read as fast as it is sent to."""
+        """Pass on that the client reads slowly."""
         if self._open and self._client is not None:
             self._client.pause_writing()
 
     def resume_writing(self) -> None:
-        """The client reads again."""
+        """Pass on that the client reads again."""
         if self._open and self._client is not None:
             self._client.resume_writing()
 
     # the handshake
 
     def shake(self) -> None:
-        """Go on with the handshake, as far as what came in leads."""
+        """Continue the handshake with the received bytes."""
         if self._closed or self._open:
             return
         try:
@@ -222,7 +222,7 @@ class Secure(asyncio.BufferedProtocol):
     # what comes in
 
     def _read(self) -> None:
-        """Hand on all that is there, as one. There is room for more than a record, so none is left halfway."""
+        """Pass on all received data at once. There is room for more than a record, so none is split."""
         into, source, closed = self._into, self._in, False
         at = 0
         try:
@@ -272,7 +272,7 @@ class Secure(asyncio.BufferedProtocol):
         return parts
 
     def close(self) -> None:
-        """Say goodbye, and end the connection once all is sent."""
+        """Send close_notify, and end the connection when all is sent."""
         if self._closed:
             return
         self._closed = True
@@ -283,7 +283,7 @@ class Secure(asyncio.BufferedProtocol):
         self._raw.close()
 
     def abort(self) -> None:
-        """Let go at once."""
+        """Close the connection at once."""
         self._closed = True
         self._raw.abort()
 
@@ -296,15 +296,15 @@ class Secure(asyncio.BufferedProtocol):
             self._raw.resume_reading()
 
     def get_write_buffer_size(self) -> int:
-        """Bytes that wait for the client."""
+        """Return the number of bytes that wait for the client."""
         return self._raw.get_write_buffer_size()
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """When the client is said not to read."""
+        """Set when the client counts as not reading."""
         self._raw.set_write_buffer_limits(high, low)
 
     def get_extra_info(self, name: str, default: object = None) -> object:
-        """ssl_object and peercert, and what the socket knows."""
+        """Return ssl_object or peercert, or a value of the socket."""
         if name == "ssl_object":
             return self._object
         if name == "peercert":

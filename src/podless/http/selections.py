@@ -1,7 +1,7 @@
-"""What watches keep of their requests, on the accounts of their users for as long as they last.
+"""Accounts for what watches keep of their requests.
 
-Selectors are kept once for equal texts: many clients watch with the same ones, and a long text is many times as long
-in memory.
+Selectors are shared by text: many clients use equal ones, and a parsed selector takes many times the memory of its
+text.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Selections:
         return len(self._known)
 
     def lease(self, request: Request, call: Call) -> Lease:
-        """Put what a watch keeps on the account of its user. Raises TooManyRequests."""
+        """Charge what a watch keeps to its user. Raises TooManyRequests."""
         texts = options.read_text(call, "labelSelector"), options.read_text(call, "fieldSelector")
         user = call.user.name
         own = len(request.query_text) + sum(map(len, request.headers.values()))
@@ -78,7 +78,7 @@ class Selections:
         self._sizes[user] += size
 
     def end(self, user: str, known: Selectors, own: int) -> None:
-        """Take what a watch has kept off the account."""
+        """Release what a watch has kept."""
         known.users[user] -= 1
         if not known.users[user]:
             own += _cost(known.texts)
@@ -94,7 +94,7 @@ class Selections:
 
 
 class Lease:
-    """What one watch keeps. `end` it once the watch is over."""
+    """What one watch keeps. Call `end` when the watch is over."""
 
     __slots__ = ("_own", "_selections", "_selectors", "_user")
 
@@ -110,11 +110,11 @@ class Lease:
         return self._selectors.parsed
 
     def keep(self, labels: LabelSelector, fields: FieldSelector) -> None:
-        """Share the selectors with those who have equal ones."""
+        """Share the parsed selectors with watches that have equal ones."""
         self._selectors.parsed = labels, fields
 
     def end(self) -> None:
-        """The watch is over."""
+        """End the lease."""
         if self._selections is not None:
             self._selections.end(self._user, self._selectors, self._own)
             self._selections = None

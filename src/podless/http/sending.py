@@ -18,10 +18,10 @@ _SLICE = 1 << 16  # a big body is handed over in slices, which then are in the p
 
 
 class DatedHeads:
-    """How answers begin, with the second in it: made once for each second, status and media type.
+    """The start of answers, with the date: cached for each second, status and media type.
 
-    The second is that of the clock in whose context this is made. It is looked up once a second and when that clock is
-    advanced: for each answer that costs more than all else here.
+    The date is that of the clock in whose context this is created. It is updated once a second and when that clock is
+    advanced, because computing it costs more than all else here.
     """
 
     __slots__ = ("_clock", "_lines", "_second", "_shift", "_until")
@@ -34,7 +34,7 @@ class DatedHeads:
         self._lines: dict[tuple[int, bytes, bytes], bytes] = {}  # there are few of all
 
     def lines(self, status: int, media: bytes, flow: bytes = b"") -> bytes:
-        """The status line and the headers that all answers have but for those that say more.
+        """Return the status line and the common headers.
 
         media: b"" for none. flow: lines that name the request's FlowSchema.
         """
@@ -70,7 +70,7 @@ class DatedHeads:
 
 
 def format_date(second: int) -> str:
-    """A second since 1970 in the form of RFC 9110, section 5.6.7, in the words of no locale."""
+    """Return a second since 1970 in the form of RFC 9110, section 5.6.7, independent of the locale."""
     year, month, day, hour, minute, late, weekday, *_ = time.gmtime(second)
     return f"{_DAYS[weekday]}, {day:02} {_MONTHS[month - 1]} {year:04} {hour:02}:{minute:02}:{late:02} GMT"
 
@@ -79,7 +79,7 @@ class Nowhere(asyncio.Transport):
     """The transport of a connection that is lost."""
 
     def write(self, data: object) -> None:
-        """Nothing goes anywhere."""
+        """Discard the data."""
 
     def get_write_buffer_size(self) -> int:
         return 0
@@ -90,16 +90,16 @@ class Nowhere(asyncio.Transport):
     abort = pause_reading = resume_reading = close
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """There is no buffer."""
+        """Do nothing: there is no buffer."""
 
 
 def frame_chunk(piece: bytes | memoryview) -> bytes:
-    """A piece of a body whose length nobody knows."""
+    """Return a piece of a body of unknown length as an HTTP chunk."""
     return b"".join((b"%x\r\n" % len(piece), piece, b"\r\n"))
 
 
 class Framing(NamedTuple):
-    """How the pieces of a body are sent. wrap: makes bytes of a piece. last: what ends the body in order."""
+    """The framing of a body's pieces. wrap: returns the bytes of a piece. last: ends the body in order."""
 
     wrap: Callable[[bytes | memoryview], bytes | memoryview]
     last: bytes
@@ -110,7 +110,7 @@ CHUNKED = Framing(frame_chunk, b"0\r\n\r\n")
 
 
 def slice_chunks(chunks: Iterable[bytes]) -> Iterator[bytes | memoryview]:
-    """The same bytes in pieces of about a slice each."""
+    """Yield the same bytes in pieces of about a slice each."""
     small: list[bytes] = []
     size = 0
     for chunk in chunks:

@@ -34,7 +34,7 @@ _REASONS = {
 
 
 def status_response(obj: Any, code: int, accept: str = "", headers: list[tuple[str, str]] | None = None) -> Response:
-    """A Status, as YAML or protobuf for those who ask for it."""
+    """Return a Status, in YAML or protobuf if the client asks for it."""
     media = negotiate.of_error(accept).media
     if media == negotiate.YAML:
         return Response(code, [serializer.encode_yaml(obj)], media.encode(), headers or ())
@@ -44,7 +44,7 @@ def status_response(obj: Any, code: int, accept: str = "", headers: list[tuple[s
 
 
 def with_status(handler: Handler) -> Handler:
-    """Answers for all that is raised behind it, and tells the client what it is warned of."""
+    """Turn exceptions into answers, and add warnings."""
 
     async def later(request: Request, pending: Pending) -> Answer:
         try:
@@ -82,7 +82,7 @@ def _render(error: Exception, request: Request) -> Response:
 
 
 async def _render_long(error: APIError, request: Request) -> Response:
-    """The same where the message is long: it is encoded in slices, between which others are served."""
+    """Render a long message in slices, so that other requests are served meanwhile."""
     if negotiate.of_error(request.headers.get("accept", "")).media != negotiate.JSON:
         return await asyncio.to_thread(_render, error, request)
     message, error.message = error.message, _MARK
@@ -131,7 +131,7 @@ def render_error(error: Exception, accept: str = "") -> Response:
 
 
 def trace_error(error: BaseException) -> str:
-    """Where an error happened and of what type it is, without its text, which may have parts of a secret in it."""
+    """Return the places and types of an error and its causes, without texts, which may contain secrets."""
     parts: list[str] = []
     seen: BaseException | None = error
     while seen is not None:
@@ -154,16 +154,16 @@ _UNTOLD = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # control characters
 
 
 def warning_headers(warnings: Iterable[str]) -> list[tuple[str, str]]:
-    """Warning headers, each text once, quoted as RFC 7234 wants it; of too much text beginnings only.
+    """Return Warning headers, each text once, quoted by RFC 7234. If there is too much text, texts are shortened.
 
-    A text that no header can hold is not told; what stands behind all that is told is not looked at.
+    Texts that a header cannot hold are left out. Texts behind the limit are not looked at.
     """
     quoted = (text.replace("\\", "\\\\").replace('"', '\\"') for text in _format_warnings(warnings))
     return [("Warning", f'299 - "{text}"') for text in quoted]
 
 
 def _format_warnings(warnings: Iterable[str]) -> list[str]:
-    """As much of the texts as is told: all, or beginnings; those up to the one that made it too much always."""
+    """Return the warning texts, shortened if they are too long together."""
     texts: dict[str, None] = {}
     whole = cut = 0  # characters so far
     for text in warnings:

@@ -1,4 +1,4 @@
-"""A watch as a stream of JSON lines: events are rendered once for each form and shared by all who want it."""
+"""A watch as a stream of JSON lines. Events are rendered once for each form, for all watchers."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PIECE = 1 << 16  # bytes of initial events that are made as one piece
 
 
 class WatchStream:
-    """Sends what a watch sees to one client. over: called once that ends."""
+    """Sends a watch to one client. over: called when it ends."""
 
     def __init__(self, api: API, call: Call, watch: Watch, form: AnswerForm, over: Callable[[], None]) -> None:
         self._over = over
@@ -100,7 +100,7 @@ class WatchStream:
             yield self._bookmark_bytes(revision, mark if has("NoBlueprints") else mark | self._blueprint())
 
     def _blueprint(self) -> dict[str, str]:
-        """An empty list of what is watched, as the annotation that some releases had."""
+        """Return an empty list of the watched kind, for an annotation that some releases have."""
         kind, version = f"{self._call.kind.kind}List", self._call.api_version
         if self._form.target:
             kind, version = f"{self._form.target}List", f"meta.k8s.io/{self._form.version}"
@@ -112,7 +112,7 @@ class WatchStream:
         return {"kubernetes.io/initial-events-list-blueprint": written}
 
     def _advanced(self, seconds: float) -> None:
-        """The clock was moved: what would have come meanwhile comes now."""
+        """Send bookmarks and timeouts that are due after the clock was advanced."""
         self._until -= seconds
         over = self._until <= self._loop.time()
         if self._watch.options.bookmarks and (over or seconds >= _BOOKMARK_EVERY):
@@ -136,7 +136,7 @@ class WatchStream:
             self._timers[-1] = self._loop.call_later(_BOOKMARK_EVERY, self._bookmarks)
 
     def _bookmark(self) -> bool:
-        """A client that knows all there is needs none: as from a real server, only what is newer is marked."""
+        """Send a bookmark if it is newer than what the client has, as a real server does."""
         revision = self._watch.revision
         return revision <= self._watch.begun or self._sink.send(self._bookmark_bytes(revision))
 
@@ -168,7 +168,7 @@ class WatchStream:
         return self._sink.send(data)
 
     def _fail(self, error: APIError) -> None:
-        """An object cannot be shown in this version: the watch ends, and says why."""
+        """End the watch with an error: an object cannot be shown in this version."""
         self._sink.send(error_line(error.status(), self._form))
         self._end()
 
@@ -192,7 +192,7 @@ class WatchStream:
         return made
 
     def _row_line(self, kind: Kind, version: Version, item: Seen) -> bytes:
-        """An event as a table of one row, which all share who see the event so, whatever they select by."""
+        """Return an event as a table of one row, shared by all watchers with this view."""
         key = (item.type, kind.group, version.name, kind.changed, "row", self._form.version, self._include)
         row = item.event.rows.get(key) if item.event is not None else None
         if row is None:
@@ -254,7 +254,7 @@ _RENDER = {"": _plain, "PartialObjectMetadata": _partial, "PartialObjectMetadata
 
 
 def _event(type_: str, obj: Object, struct: Struct | None, form: AnswerForm) -> bytes:
-    """One event about an object as it is to be shown."""
+    """Return an event about an object in its requested form."""
     if form.media != PROTOBUF:
         return _line(type_.encode(), serializer.encode_json(obj))
     whole = struct if struct is not None and not form.target else PARTIAL_OBJECT_METADATA
@@ -267,12 +267,12 @@ def watch_media(form: AnswerForm) -> bytes:
 
 
 def error_line(status: dict[str, Any], form: AnswerForm) -> bytes:
-    """The one event of a watch that cannot be carried out, or the last of one that cannot go on."""
+    """Return the error event of a watch."""
     return error_event(status, binary=form.media == PROTOBUF)
 
 
 def error_event(status: dict[str, Any], *, binary: bool) -> bytes:
-    """The same for a watch in protobuf, or in JSON."""
+    """Return an error event in protobuf or JSON."""
     if binary:
         return protobuf.frame_event("ERROR", protobuf.write_object(STATUS, status))
     return _line(b"ERROR", serializer.encode_json(status))

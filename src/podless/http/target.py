@@ -36,7 +36,7 @@ def _is_sound(parameter: str) -> bool:
 
 
 def mask_query(query: str) -> str:
-    """Return the raw query for a log: what it says of a bearer token is left out."""
+    """Return the raw query for a log, without bearer tokens."""
     if "%" not in query and _SECRET not in query.lower():
         return query
     return "&".join(map(_mask, query.split("&")))

@@ -44,7 +44,7 @@ class BadCertificate(StartError):
 class Certificates:
     """The certificates in a folder: ca.crt, ca.key, server.crt and server.key.
 
-    given: the server's certificate (with those between it and its authority) and key where somebody else makes them.
+    given: the server's certificate (with intermediates) and key, if the user provides them.
     """
 
     def __init__(self, folder: Path, given: tuple[Path, Path] | None = None) -> None:
@@ -59,13 +59,13 @@ class Certificates:
         return self._server, self._server_key
 
     def trust(self) -> str:
-        """What clients verify the server with, in PEM. Raises OSError."""
+        """Return the PEM text that clients verify the server with. Raises OSError."""
         return (self._server.read_text() if self._given else "") + self.authority.read_text()
 
     def ensure(self, names: Iterable[str]) -> None:
-        """Make what is missing, and a new server certificate where the old one ends soon or lacks a name.
+        """Create missing files, and a new server certificate if the old one expires soon or lacks a name.
 
-        Raises BadCertificate for what is there and damaged, OSError for a folder that cannot be written.
+        Raises BadCertificate for damaged files, OSError for a folder that cannot be written.
         """
         wanted = list(dict.fromkeys([*_NAMES, *names]))
         if self.ensure_authority():
@@ -77,17 +77,19 @@ class Certificates:
             self._make_server(wanted)
 
     def ensure_authority(self) -> bool:
-        """Make the authority where there is none. Returns whether it is new. Raises OSError."""
+        """Create the CA if there is none. Returns whether it is new. Raises OSError."""
         if self.authority.exists() and self.authority_key.exists():
             return False
         self._make_authority()
         return True
 
     def context(self, clients: Path | None = None) -> clientcertificates.Context:
-        """TLS 1.2 or newer with the server's certificate, HTTP/1.1 by ALPN. Raises BadCertificate.
+        """Return a context for TLS 1.2 or newer with the server's certificate, and HTTP/1.1 by ALPN.
 
-        clients: a file of authorities whose client certificates are good, beside those of the folder's own. A client
-        needs no certificate; one that is not good is nobody's.
+        Raises BadCertificate.
+
+        clients: a file of additional CAs for client certificates. A client needs no certificate; an invalid one gives
+        no user.
         """
         files = [path for path in (self.authority, clients) if path is not None]
         try:
@@ -111,7 +113,10 @@ class Certificates:
         return context
 
     def client(self, user: str, groups: Iterable[str], days: int) -> tuple[bytes, bytes]:
-        """A new client certificate and its key, both in PEM, for a user in groups. Raises BadCertificate, OSError."""
+        """Return a new client certificate and its key, both in PEM, for a user in groups.
+
+        Raises BadCertificate, OSError.
+        """
         from cryptography import x509
         from cryptography.hazmat.primitives import hashes, serialization
         from cryptography.hazmat.primitives.asymmetric import ec
@@ -226,7 +231,7 @@ class Certificates:
 
 
 def _now() -> datetime:
-    """Return the machine's time: clients judge certificates by clocks of their own, which no test moves with ours."""
+    """Return the machine's time, because clients check certificates with their own clocks, not with a test's."""
     return datetime.fromtimestamp(clock.wall_time(), UTC)
 
 
@@ -263,7 +268,7 @@ _LINK_LOCAL = "20"
 
 
 def parse_names(text: str) -> tuple[str, ...]:
-    """DNS names and addresses, with commas between. Raises ValueError."""
+    """Return the DNS names and addresses in a comma-separated list. Raises ValueError."""
     return tuple(_checked(part.strip()) for part in text.split(",") if part.strip())
 
 

@@ -32,7 +32,7 @@ def read_validity(pem: str) -> tuple[datetime, datetime]:
 
 
 def _parts(data: bytes) -> list[tuple[int, bytes]]:
-    """Tags and contents of the elements that stand behind each other."""
+    """Return tags and contents of consecutive DER elements."""
     found, place = [], 0
     while place < len(data):
         if place + 2 > len(data):

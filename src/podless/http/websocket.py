@@ -1,6 +1,6 @@
-"""Watches over WebSocket (RFC 6455), for clients that ask for them so: each event is a message.
+"""Watches over WebSocket (RFC 6455), for clients that ask for it: each event is a message.
 
-Who asks and what is refused: golang.org/x/net/websocket, as kube-apiserver uses it.
+Source: golang.org/x/net/websocket, as kube-apiserver uses it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LENGTH = 4  # bytes before each event in protobuf
 
 
 def wants_websocket(headers: Mapping[str, str]) -> bool:
-    """Whether a client wants to go on with WebSocket. headers: as a request has them."""
+    """Whether a client asks for WebSocket. headers: of its request."""
     asked = headers.get("upgrade", "").lower() == "websocket"
     return asked and any(one.strip() == "upgrade" for one in headers.get("connection", "").lower().split(","))
 
@@ -56,7 +56,7 @@ def accept_head(headers: Mapping[str, str]) -> bytes:
 
 
 def frame_message(operation: int, payload: bytes | memoryview) -> bytes:
-    """A message in one frame, as a server sends it."""
+    """Return a message in one frame, as a server sends it."""
     size = len(payload)
     if size <= _MOST:
         start = bytes((0x80 | operation, size))
@@ -81,17 +81,17 @@ COUNTED = Framing(_counted, _END)  # of events in protobuf
 
 
 class Talker(Protocol):
-    """Who is told what a client says."""
+    """Receives control frames of a client."""
 
     def pong(self, data: bytes) -> None:
-        """It asks for a sign of life: these bytes are to be written."""
+        """A ping has arrived. data: the answer to write."""
 
     def closed(self, data: bytes) -> None:
-        """It ends the connection: these bytes are to be written before it is closed."""
+        """The client closes the connection. data: to write before closing it."""
 
 
 class Reader:
-    """What a client sends, in pieces of any size. Data is not wanted, and forgotten as it comes."""
+    """Parses what a client sends, in pieces of any size. Data frames are discarded."""
 
     def __init__(self, talker: Talker) -> None:
         self._talker: Talker | None = talker
@@ -104,7 +104,7 @@ class Reader:
         self._since = time.monotonic()
 
     def forget(self) -> None:
-        """Let go of who is told: they know each other."""
+        """Drop the receiver, to break the reference cycle."""
         self._talker = None
 
     def feed(self, data: bytes | memoryview) -> None:
@@ -125,7 +125,7 @@ class Reader:
                 self._begun(self._talker)
 
     def _missing(self) -> int:
-        """How many bytes of a frame's head are still to come."""
+        """Return how many bytes of a frame's head are missing."""
         head = self._head
         if len(head) < 2:
             return 2 - len(head)
@@ -151,7 +151,7 @@ class Reader:
             self._ended(talker)
 
     def _is_noisy(self) -> bool:
-        """Whether a client says more than anybody who watches would; each frame costs the loop some work."""
+        """Whether a client sends too many frames, each of which costs the loop some time."""
         self._count += 1
         if self._count <= _FRAMES:
             return False

@@ -1,1 +1,1 @@
-"""The audit log: who asked for what and what came of it, one JSON line for each stage that the policy wants told."""
+"""The audit log: one JSON line for each request and stage that the policy selects."""

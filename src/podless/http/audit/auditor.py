@@ -1,4 +1,4 @@
-"""From requests to events: who asked for what, when, and what came of it, in the form of kube-apiserver's audit log."""
+"""Makes audit events from requests, in the form of kube-apiserver's audit log."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SMALL = 64 * 1024  # bytes of a body
 
 
 class AuditContext:
-    """One request: what is known of it so far. The handler fills it in by `identify`, `act_as` and `decide`."""
+    """The audit data of one request so far. The handler adds to it with `identify`, `act_as` and `decide`."""
 
     __slots__ = ("_audit", "annotations", "asked", "began", "id", "other", "request", "rule", "user")
 
@@ -59,7 +59,7 @@ class AuditContext:
             self._audit.write_event(self, RECEIVED, self.began, None)
 
     def act_as(self, user: User) -> None:
-        """The request is carried out as somebody else."""
+        """Note the user that the request impersonates."""
         self.other = user
 
     def decide(self, allowed: bool, reason: str) -> None:
@@ -109,7 +109,7 @@ class Auditor:
         return self._stream(audit, answer)
 
     def _stream(self, audit: AuditContext, answer: Stream) -> Stream:
-        """A watch: told when it starts and when it ends."""
+        """Return a watch that logs its start and its end."""
         assert audit.rule is not None
         rule, start = audit.rule, answer.start
         good = Response(200)
@@ -174,7 +174,7 @@ class Auditor:
 
 
 def _agent(text: str) -> str:
-    """As much of a User-Agent as a real server tells: 1,024 bytes."""
+    """Return the first 1,024 bytes of a User-Agent, as a real server logs it."""
     raw = text.encode("utf-8", "replace")
     return text if len(raw) <= _AGENT else raw[:_AGENT].decode("utf-8", "ignore") + "...TRUNCATED"
 
@@ -198,7 +198,7 @@ def _user(user: User) -> Object:
 
 
 def _sources(request: Request) -> list[str]:
-    """Where a request comes from, as proxies on its way say, and its last sender."""
+    """Return the sources of a request: the addresses in proxy headers, then the sender's."""
     found = [part.strip() for part in request.headers.get("x-forwarded-for", "").split(",") if part.strip()]
     real = request.headers.get("x-real-ip", "").strip()
     if real and real not in found:
@@ -209,7 +209,7 @@ def _sources(request: Request) -> list[str]:
 
 
 def _reference(asked: Attributes, sent: Any) -> Object:
-    """The object that is asked for; what a path does not say of a new one is taken from the body."""
+    """Return the reference of the requested object. Parts that the path of a create lacks come from the body."""
     metadata = sent.get("metadata") if isinstance(sent, dict) else None
     given = metadata if isinstance(metadata, dict) else {}
     found = {
@@ -239,7 +239,7 @@ def _status(answer: Response) -> Object:
 
 
 def _document(raw: bytes, media: str, small: bool = False) -> Any:
-    """A body that is JSON, or YAML that costs little to read, or None. small: only if it costs little anyway."""
+    """Return a body in JSON, or in YAML that is cheap to read, else None. small: only bodies that are cheap."""
     if not raw or "protobuf" in media or (small and len(raw) > _SMALL):
         return None
     try:
@@ -255,7 +255,7 @@ def _document(raw: bytes, media: str, small: bool = False) -> Any:
 
 
 def _shown(document: Any, rule: AuditRule) -> Any:
-    """A document as the rule wants it."""
+    """Return a document as the rule shows it."""
     if rule.managed or not isinstance(document, dict):
         return document
     items = document.get("items")

@@ -48,7 +48,7 @@ class Backend:
         return self._queue.dropped
 
     def open(self) -> None:
-        """Open the file, anew if it was open: what is queued still goes to the old one. Raises OSError."""
+        """Open the file, or reopen it: queued lines still go to the old one. Raises OSError."""
         self._queue.put_file(_open(self._path))
         if not self._writer.is_alive():
             self._writer.start()
@@ -68,14 +68,14 @@ class Backend:
             self._writer.complain("audit: queue is full: events are dropped until the log takes more")
 
     def flush(self) -> None:
-        """Have the queue written, without waiting for it."""
+        """Start writing the queue, without waiting."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         self._queue.hand_over()
 
     async def close(self) -> None:
-        """Write what is queued, for at most 2 seconds, and close."""
+        """Write the queue, for at most 2 seconds, and close."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -113,7 +113,7 @@ class _Queue:
             return self._size
 
     def put_file(self, file: int) -> None:
-        """Have the lines that follow go to another file."""
+        """Send later lines to another file."""
         with self._changed:
             self._items.append(file)
             self._files += 1
@@ -129,7 +129,7 @@ class _Queue:
             return file
 
     def hand_over(self) -> None:
-        """Have what is there written."""
+        """Start writing the queued lines."""
         with self._changed:
             if self._items:
                 self._wake()
@@ -139,13 +139,13 @@ class _Queue:
         self._changed.notify_all()
 
     def end(self) -> None:
-        """Take no more after this; what is there is still written."""
+        """Accept no more lines. Queued ones are still written."""
         with self._changed:
             self._ended = True
             self._wake()
 
     def abandon(self) -> int:
-        """Give up what was not written. Returns how many lines that is."""
+        """Drop unwritten lines, and return their number."""
         with self._changed:
             lost = sum(isinstance(item, bytes) for item in self._items)
             self.dropped += lost
@@ -166,7 +166,7 @@ class _Queue:
             return not self._ended
 
     def look(self, room: int) -> tuple[int | None, list[bytes]]:
-        """The file that comes next, or the next lines that fit into so many bytes, at least one: they stay here."""
+        """Return the next file, or the next lines up to `room` bytes, at least one. They stay queued."""
         with self._changed:
             lines: list[bytes] = []
             for item in self._items:
@@ -183,7 +183,7 @@ class _Queue:
             return None, lines
 
     def wrote(self, lines: list[bytes]) -> int:
-        """Let go of lines. Returns how many were dropped before without being told."""
+        """Remove written lines from the queue. Returns how many lines were dropped since the last report."""
         with self._changed:
             for line in lines:
                 if self._items:  # else the stop has given them up
@@ -194,7 +194,7 @@ class _Queue:
 
 
 class _Writer(threading.Thread):
-    """Writes what is queued. The file belongs to this thread."""
+    """Writes the queue. The file belongs to this thread."""
 
     def __init__(self, path: Path, size: int, backups: int, queue: _Queue) -> None:
         super().__init__(name="podless-audit", daemon=True)  # a write that never returns must not keep the process
@@ -226,7 +226,7 @@ class _Writer(threading.Thread):
         return self._release()
 
     def _write_all(self) -> bool:
-        """Write what is there. Returns False where that failed."""
+        """Write all queued lines. Returns False if that failed."""
         try:
             while self._write_some():
                 pass

@@ -1,4 +1,4 @@
-"""What is told of which request: the rules of an audit policy (audit.k8s.io/v1); the first that fits counts."""
+"""The rules of an audit policy (audit.k8s.io/v1): how much is logged of which request. The first match counts."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Resources:
 
 @dataclass(frozen=True, slots=True)
 class AuditRule:
-    """One rule: what it is about, and how much is told of it. Empty parts fit everything."""
+    """One rule: the requests that it matches, and the level. Empty parts match everything."""
 
     level: str
     users: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ class AuditPolicy:
     rules: tuple[AuditRule, ...]
 
     def rule(self, user: User, asked: Attributes) -> AuditRule:
-        """The rule that a request comes under."""
+        """Return the rule for a request."""
         return next((rule for rule in self.rules if rule.fits(user, asked)), _NOTHING)
 
 
@@ -129,7 +129,7 @@ def read_policy(path: Path) -> AuditPolicy:
 
 
 def parse_policy(given: Any) -> AuditPolicy:
-    """A policy from its decoded document. Raises BadPolicy."""
+    """Return the policy of a decoded document. Raises BadPolicy."""
     if not isinstance(given, dict) or given.get("kind") != "Policy" or given.get("apiVersion") != "audit.k8s.io/v1":
         raise BadPolicy("not a Policy of audit.k8s.io/v1")
     omit = _stages(given, "omitStages")

@@ -1,4 +1,4 @@
-"""Where the audit log goes and what it tells."""
+"""Settings of the audit log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from podless.runtime.option import option, parse_megabytes, parse_number
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """The audit log; each field says what it is about. policy: None for the metadata of every request.
+    """The audit log; the help text of each field describes it. policy: None for the metadata of every request.
 
     size: in bytes, 0 for never. backups: 0 for all.
     """

@@ -42,7 +42,7 @@ class Disturbed:
         return Stream(start, answer.media, answer.headers)
 
     def _ended(self) -> None:
-        """The client has disconnected."""
+        """Stop when the client has disconnected."""
         self._over = True
         self._kept.clear()
         if self._timer is not None:
