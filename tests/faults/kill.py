@@ -1,10 +1,12 @@
 """Kills a server at random moments under writers, and compares what clients were told with what is there afterwards.
 
 `python -m tests.faults.kill ROUNDS [SEED]` does many rounds, prints the seed, and ends with 1 where something is wrong.
+With `--etcd` the server's store is an etcd, which is killed as well.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import http.client
 import json
@@ -16,13 +18,17 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from podless.cli import main as main_of_podless
 from tests.conftest import CRDS, Client, definition, gadget
+from tests.eventually import until
+from tests.store.etcd.cluster import Member, running_member
 
 GROUP = "kill.example.com"
 OBJECTS = f"/apis/{GROUP}/v1/namespaces/default/gadgets"
@@ -31,7 +37,10 @@ NAMES = 5  # of each writer
 LOG = "/apis/history.podless.dev/v1/namespaces/default/history"
 # a window that is soon left, so that servers are killed while they pack states, too
 _HISTORY = ("--history", "1h,256Mi,1000", "--history-log", "720h,100Gi,100000000")
+# what is killed, one after the other; "back" starts the etcd again while the server goes on
+_DEATHS = (("server",), ("etcd", "server"), ("server", "etcd"), ("etcd", "back", "server"))
 _SAMPLE = 20  # states that are read at their revisions
+_UNKNOWN = (500, 503, 504)  # answers of a server whose etcd was killed: the write may have been carried out
 _LOST = (OSError, http.client.HTTPException, ValueError)  # how a client notices that a server was killed
 
 
@@ -46,11 +55,11 @@ _CONTEXT.set_forkserver_preload(
 )
 
 
-def _serve(folder: str, said: multiprocessing.connection.Connection) -> None:
+def _serve(folder: str, options: Sequence[str], said: multiprocessing.connection.Connection) -> None:
     """`podless serve`, which says where it is into a pipe."""
     os.dup2(said.fileno(), 1)
     sys.stdout = os.fdopen(1, "w", buffering=1)
-    sys.exit(main_of_podless(["serve", "--data", folder, "--port", "0", "--insecure-http", *_HISTORY]))
+    sys.exit(main_of_podless(["serve", "--data", folder, "--port", "0", "--insecure-http", *_HISTORY, *options]))
 
 
 class Writer(threading.Thread):
@@ -91,6 +100,8 @@ class Writer(threading.Thread):
         else:
             self.begun = name, value
             type_, answer = "MODIFIED", self._client.merge(path, {"spec": {"value": value, "filling": filling}})
+        if answer.status in _UNKNOWN:
+            raise ConnectionError(str(answer.body))
         if answer.status >= 300:
             raise AssertionError(f"{type_} {name}: {answer.body}")
         if type_ == "DELETED":
@@ -136,10 +147,11 @@ class Watcher(threading.Thread):
 
 
 class Trial:
-    """A folder whose server is killed again and again."""
+    """A folder whose server is killed again and again. member: the etcd of its state, which is killed as well."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
+    def __init__(self, folder: Path, seed: int, member: Member | None = None) -> None:
         self._folder = folder
+        self._member = member
         self._random = random.Random(seed)
         self._states: list[dict[str, Any]] = [{} for _ in range(WRITERS)]
         self.acknowledged = 0
@@ -150,7 +162,8 @@ class Trial:
     def _start(self) -> tuple[multiprocessing.process.BaseProcess, Client, str, str]:
         """A server in a process of its own; one that has imported everything is forked, which takes a moment only."""
         receiving, sending = _CONTEXT.Pipe(duplex=False)
-        process = _CONTEXT.Process(target=_serve, args=(str(self._folder), sending))
+        options = ("--store", "etcd", "--etcd-servers", self._member.url) if self._member is not None else ()
+        process = _CONTEXT.Process(target=_serve, args=(str(self._folder), options, sending))
         process.start()
         sending.close()
         self._said = os.fdopen(os.dup(receiving.fileno()))
@@ -173,11 +186,27 @@ class Trial:
             while not any(writer.told for writer in writers):
                 time.sleep(0.001)
         time.sleep(wait)
-        self.end()
+        self._kill()
         for thread in (watcher, *writers):
             thread.join()
         self._process, self._client, self._url, self._token = self._start()
         self._compare(first, watcher, writers)
+
+    def _kill(self) -> None:
+        """Kill the server, and its etcd if it has one, and start both again."""
+        for step in self._random.choice(_DEATHS) if self._member is not None else ("server",):
+            if step == "server":
+                self.end()
+            elif self._member is not None and step == "etcd":
+                self._member.stop()
+            elif self._member is not None:
+                self._member.start()
+                self._member.ready()
+                until(lambda: self._client.get("/readyz").status == 200)
+            time.sleep(self._random.choice((0.0, 0.01, 0.1)))
+        if self._member is not None and self._member.process is None:
+            self._member.start()
+            self._member.ready()
 
     def _compare(self, first: int, watcher: Watcher, writers: list[Writer]) -> None:
         listed = self._client.get(OBJECTS).body
@@ -225,10 +254,14 @@ class Trial:
         assert self._client.send("DELETE", f"{OBJECTS}/{mark}").status == 200
 
     def compare_log(self) -> int:
-        """Compare the log with all that was acknowledged in any round. Returns up to which revision it is packed.
+        """Compare the log with all that was acknowledged in any round, and with the objects.
 
-        Raises AssertionError.
+        Returns up to which revision it is packed; an etcd is compacted before. Raises AssertionError.
         """
+        if self._member is not None:
+            revision = self._client.get(OBJECTS).body["metadata"]["resourceVersion"]
+            asked = json.dumps({"revision": revision, "physical": True}).encode()
+            urllib.request.urlopen(f"{self._member.url}/v3/kv/compaction", asked, timeout=60).close()
         fields = f"object.group={GROUP},object.resource=gadgets"
         found, token = list[Any](), ""
         while True:
@@ -251,6 +284,15 @@ class Trial:
         )
         wanted = Counter((type_, name, revision) for type_, name, _, revision in self._told)
         assert not wanted - shown, f"the log lacks {wanted - shown}"
+        newest: dict[str, Any] = {}
+        for one in found:
+            newest.setdefault(one["object"]["name"], one)
+        there = {
+            one["metadata"]["name"]: one["metadata"]["resourceVersion"]
+            for one in self._client.get(OBJECTS).body["items"]
+        }
+        last = {name: str(one["revision"]) for name, one in newest.items() if one["operation"] != "delete"}
+        assert last == there, "the log and the objects differ"
         states = [one for one in self._told if one[0] != "DELETED"]
         for _, name, value, revision in self._random.sample(states, min(_SAMPLE, len(states))):
             query = f"resourceVersion={revision}&resourceVersionMatch=Exact"
@@ -268,14 +310,18 @@ class Trial:
 
 def main() -> int:
     """Many rounds; the exit code."""
-    rounds = int(sys.argv[1])
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.getrandbits(30)
-    print(f"seed {seed}", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        trial = Trial(Path(folder) / "data", seed)
-        for number in range(1, rounds + 1):
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.kill")
+    parser.add_argument("rounds", type=int)
+    parser.add_argument("seed", type=int, nargs="?", default=random.getrandbits(30))
+    parser.add_argument("--etcd", action="store_true")
+    options = parser.parse_args()
+    print(f"seed {options.seed}", flush=True)
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        member = stack.enter_context(running_member()) if options.etcd else None
+        trial = Trial(Path(folder) / "data", options.seed, member)
+        for number in range(1, options.rounds + 1):
             trial.round()
-            if number % 25 == 0:
+            if number % 10 == 0:
                 packed = trial.compare_log()
                 told = f"{trial.acknowledged} acknowledged writes, none lost; packed up to revision {packed}"
                 print(f"{number} rounds, {told}", flush=True)

@@ -20,7 +20,7 @@ from podless.store.etcd.settings import Etcd
 from tests.conftest import Client
 from tests.eventually import until
 from tests.faults.proxy import Proxies
-from tests.store.etcd.cluster import Member
+from tests.store.etcd.cluster import Member, running_member
 
 pytestmark = pytest.mark.slow
 
@@ -34,14 +34,8 @@ def thing(name: str) -> dict[str, Any]:
 @pytest.fixture
 def member() -> Iterator[Member]:
     """An etcd of its own."""
-    member = Member()
-    member.start()
-    try:
-        member.ready()
+    with running_member() as member:
         yield member
-    finally:
-        member.stop()
-        member.folder.cleanup()
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 
 from tests.conftest import tries
 from tests.faults.kill import Trial
+from tests.store.etcd.cluster import running_member
 
 pytestmark = pytest.mark.slow
 
@@ -18,4 +19,14 @@ def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path) -> None:
         trial.round()
     trial.compare_log()
     trial.end()
+    assert trial.acknowledged
+
+
+def test_nothing_is_lost_on_etcd_which_is_killed_as_well(tmp_path: Path) -> None:
+    with running_member() as member:
+        trial = Trial(tmp_path / "data", 8, member)
+        for _ in range(tries(5)):
+            trial.round()
+        trial.compare_log()
+        trial.end()
     assert trial.acknowledged

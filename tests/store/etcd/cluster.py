@@ -10,7 +10,9 @@ import subprocess
 import tempfile
 import time
 import urllib.request
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -84,6 +86,19 @@ class Member:
             self.process.kill()
             self.process.wait()
             self.process = None
+
+
+@contextmanager
+def running_member() -> Iterator[Member]:
+    """Start an etcd of its own, and delete its data at the end."""
+    member = Member()
+    member.start()
+    try:
+        member.ready()
+        yield member
+    finally:
+        member.stop()
+        member.folder.cleanup()
 
 
 @functools.cache
