@@ -319,6 +319,7 @@ def make_store(settings: ClusterSettings, database: Path | None, *, compacting: 
             keep=settings.history,
             bounds=settings.bounds,
             authors=settings.history_authors,
+            needs_log=settings.needs_log,
             compacting=compacting,
             times={core.EVENTS.prefix: settings.event_ttl},
             layout=make_layout,

@@ -233,6 +233,11 @@ class ClusterSettings(Authenticators, EngineOptions):
         return ENGINES[self.store].shared
 
     @property
+    def needs_log(self) -> bool:
+        """Whether options ask for a history log, so that a store that can have none is an error."""
+        return self.history_log not in (None, OFF) or any(keep is not None for keep in self.history_for.values())
+
+    @property
     def release(self) -> Release:
         """The served release with the feature gates."""
         return features.choose_release(self.kubernetes_version, self.feature_gates)

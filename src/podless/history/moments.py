@@ -29,6 +29,9 @@ def parse_moment(text: str, now: float) -> int:
         raise ValueError(f"{text!r} is not a time: use RFC 3339 (2026-01-31T12:00:00Z) or a duration (90m)") from None
 
 
+NO_LOG = "the store keeps no log of changes: etcd has none with --no-history-authors, and kine cannot have one"
+
+
 async def find_revision(store: Store, text: str) -> int:
     """Return the revision that a text names: a revision, or a time as `parse_moment` takes it.
 
@@ -38,7 +41,7 @@ async def find_revision(store: Store, text: str) -> int:
         return int(text)
     at = parse_moment(text, clock.time())
     if store.changelog is None:
-        raise StoreError("this store keeps no log of changes, so that only a revision can be named")
+        raise StoreError(NO_LOG)
     return await store.changelog.revision_at(at)
 
 

@@ -14,7 +14,7 @@ from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.history.change import GROUP
 from podless.history.definition import make_history_kind
-from podless.history.moments import explain_forgotten, parse_moment
+from podless.history.moments import NO_LOG, explain_forgotten, parse_moment
 from podless.history.reader import HistoryPage, HistoryReader, Scope
 from podless.http.message import Sink, Stream
 from podless.http.negotiate import AnswerForm
@@ -35,7 +35,6 @@ else:
 
 _MOST = 5000  # changes of one answer, where the client sets no limit
 _TOO_MANY = f"There are more than {_MOST} changes since; list them in pages instead."
-_NO_LOG = "this store keeps no log of changes"
 
 
 class History:
@@ -56,7 +55,7 @@ class History:
 
     def _open_reader(self) -> HistoryReader:
         if self._reader is None:
-            raise MethodNotAllowed(_NO_LOG)
+            raise MethodNotAllowed(NO_LOG)
         return self._reader
 
     async def read(self, call: Call, verb: str) -> Outcome:
@@ -127,7 +126,7 @@ class History:
             raise BadRequest(f"at: {error}") from None
         log = self._api.store.changelog
         if log is None:
-            raise MethodNotAllowed(_NO_LOG)
+            raise MethodNotAllowed(NO_LOG)
         try:
             revision = await log.revision_at(at)
         except Compacted as error:

@@ -46,7 +46,8 @@ class StoreSettings:
     """What an engine must know to make a store.
 
     database: the file of a server's own database, None for memory. options: the engine's section. keep: the window of
-    history for watches; bounds: how much is kept beyond it. authors: whether to record them. compacting: whether the
+    history for watches; bounds: how much is kept beyond it. authors: whether to record them. needs_log: opening
+    fails if there can be no log of changes. compacting: whether the
     store limits its history by itself. times: seconds that keys under a prefix are kept. layout: returns how built-in
     kinds lie below a prefix of a shared store.
     """
@@ -56,6 +57,7 @@ class StoreSettings:
     keep: Keep = field(default_factory=Keep)
     bounds: Bounds = field(default_factory=Bounds)
     authors: bool = True
+    needs_log: bool = False
     compacting: bool = True
     times: Mapping[str, float] = field(default_factory=dict)
     layout: Callable[[str], KeyLayout] = field(default=lambda prefix: KeyLayout(prefix, {}))

@@ -11,6 +11,7 @@ import pytest
 from podless.store import KEPT, Compacted, Conflicted, Operation, Store, Stored, StoreError
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore
+from podless.store.history import Bounds, Keep
 from tests.store.contract import Contract, Follower, delete, put
 from tests.store.etcd.kine import DATABASES, shared
 
@@ -27,10 +28,9 @@ async def store(request: pytest.FixtureRequest) -> AsyncIterator[EtcdStore]:
     await store.close()
 
 
-def made(database: str, prefix: str = "", *, exclusive: bool = False) -> EtcdStore:
-    return EtcdStore(
-        Etcd(servers=(shared(database).url,), prefix=prefix or f"/test{next(_NUMBERS)}", exclusive=exclusive)
-    )
+def made(database: str, prefix: str = "", *, exclusive: bool = False, needs_log: bool = False) -> EtcdStore:
+    etcd = Etcd(servers=(shared(database).url,), prefix=prefix or f"/test{next(_NUMBERS)}", exclusive=exclusive)
+    return EtcdStore(etcd, bounds=Bounds(Keep()), needs_log=needs_log)
 
 
 class TestKine(Contract):
@@ -123,3 +123,15 @@ async def test_one_server_alone_is_refused(database: str) -> None:
     with pytest.raises(StoreError, match="--etcd-exclusive requires transactions of several keys"):
         await alone.open()
     await alone.close()
+
+
+@pytest.mark.parametrize("database", DATABASES)
+async def test_a_log_is_refused_if_it_is_asked_for(database: str) -> None:
+    store = made(database, needs_log=True)
+    with pytest.raises(StoreError, match="--history-log and --history-for require transactions of several keys"):
+        await store.open()
+    await store.close()
+
+
+async def test_a_log_that_nobody_asked_for_is_left_out(store: EtcdStore) -> None:
+    assert store.changelog is None

@@ -43,7 +43,8 @@ class EtcdStore:
     layout: of keys and values. times: seconds that keys have from their last write, by prefix; others stay.
     interval: seconds of history that are kept, about; the cluster is compacted by one server for all, 0 for by none.
     bounds: of the change log; None for a server that writes none. authors: whether the log names them.
-    logs: whether this process writes the log and trims it, and does not only read it.
+    logs: whether this process writes the log and trims it, and does not only read it. needs_log: `open` fails where
+    there can be no log.
     """
 
     name = "etcd"
@@ -59,6 +60,7 @@ class EtcdStore:
         bounds: Bounds | None = None,
         authors: bool = True,
         logs: bool = True,
+        needs_log: bool = False,
     ) -> None:
         self._client = EtcdClient(settings)
         self._layout = layout or KeyLayout(settings.prefix, {})
@@ -81,18 +83,12 @@ class EtcdStore:
         nowhere = self._layout.key(_NOWHERE)
         self._question: bytes = m.RangeRequest(key=nowhere, limit=1, count_only=True).SerializeToString()
         self._asking: set[asyncio.Task[int]] = set()
-        self._logs = logs
+        self._logs, self._needs_log = logs, needs_log
         self._log: EtcdChangeLog | None = None
         if bounds is not None and bounds.keeps:
             known, leased = lambda: self._compacted, self._leases.wanted
             self._log = EtcdChangeLog(
-                self._client,
-                self._layout,
-                bounds,
-                authors=authors,
-                compacted=known,
-                read=self._read,
-                leased=leased,
+                self._client, self._layout, bounds, authors=authors, compacted=known, read=self._read, leased=leased
             )
 
     @property
@@ -133,10 +129,10 @@ class EtcdStore:
         try:
             await self._client.ask("txn", m.TxnRequest(compare=absent))
         except Unsupported:
-            if self._exclusive:
+            if self._exclusive or self._needs_log:
+                wanted = "--etcd-exclusive requires" if self._exclusive else "--history-log and --history-for require"
                 raise StoreError(
-                    "--etcd-exclusive requires transactions of several keys, which this server lacks (kine?): "
-                    "remove the option"
+                    f"{wanted} transactions of several keys, which this server lacks (kine?): remove the option"
                 ) from None
             self._ordered = OrderedCommits(self._commit_one, self._read)
             self._fences.write = self._commit_one
@@ -498,4 +494,5 @@ def make_store(settings: StoreSettings) -> EtcdStore:
         bounds=settings.bounds,
         authors=settings.authors,
         logs=settings.compacting,
+        needs_log=settings.needs_log,
     )
