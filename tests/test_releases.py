@@ -318,3 +318,36 @@ def test_rules_of_the_newest_release(release: str, placed: bool) -> None:
         assert (status, json.loads(raw)["message"]) == (
             (400, "invalid JSON patch") if placed else (404, 'configmaps "none" not found')
         )
+
+
+def test_names_of_variables_are_strict_in_releases_without_the_relaxed_ones() -> None:
+    body = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i", "env": [{"name": "1 a"}]}]}}
+    said = {}
+    for release in ("1.31", "1.32"):
+        with Server(tls=False, kubernetes_version=release, default_accounts=False) as server:
+            said[release], _ = _Asked(server).send("POST", "/api/v1/namespaces/default/pods?dryRun=All", body)
+    assert said == {"1.31": 422, "1.32": 201}
+
+
+def test_kinds_of_subresources_are_those_of_the_release() -> None:
+    known = {}
+    for release in ("1.36", "1.37"):
+        with Server(tls=False, kubernetes_version=release, default_accounts=False) as server:
+            _, document = _Asked(server).send("GET", "/openapi/v3/api/v1")
+            known[release] = document["components"]["schemas"]["io.k8s.api.authentication.v1.TokenRequestSpec"]
+    assert "attestations" not in known["1.36"]["properties"]
+    assert "attestations" in known["1.37"]["properties"]
+
+
+def test_owners_are_told_anew_for_each_error_that_has_addresses() -> None:
+    owners = [{"apiVersion": "v1", "kind": "Pod", "name": name, "uid": name, "controller": True} for name in "ab"]
+    gears = "/apis/example.com/v1/namespaces/default/gears"
+    gear = {"apiVersion": "example.com/v1", "kind": "Gear", "metadata": {"name": "a"}}
+    for release, times in (("1.33", 3), ("1.34", 1)):
+        with Server(tls=False, kubernetes_version=release, default_accounts=False) as server:
+            asked = _Asked(server)
+            asked.send("POST", CRDS, _definition())
+            _, made = asked.send("POST", gears, gear)
+            metadata = made["metadata"] | {"ownerReferences": owners}
+            _, told = asked.send("PUT", f"{gears}/a", gear | {"metadata": metadata})
+            assert told["message"].count("Only one reference") == times

@@ -153,6 +153,8 @@ class _Conversation:
         for number, step in enumerate(self._scenario["steps"]):
             if self._scenario.get("independent"):  # a wrong answer then does not affect later steps
                 self._names = Names()
+            if self._broke(number):
+                continue
             want = copy.deepcopy(step.get("expect"))
             filled = _fill({key: value for key, value in step.items() if key != "expect"}, self._saved)
             got = self._step(filled, want)
@@ -165,6 +167,10 @@ class _Conversation:
             for told in (got, want):
                 mask_years(told.get("body") if isinstance(told, dict) else None)
             self.answers.append((number, mask_addresses(got), mask_addresses(want)))
+
+    def _broke(self, number: int) -> bool:
+        """Whether the recorder found no answer here: it read events of a watch that was refused, and went on."""
+        return any(told.startswith(f"step {number}: ") for told in self._scenario.get("broken", ()))
 
     def tidy(self) -> None:
         """Leave nothing for the next conversation."""

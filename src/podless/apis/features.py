@@ -59,12 +59,19 @@ CHANGES: Final[Mapping[str, str]] = {
     "SomeKeys": "1.34-",  # of an item of a map list are enough
     "WholeDecodePaths": "1.35-",  # have what is inline, and what types that decode themselves say
     "BadRevisions": "1.33-",  # of lists are 400, and were 500
+    "SetsOnce": "1.34-",  # are validated in updates: DaemonSets and ReplicaSets
+    "TolerationValues": "1.32-",  # are shown alone, and not with the toleration
+    "PathsOfFinalizers": "1.32-",  # are named in warnings
+    "HintOfZeroSleep": "1.32-",  # is in errors about the seconds to sleep
+    "ReasonsOfCreatingApplies": "1.32-",  # that are forbidden are told in full
+    "ServicesOnce": "1.34-",  # are not told twice of errors of their metadata in updates
     "MissingBeforePreconditions": "1.34-",  # a write to a missing object is 404, whatever it wants of it
     "BadImpersonation": "1.35-",  # without a user is 400, and was 500
     "NoBlueprints": "-1.31,1.34-",  # of lists are in bookmarks
     "TablesOfWatchLists": "-1.31,1.33-",  # are served
     "MachinesOfKernels": "1.36-",  # are in the column of nodes' kernels
     "CELSizesOfConversions": "1.33-",  # by dyn, and those of optional numbers, are known to estimates of costs
+    "CELIntOrStringLengths": "1.33-",  # that definitions limit are known to estimates of costs
     "CELCostOfOpaqueEquality": "1.32-",  # is one unit
     "CELPlainKeywords": "1.32-",  # are names of fields without their escape
     "OneStatus": "1.31-",  # in OpenAPI; resource.k8s.io/v1alpha2 had one, too
@@ -101,6 +108,7 @@ CHANGES: Final[Mapping[str, str]] = {
     "AttachersOnce": "1.36-",  # are told as missing, and names of volumes are looked at in updates too
     "NetworkPoliciesOnce": "1.36-",  # are validated when they change
     "PlainItems": "1.36-",  # of lists and maps have no defaults in OpenAPI
+    "BareHTTPRules": "-1.36",  # of Ingresses have no text in OpenAPI
     "PublishedExamples": "1.36-",  # and externalDocs of custom kinds are in OpenAPI, and looked at in definitions
     "ShardSelectors": "1.36-",  # are parameters in OpenAPI
     "UnsafeDeletes": "1.32-",  # are parameters in OpenAPI

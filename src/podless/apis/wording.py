@@ -49,7 +49,7 @@ ROWS: Final = (
     ),
     Row("-1.33", "selectableFields", r"(may only be set when)", r"selectableFields \1"),
     # what is missing was told once more
-    Row("-1.33", r"clientConfig\.service\.(?P<last>name|namespace)", r"", "service {last} is required"),
+    Row("-1.33", r"(?:c|webhookC)lientConfig\.service\.(?P<last>name|namespace)", r"", "service {last} is required"),
     Row("-1.33", r"versions\[\d+\]\.schema\.openAPIV3Schema", r"", "schemas are required"),
     Row("-1.33", r"os\.name", r"", "cannot be empty"),
     Row("-1.33", r"(backend|defaultBackend)\.resource\.(?P<last>name|kind)", r"", "{last} is required"),

@@ -47,7 +47,7 @@ class Declared:
     def declare(self, schema: Schema, resource: bool, name: str) -> Decl | None:
         """Return the declaration of a schema; None where expressions may not see the value."""
         if schema.get("x-kubernetes-int-or-string"):
-            longest = schema.get("maxLength")
+            longest = schema.get("maxLength") if has("CELIntOrStringLengths") else None
             most = MAX_REQUEST - 2 if longest is None else max(longest, 0) * 4
             return Decl(self, "dyn", types.DYN, schema, 1, most)
         if resource:

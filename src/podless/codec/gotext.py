@@ -22,6 +22,18 @@ class Literal(str):
     __slots__ = ()
 
 
+class Copy(Literal):
+    """A value whose addresses are new in each error, since a real server makes a copy of it for each."""
+
+    __slots__ = ()
+
+
+class Stringer(str):
+    """A text of a Go type that has a method String: Go's syntax shows it without quotes."""
+
+    __slots__ = ()
+
+
 def quote(text: str) -> str:
     """A double-quoted Go string literal, as fmt's %q prints it (strconv.Quote)."""
     if text.isprintable() and '"' not in text and "\\" not in text:
@@ -89,6 +101,8 @@ def format_syntax(item: Any) -> str:
     """
     if item is None:
         return '"null"'
+    if isinstance(item, Stringer):
+        return str(item)
     if isinstance(item, list) and all(isinstance(one, str) for one in each(item)):
         return format_strings(item)
     if isinstance(item, dict) and all(isinstance(one, str) for one in each(item).values()):

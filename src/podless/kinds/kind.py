@@ -71,8 +71,8 @@ class Kind:
     conversion when read. terminating: the definition is being deleted. webhook: conversion.webhook of the definition,
     {"hook": NAME} for hooks of podless.hooks, or {"rules": TEXT} for declared conversions (kinds/declared); None if
     versions differ in apiVersion only. hash_version: the version in the storage hash of discovery, if a real
-    server stores another one than it serves. struct: fields of a built-in kind; `struct_of` returns those of a
-    version. preserve: keep unknown fields everywhere (spec.preserveUnknownFields).
+    server stores another one than it serves; hash_in: the releases that do, "" for all. struct: fields of a built-in
+    kind; `struct_of` returns those of a version. preserve: keep unknown fields everywhere (spec.preserveUnknownFields).
     home: the kind that stores the objects, if this one only shows them in another group; storage_version is "" then.
     hashed: discovery shows a storage hash. shown_deleted: a delete answers the object instead of a Status. others:
     kinds that show the objects of this one. scheme: of a built-in kind. views: all kinds that show the objects, home
@@ -100,6 +100,7 @@ class Kind:
     preserve: bool = False
     verbs: tuple[str, ...] = VERBS
     hash_version: str = ""
+    hash_in: str = ""
     more_subresources: tuple[Subresource, ...] = ()
     virtual: bool = False
     hashed: bool = True

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
-from podless.kinds.kind import Kind, Version
+from podless.kinds.kind import Kind, Subresource, Version
 from podless.kinds.strategy import Strategy
 from podless.runtime.memo import made_once
 from podless.runtime.release import Release
@@ -23,8 +23,12 @@ NOT_YET: Strategy[Kind] = Strategy()  # stands in for the strategy until it is l
 
 def of_release(kind: Kind, release: Release) -> Kind:
     """Return a built-in kind with the fields and subresources of a release. It equals the original kind."""
-    given = {each.name: getattr(kind, each.name) for each in fields(kind) if each.init}
-    given["more_subresources"] = tuple(one for one in kind.more_subresources if release.covers(one.releases))
+    late = {"strategy": NOT_YET, "struct": None} if isinstance(kind, LateKind) else {}  # reading them would load them
+    given = late | {each.name: getattr(kind, each.name) for each in fields(kind) if each.init and each.name not in late}
+    given["more_subresources"] = tuple(
+        _subresource(one, release) for one in kind.more_subresources if release.covers(one.releases)
+    )
+    given["hash_version"] = kind.hash_version if release.covers(kind.hash_in) else ""
     given["versions"] = tuple(_version(one, release) for one in kind.versions)
     made: _Same
     if isinstance(kind, LateKind):
@@ -35,7 +39,15 @@ def of_release(kind: Kind, release: Release) -> Kind:
     return made
 
 
+def _subresource(known: Subresource, release: Release) -> Subresource:
+    """Return a subresource with the kinds of its bodies and options as a release has them."""
+    kind, options = (one and of_release(one, release) for one in (known.kind, known.options))
+    return replace(known, kind=kind, options=options)
+
+
 def _version(version: Version, release: Release) -> Version:
+    if version.status_ahead and release.reaches(version.status_ahead):
+        version = replace(version, status=True)
     if not version.deprecated or release.covers(version.deprecated_in):
         return version
     return replace(version, deprecated=False, deprecation_warning="")

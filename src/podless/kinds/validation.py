@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 from podless.codec import gotext, sentfloats
-from podless.codec.gotext import Literal
+from podless.codec.gotext import Copy, Literal
 from podless.codec.serializer import Floats
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
@@ -97,16 +97,17 @@ def _typed(kind: Kind, version: Version, errors: Iterable[FieldError]) -> Iterat
     """Add Go types to errors that show values in Go's syntax, by their paths."""
     struct = kind.struct_of(version)
     for error in errors:
-        value, shown = error.value, None
+        value, shown, written = error.value, None, Literal
         if isinstance(value, Literal) or error.__class__ is not FieldError:
             pass
         elif struct is not None:
             shown = gosyntax.write_at(struct, error.path, value)
         elif error.path[:1] == ("metadata",):
             shown = gosyntax.write_at(objectmeta.OBJECT_META, error.path[1:], value)
+            written = Copy if error.path[1:] == ("ownerReferences",) else Literal
         elif isinstance(value, dict | list):
             shown = gotext.format_interface(value)
-        yield error if shown is None else replace(error, value=Literal(shown))
+        yield error if shown is None else replace(error, value=written(shown))
 
 
 def _new_metadata(kind: Kind, metadata: Object, placed: bool) -> list[FieldError]:

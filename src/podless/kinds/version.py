@@ -62,7 +62,8 @@ class Version:
     source: the openAPIV3Schema (custom kinds), or a function that reads it, so that an unused schema takes no memory
     besides the stored definition. columns: None for Name and Age. selectable: JSONPaths for fieldSelectors besides
     metadata.name and metadata.namespace. releases: the Kubernetes releases that serve it, as runtime/release.py writes
-    them; "" for all. deprecated_in: releases that deprecate it, "" for all that serve it.
+    them; "" for all. deprecated_in: releases that deprecate it, "" for all that serve it. status_ahead: the first
+    release that has its status, where that release is not recorded yet.
     """
 
     name: str
@@ -75,6 +76,7 @@ class Version:
     deprecation_warning: str = ""
     releases: str = ""
     deprecated_in: str = ""
+    status_ahead: str = ""
 
     @property
     def schema(self) -> dict[str, Any] | None:

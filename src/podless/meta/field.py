@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from podless.codec import gotext
-from podless.codec.gotext import Literal
+from podless.codec.gotext import Copy, Literal
 from podless.runtime.release import CURRENT
 
 # cause reason -> the words a message starts with
@@ -224,13 +224,14 @@ def join_errors(errors: Iterable[FieldError]) -> str:
 
 
 def summarize_errors(errors: Iterable[FieldError]) -> tuple[list[FieldError], str, list[dict[str, str]]]:
-    """Several errors, their one text (equal ones once, brackets around more than one), and a Status's causes.
+    """Several errors, their one text, and a Status's causes.
 
-    Of very many, or very long ones, those that come first.
+    The text has equal errors once, unless their addresses differ, and brackets around more than one. Of very many, or
+    very long ones, those that come first.
     """
     kept: list[FieldError] = []
     causes: list[dict[str, str]] = []
-    texts: dict[str, None] = {}
+    texts: dict[str | int, str] = {}
     left = _TEXT
     for error in errors:
         if len(kept) >= MOST or left < 0:
@@ -238,6 +239,7 @@ def summarize_errors(errors: Iterable[FieldError]) -> tuple[list[FieldError], st
         at, body = error.field, error.body
         kept.append(error)
         causes.append({"reason": error.reason, "message": body, "field": at})
-        texts[f"{at}: {body}"] = None
+        text = f"{at}: {body}"
+        texts[len(kept) if isinstance(error.value, Copy) else text] = text
         left -= len(at) + len(body)
-    return kept, next(iter(texts)) if len(texts) == 1 else f"[{', '.join(texts)}]", causes
+    return kept, text if len(texts) == 1 else f"[{', '.join(texts.values())}]", causes

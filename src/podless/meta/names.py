@@ -121,6 +121,13 @@ _IDENTIFIER = Syntax(
 _PORT = re.compile(r"[-a-z0-9]++")
 _LETTER = re.compile(r"[a-z]")
 _VARIABLE = re.compile(r"[ -<>-~]*+")
+_STRICT_VARIABLE = Syntax(
+    "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not"
+    " start with a digit",
+    "[-._a-zA-Z][-._a-zA-Z0-9]*",
+    "[-._a-zA-Z][-._a-zA-Z0-9]*+",
+    ("my.env-name", "MY_ENV.NAME", "MyEnvName1"),
+)
 _CONFIG_KEY = Syntax(
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
     "[-._a-zA-Z0-9]+",
@@ -187,12 +194,14 @@ def label_value(value: str) -> list[str]:
 
 def config_key(value: str) -> list[str]:
     """A key in the data of a ConfigMap or Secret."""
-    errors = _CONFIG_KEY.check(value)
+    return [*_CONFIG_KEY.check(value), *_backsteps(value)]
+
+
+def _backsteps(value: str) -> list[str]:
+    """Return what is wrong with a name that could lead out of a folder."""
     if value in (".", ".."):
-        errors.append(f"must not be '{value}'")
-    elif value.startswith(".."):
-        errors.append("must not start with '..'")
-    return errors
+        return [f"must not be '{value}'"]
+    return ["must not start with '..'"] if value.startswith("..") else []
 
 
 def check_underscored_subdomain(value: str) -> list[str]:
@@ -217,6 +226,11 @@ def check_variable_name(value: str) -> list[str]:
     if _VARIABLE.fullmatch(value):
         return []
     return ["a valid environment variable name must consist only of printable ASCII characters other than '='"]
+
+
+def check_strict_variable_name(value: str) -> list[str]:
+    """The name of an environment variable, where RelaxedEnvironmentVariableValidation is off."""
+    return [*_STRICT_VARIABLE.check(value), *_backsteps(value)]
 
 
 def check_wildcard_subdomain(value: str) -> list[str]:

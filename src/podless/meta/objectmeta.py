@@ -252,7 +252,7 @@ def finalizer_warnings(meta: dict[str, Any], old: dict[str, Any] | None = None) 
     for name in each(in_order(set(meta.get("finalizers") or ()) - set((old or {}).get("finalizers") or ()))):
         warnings += [f"metadata.finalizers: {gotext.quote(name)}: {text}" for text in _key(name)]
         if "/" not in name and name not in STANDARD_FINALIZERS:
-            advice = _ADVICE.format(path=" including a path (/)" if "." in name else "")
+            advice = _ADVICE.format(path=" including a path (/)" if "." in name and has("PathsOfFinalizers") else "")
             warnings.append(f"metadata.finalizers: {gotext.quote(name)}: {advice}")
     return warnings
 

@@ -47,7 +47,7 @@ _SHARED: Mapping[str, GoType] = {
 _BLOCKS = {word: word for word in ("struct", "kind", "type", "text")}  # what a block begins with
 _FORMS: Mapping[str, type] = {"object": dict, "array": list, "bool": bool}
 _TEXT = " # "  # between a line and its text
-_DATED = re.compile(r"\b(?:since|ahead|until|gate)=")
+_DATED = re.compile(r"\b(?:since|ahead|until|before|gate)=")
 _FIELD = re.compile(r"\s++(\d++)\s++(\S++)\s++(\*?)([^\s{]++(?:\{[^}]*+\})?)\s*+(.*+)")
 _TOLD = re.compile(r"\s++-\s++(\S.*+)")
 _ENUM = re.compile(r"([\w.]++)\{([^}]*+)\}")
@@ -127,11 +127,18 @@ def dated_fields(home: str) -> Mapping[str, Mapping[str, Dates]]:
         for line in filter(_DATED.search, block.split("\n")):
             if match := _FIELD.fullmatch(line.partition(_TEXT)[0].rstrip()):
                 given = _options(match[5])
-                span = _span(given.get("since") or given.get("ahead", ""), given.get("until", ""))
+                last = given.get("until") or _previous(given.get("before", ""))
+                span = _span(given.get("since") or given.get("ahead", ""), last)
                 if known := dated.get(match[2]):  # it changed, so several lines describe it
                     span = f"{known.span},{span}"
                 dated[match[2]] = Dates(span, given.get("gate", ""))
     return found
+
+
+def _previous(release: str) -> str:
+    """Return the name of the release before another one, "" for ""."""
+    major, _, minor = release.partition(".")
+    return f"{major}.{int(minor) - 1}" if minor else ""
 
 
 def _span(since: str, until: str) -> str:
@@ -278,6 +285,8 @@ class StructFile:
                     continue
                 if not self._release.reaches(given.pop("ahead", "")):
                     continue
+                if (before := given.pop("before", "")) and self._release.reaches(before):
+                    continue
                 made = self._type(kind)
                 if not self._release.has(given.pop("gate", "")):
                     made = Dropped(made)
@@ -377,6 +386,7 @@ _VALUES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "since": ("since", str),
     "ahead": ("ahead", str),
     "until": ("until", str),
+    "before": ("before", str),
     "gate": ("gate", str),
 }
 

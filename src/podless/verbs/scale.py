@@ -24,7 +24,7 @@ from podless.meta import selectors
 from podless.meta.errors import BadRequest, Internal, Invalid
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
-from podless.runtime.release import CURRENT
+from podless.runtime.release import CURRENT, has
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 from podless.verbs import admit, body, fieldmanager, options, patch, steps
@@ -111,10 +111,12 @@ def _put(obj: Object, path: str, value: int) -> None:
 class ScaleWrite(Write):
     """A change of an object through its Scale. verb: update or patch. paths: where the object has its replicas.
 
-    make: returns the new Scale. before: the present Scale. wanted: the new Scale.
+    make: returns the new Scale. replacement: the Scale in the body of an update. before: the present Scale. wanted: the
+    new Scale.
     """
 
     make: Change
+    replacement: Object | None = None
     before: Object
     wanted: Object
 
@@ -145,6 +147,8 @@ async def scale_object(api: API, call: Call, verb: str) -> AnswerDocument:
     write = ScaleWrite(call, chosen, verb, paths)
     await READ.run(api, write)
     if collection.get(call.key) is None:
+        if write.replacement is not None and not has("MissingBeforePreconditions"):
+            steps.check_uid(call, write.replacement["metadata"], "", dry_run=chosen.dry_run)
         raise call.not_found()
     written = await rewrite_object(api, write, RESCALE)
     return AnswerDocument(show_scale(await _object(api, call, written), paths, required=False))
@@ -159,10 +163,11 @@ def _with_replicas(paths: Scale, old: Object, given: Object) -> Object:
 def read_scale(write: ScaleWrite) -> None:
     """Decode the Scale or the patch in the body. Raises BadRequest and Invalid."""
     call, chosen = write.call, write.options
-    if call.kind.custom:
-        write.make = _replacement(call, chosen) if write.verb == "update" else _patched(call, chosen)
+    if write.verb == "update":
+        given = write.replacement = _replacement(call, chosen) if call.kind.custom else _body(call, chosen)
+        write.make = lambda before, old: given
     else:
-        write.make = _body(call, chosen) if write.verb == "update" else _change(call, chosen)
+        write.make = _patched(call, chosen) if call.kind.custom else _change(call, chosen)
 
 
 def make_scale(write: ScaleWrite) -> None:
@@ -235,7 +240,7 @@ def _decode(raw: Any, findings: list[str]) -> Object:
     return scale
 
 
-def _replacement(call: Call, chosen: WriteOptions) -> Change:
+def _replacement(call: Call, chosen: WriteOptions) -> Object:
     """Decode the new Scale of an update. Raises BadRequest: a real server has one text for all errors."""
     checked, findings = chosen.validation != "Ignore", list[str]()
     try:
@@ -247,7 +252,7 @@ def _replacement(call: Call, chosen: WriteOptions) -> Change:
         raise _unreadable()
     call.warnings += findings if checked else []
     _fit(call, given)
-    return lambda before, old: given
+    return given
 
 
 def _patched(call: Call, chosen: WriteOptions) -> Change:
@@ -280,11 +285,11 @@ def _inner(call: Call) -> Call:
     return replace(call, kind=SCALES, version=SCALES.versions[0])
 
 
-def _body(call: Call, chosen: WriteOptions) -> Change:
-    """Return the Scale in the body of a request. Raises BadRequest."""
+def _body(call: Call, chosen: WriteOptions) -> Object:
+    """Decode the new Scale of an update. Raises BadRequest."""
     given = body.read_body(_inner(call), chosen)
     _fit(call, given)
-    return lambda before, old: given
+    return given
 
 
 def _change(call: Call, chosen: WriteOptions) -> Change:

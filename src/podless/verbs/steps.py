@@ -14,7 +14,7 @@ from podless.kinds import validation
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Strategy
 from podless.meta import errors, objectmeta, uids
-from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
+from podless.meta.errors import BadRequest, Conflict, Forbidden, Internal, Invalid
 from podless.meta.field import FieldError, forbidden, invalid
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
@@ -35,7 +35,10 @@ def may_create(api: API, call: Call) -> None:
     version = call.version.name
     asked = Attributes("create", call.kind.group, version, call.kind.plural, "", call.namespace, call.name)
     if not api.authorizer.allowed(call.user, asked):
-        raise Denied(call.user, asked, api.authorizer.decide(call.user, asked).reason)
+        reason = api.authorizer.decide(call.user, asked).reason
+        if not has("ReasonsOfCreatingApplies"):
+            raise Forbidden(call.kind.plural, call.kind.group, call.name, reason)
+        raise Denied(call.user, asked, reason)
 
 
 def fit_namespace(call: Call, metadata: Object) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from podless.apis.authentication.group import SELF_SUBJECT_REVIEWS, TOKEN_REQUESTS, TOKEN_REVIEWS
 from podless.apis.authorization.group import (
@@ -31,7 +31,7 @@ from podless.runtime.gcpause import pause_gc
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
-from podless.structs import structs
+from podless.structs import gostructs, structs
 from podless.structs.structfiles import load_struct
 from podless.verbs import admit, body, fieldmanager, options, steps
 from podless.verbs.call import API, AnswerDocument, Call
@@ -39,6 +39,7 @@ from podless.verbs.runner import PARSE, Stages, Write
 from podless.virtual import pods, tokens, unread
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
+_ATTRIBUTES = load_struct("authorization/v1", "NonResourceAttributes")
 
 
 _RULE = 64  # bytes of a rule, about
@@ -205,9 +206,9 @@ def _refuse(errors: Sequence[FieldError]) -> None:
         raise Invalid("", GROUP.name, "", errors)
 
 
-def _go(path: Object) -> Object:
-    """Return nonResourceAttributes as Go prints them."""
-    return {"Path": path.get("path", ""), "Verb": path.get("verb", "")}
+def _go(path: Object) -> Any:
+    """Return nonResourceAttributes as errors show them."""
+    return gostructs.format_struct(_ATTRIBUTES, path)
 
 
 def _subject(spec: Object) -> User:

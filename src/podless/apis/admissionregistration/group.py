@@ -11,10 +11,15 @@ MUTATING_BINDINGS = _kind(
     "MutatingAdmissionPolicyBinding",
     rules="admissionpolicies:MUTATING_BINDING",
     hash_version="v1beta1",
+    hash_in="-1.36",
     releases="1.36-",
 )
 MUTATING_POLICIES = _kind(
-    "MutatingAdmissionPolicy", rules="admissionpolicies:MUTATING", hash_version="v1beta1", releases="1.36-"
+    "MutatingAdmissionPolicy",
+    rules="admissionpolicies:MUTATING",
+    hash_version="v1beta1",
+    hash_in="-1.36",
+    releases="1.36-",
 )
 MUTATING_WEBHOOKS = _kind("MutatingWebhookConfiguration", rules="webhookconfigurations:STRATEGY")
 VALIDATING_BINDINGS = _kind("ValidatingAdmissionPolicyBinding", rules="admissionpolicies:VALIDATING_BINDING")

@@ -9,7 +9,7 @@ from podless.apis.shared import checks, shares, template
 from podless.apis.shared.speced import ReplicasStrategy
 from podless.codec import gonumber
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Checking, Faults
 from podless.meta import field, labelselector
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -30,6 +30,7 @@ class DaemonSetStrategy(ReplicasStrategy):
     """A pod of one template on every node."""
 
     blank: ClassVar[Object] = dict.fromkeys(_NUMBERS, 0)
+    checking = Checking(once="SetsOnce")
     named = False
 
     def show_partial(self, obj: Object) -> Object:

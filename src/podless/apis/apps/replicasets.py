@@ -8,7 +8,7 @@ from podless.apis.apps import statuses
 from podless.apis.shared import checks, template
 from podless.apis.shared.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults
+from podless.kinds.strategy import Checking, Faults
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 
@@ -23,6 +23,7 @@ class ReplicaSetStrategy(ReplicasStrategy):
     """So many pods of one template."""
 
     blank: ClassVar[Object] = {"replicas": 0}
+    checking = Checking(once="SetsOnce")
 
     def default(self, version: Version, obj: Object) -> None:
         template.default_template(obj["spec"]["template"])

@@ -16,6 +16,10 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+_UPDATE = load_struct("apps/v1", "StatefulSetUpdateStrategy")
 
 _COUNTS = (
     "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration",
@@ -159,7 +163,8 @@ def _strategy(strategy: Object) -> list[FieldError]:
         return [field.invalid(f"{path}.rollingUpdate", shown, text)] if rolling is not None else []
     if kind != "RollingUpdate":
         text = "must be 'RollingUpdate' or 'OnDelete'"
-        return [field.invalid(path, {"Type": kind, "RollingUpdate": shown}, text)]
+        whole = {"Type": kind, "RollingUpdate": shown}
+        return [field.invalid(path, whole if has("ValuesAsJSON") else gostructs.format_struct(_UPDATE, strategy), text)]
     if rolling is None:
         return []
     path += ".rollingUpdate"

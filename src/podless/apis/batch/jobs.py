@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.apis.batch import jobspecs, jobstatus
+from podless.apis.batch import jobscheduling, jobspecs, jobstatus
 from podless.apis.shared import template
 from podless.apis.shared.carried import keep_parts
 from podless.apis.shared.immutable import immutable_error, validate_immutable
@@ -80,7 +80,7 @@ class JobStrategy(TemplateStrategy):
         for name in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
             given = spec.get(name)
             errors += validate_immutable(f"spec.{name}", given, before.get(name), _show(name, given))
-        return errors
+        return [*errors, *jobscheduling.validate_changed_scheduling(spec, before, "spec.scheduling")]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return jobstatus.validate_job_status(obj, old)

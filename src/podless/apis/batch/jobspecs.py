@@ -5,7 +5,7 @@ Source: Kubernetes' pkg/apis/batch (v1/defaults, validation) and pkg/api/job.
 
 from __future__ import annotations
 
-from podless.apis.batch import failures, successes
+from podless.apis.batch import failures, jobscheduling, successes
 from podless.apis.shared import checks, references, template
 from podless.meta import field
 from podless.meta.field import FieldError
@@ -74,6 +74,7 @@ def validate_job_spec(spec: Object, path: str, old: Object | None = None) -> lis
     elif success is not None:
         errors += successes.validate_success_policy(success, spec.get("completions") or 0, f"{path}.successPolicy")
     errors += _replacement(spec, f"{path}.podReplacementPolicy")
+    errors += jobscheduling.validate_scheduling(spec, f"{path}.scheduling")
     given = spec["template"]
     errors += template.validate_template(given, f"{path}.template", old["template"] if old is not None else None)
     return [*errors, *_restarts(spec, f"{path}.template.spec.restartPolicy")]

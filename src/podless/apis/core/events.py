@@ -7,12 +7,14 @@ from typing import Any
 
 from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import TypedStrategy
+from podless.codec.gotext import Literal
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Deletion, Faults, MetadataPolicy, Reads
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 from podless.structs import gostructs, structs
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
@@ -178,12 +180,15 @@ _OBJECT = load_struct("core/v1", "ObjectReference")
 _SOURCE = load_struct("core/v1", "EventSource")
 
 
-_NULLABLE = ("eventTime", "firstTimestamp", "lastTimestamp", "related")
+_TIMES = ("eventTime", "firstTimestamp", "lastTimestamp")
+_NO_TIME = Literal("0001-01-01 00:00:00 +0000 UTC")
 
 
 def _go(name: str, value: Any) -> Any:
     """A field's value as errors show it: references and sources under the names of their Go fields."""
-    if value is None and name in _NULLABLE:
+    if value is None and name in _TIMES:
+        return None if has("ValuesAsJSON") else _NO_TIME
+    if value is None and name == "related":
         return None
     if name not in ("involvedObject", "related", "source"):
         return (0 if name == "count" else "") if value is None else value

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from podless.apis.shared.immutable import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import quantity
+from podless.codec.gotext import Stringer
 from podless.kinds.kind import Kind, Version
 from podless.kinds.registry import Registry
 from podless.kinds.strategy import Faults, MetadataPolicy
@@ -117,7 +118,7 @@ def _check_amounts(amounts: dict[str, str] | None, path: str) -> list[FieldError
         where = f"{path}[{name}]"
         found = [*resources.resource_name(name, where)]
         if "/" not in name and not _standard(name):
-            found.append(field.invalid(where, name, "must be a standard resource for quota"))
+            found.append(field.invalid(where, Stringer(name), "must be a standard resource for quota"))
         errors += [*found, *resources.quantity_errors(name, text, where)]
     return errors
 

@@ -18,6 +18,7 @@ from podless.runtime.release import has
 
 _AFFINITY_SECONDS = 10800
 _ADDRESSED = ("ClusterIP", "NodePort", "LoadBalancer")
+_METADATA, _METADATA_TWICE = MetadataPolicy(on_update=(0, 1)), MetadataPolicy(on_update=(1, 1))
 _SELECTS = frozenset({"spec.clusterIP", "spec.type"})
 
 
@@ -25,8 +26,12 @@ class ServiceStrategy(TypedStrategy):
     """What kind of name it is, and the ports behind it."""
 
     allow_create_on_update = True
-    metadata = MetadataPolicy(on_update=(0, 1))
     rearranged = True
+
+    @property
+    def metadata(self) -> MetadataPolicy:  # type: ignore[override]
+        """How metadata is validated: older releases repeat its errors in updates."""
+        return _METADATA if has("ServicesOnce") else _METADATA_TWICE
 
     @property
     def selects(self) -> frozenset[str]:  # type: ignore[override]

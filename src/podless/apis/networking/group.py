@@ -12,6 +12,8 @@ GROUP = Group(
 
 INGRESS_CLASSES = GROUP.kind("IngressClass", namespaced=False)
 INGRESSES = GROUP.kind("Ingress", "ing", status=True)
-IP_ADDRESSES = GROUP.kind("IPAddress", "ip", namespaced=False, releases="1.33-")
+IP_ADDRESSES = GROUP.kind("IPAddress", "ip", namespaced=False, hash_version="v1beta1", hash_in="1.33", releases="1.33-")
 NETWORK_POLICIES = GROUP.kind("NetworkPolicy", "netpol")
-SERVICE_CIDRS = GROUP.kind("ServiceCIDR", namespaced=False, status=True, releases="1.33-")
+SERVICE_CIDRS = GROUP.kind(
+    "ServiceCIDR", namespaced=False, status=True, hash_version="v1beta1", hash_in="1.33", releases="1.33-"
+)

@@ -14,6 +14,10 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+_RULE = load_struct("networking/v1", "IngressRule")
 
 CLASS = "kubernetes.io/ingress.class"
 _DEPRECATED = f"annotation \"{CLASS}\" is deprecated, please use 'spec.ingressClassName' instead"
@@ -55,7 +59,7 @@ def _check(spec: Object, old: Object | None = None) -> Iterator[FieldError]:
     backend, rules = spec.get("defaultBackend"), spec.get("rules") or []
     if not rules and backend is None:
         text = "either `defaultBackend` or `rules` must be specified"
-        yield field.invalid("spec", spec.get("rules"), text)
+        yield field.invalid("spec", gostructs.format_structs(_RULE, spec.get("rules")), text)
     if backend is not None:
         yield from _backend(backend, "spec.defaultBackend")
     for place, rule in enumerate(each(rules)):

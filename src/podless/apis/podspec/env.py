@@ -5,11 +5,14 @@ Source: Kubernetes' pkg/apis/core/validation and pkg/apis/core/pods.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
 
 _BYTES = ("1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei")
 _OF_PODS = frozenset(
@@ -34,12 +37,19 @@ _LABELLED = ("metadata.annotations", "metadata.labels")
 _SOURCES = "`fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`"
 
 
+def _variable_check() -> Callable[[str], list[str]]:
+    """Return what checks the names of variables."""
+    return (
+        names.check_variable_name if has("RelaxedEnvironmentVariableValidation") else names.check_strict_variable_name
+    )
+
+
 def validate_env(env: list[Object], path: str) -> Errors:
     """Validate the variables of a container."""
     for place, one in enumerate(each(env)):
         where = f"{path}[{place}]"
         name = one.get("name", "")
-        yield from checks.validate_name(f"{where}.name", name, names.check_variable_name)
+        yield from checks.validate_name(f"{where}.name", name, _variable_check())
         if (source := one.get("valueFrom")) is not None:
             yield from _value_from(source, f"{where}.valueFrom", one.get("value", ""))
 
@@ -150,7 +160,7 @@ def validate_env_from(env_from: list[Object], path: str) -> Errors:
     for place, one in enumerate(each(env_from)):
         where = f"{path}[{place}]"
         if prefix := one.get("prefix"):
-            yield from field.invalid_details(f"{where}.prefix", prefix, names.check_variable_name(prefix))
+            yield from field.invalid_details(f"{where}.prefix", prefix, _variable_check()(prefix))
         given = [name for name in ("configMapRef", "secretRef") if one.get(name) is not None]
         for name in each(given):
             yield from checks.validate_name(f"{where}.{name}.name", one[name].get("name", ""), names.subdomain_prefix)

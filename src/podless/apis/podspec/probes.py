@@ -111,7 +111,7 @@ def _sleep(action: Object, path: str, around: Around) -> Errors:
     zero = has("PodLifecycleSleepActionAllowZero")
     if around.grace is None or (0 if zero else 1) <= seconds <= around.grace:
         return
-    least, more = ("non-negative", "") if zero else ("greater than 0", _NO_ZERO)
+    least, more = ("non-negative", "") if zero else ("greater than 0", _NO_ZERO if has("HintOfZeroSleep") else "")
     text = f"must be {least} and less than terminationGracePeriodSeconds ({around.grace}){more}"
     yield field.invalid(path, seconds, text)
 

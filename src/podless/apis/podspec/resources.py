@@ -8,6 +8,7 @@ from podless.apis.podspec import amounts
 from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors
 from podless.codec import quantity
+from podless.codec.gotext import Stringer
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.meta.objectmeta import NONNEGATIVE
@@ -129,9 +130,9 @@ def resource_name(name: str, path: str) -> Errors:
     """Validate the name of a resource: one of Kubernetes' own, or one below a domain."""
     found = names.qualified_name(name)
     if found:
-        yield from field.invalid_details(path, name, found)
+        yield from field.invalid_details(path, Stringer(name), found)
     elif "/" not in name and name not in _STANDARD and not name.startswith((_HUGE, _REQUESTS + _HUGE)):
-        yield field.invalid(path, name, "must be a standard resource type or fully qualified")
+        yield field.invalid(path, Stringer(name), "must be a standard resource type or fully qualified")
 
 
 def container_name(name: str, path: str) -> Errors:
@@ -150,16 +151,16 @@ def _container_name(name: str, path: str) -> Errors:
     yield from resource_name(name, path)
     if "/" not in name:
         if not name.startswith(_HUGE):
-            yield field.invalid(path, name, "must be a standard resource for containers")
+            yield field.invalid(path, Stringer(name), "must be a standard resource for containers")
     elif not is_native(name) and not is_extended(name):
-        yield field.invalid(path, name, "doesn't follow extended resource name standard")
+        yield field.invalid(path, Stringer(name), "doesn't follow extended resource name standard")
 
 
 def _pod_name(name: str, path: str) -> Errors:
     found = list(resource_name(name, path))
     yield from found
     if not found and name not in _OF_PODS and not name.startswith(_HUGE):
-        yield checks.unsupported(path, name, _OF_PODS)
+        yield checks.unsupported(path, Stringer(name), _OF_PODS)
 
 
 def _claims(given: list[Object], path: str, known: Set[str]) -> Errors:

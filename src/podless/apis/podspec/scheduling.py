@@ -12,6 +12,11 @@ from podless.apis.shared.checks import Errors
 from podless.meta import field, labelselector, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
+from podless.runtime.release import has
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
+
+_TOLERATION = load_struct("core/v1", "Toleration")
 
 _EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
@@ -41,7 +46,8 @@ def _toleration(one: Object, path: str) -> Errors:
             yield field.invalid(where, value, ";".join(found))
     elif operator == "Exists":
         if value:
-            yield field.invalid(where, value, "value must be empty when `operator` is 'Exists'")
+            shown = value if has("TolerationValues") else gostructs.format_struct(_TOLERATION, one)
+            yield field.invalid(where, shown, "value must be empty when `operator` is 'Exists'")
     else:
         known = ("Equal", "Exists", *(_NUMERIC if operator in _NUMERIC else ()))
         yield checks.unsupported(where, operator, known)

@@ -11,9 +11,12 @@ from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import conditions, field, labelselector, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
+from podless.structs import gostructs
+from podless.structs.structfiles import load_struct
 
 _POLICIES = ("AlwaysAllow", "IfHealthyBudget")
 _COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
+_SPEC = load_struct("policy/v1", "PodDisruptionBudgetSpec")
 _BOTH = "minAvailable and maxUnavailable cannot be both set"
 
 
@@ -34,7 +37,7 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
         )
         errors: list[FieldError] = []
         if least is not None and most is not None:
-            errors.append(field.invalid("spec", _shown(spec), _BOTH))
+            errors.append(field.invalid("spec", gostructs.format_struct(_SPEC, spec), _BOTH))
         for name, value in (("minAvailable", least), ("maxUnavailable", most)):
             if value is not None:
                 errors += [
@@ -49,12 +52,6 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
         status = obj["status"]
         errors = conditions.validate_conditions(status.get("conditions") or [], "status.conditions")
         return [*errors, *checks.all_nonnegative(status, "status", _COUNTS)]
-
-
-def _shown(spec: Object) -> Object:
-    """Return the spec as errors show it: under the names of its Go fields."""
-    fields = ("minAvailable", "selector", "maxUnavailable", "unhealthyPodEvictionPolicy")
-    return {name[0].upper() + name[1:]: spec.get(name) for name in fields}
 
 
 STRATEGY = PodDisruptionBudgetStrategy()

@@ -41,6 +41,17 @@ def find_true(conditions: Sequence[Object] | None, *types: str) -> str:
     return next((type_ for type_ in types if type_ in held), "")
 
 
+def validate_reason(reason: str, path: str, most: int) -> Errors:
+    """Validate the reason of a condition: one word of at most so many bytes."""
+    if not reason:
+        yield field.required(path)
+        return
+    if reason[0] not in _LETTERS or reason[-1] in ",:" or not _INNER.issuperset(reason):
+        yield field.invalid(path, reason, _REASON_FAULT)
+    if len(reason.encode()) > most:
+        yield field.too_long(path, most)
+
+
 def _validate_condition(condition: Object, type_: str, path: str) -> Errors:
     status, reason = condition.get("status") or "", condition.get("reason") or ""
     if type_:
@@ -55,12 +66,6 @@ def _validate_condition(condition: Object, type_: str, path: str) -> Errors:
         yield field.invalid(f"{path}.observedGeneration", generation, "must be greater than or equal to zero")
     if condition.get("lastTransitionTime") is None:
         yield field.required(f"{path}.lastTransitionTime")
-    if not reason:
-        yield field.required(f"{path}.reason")
-    else:
-        if reason[0] not in _LETTERS or reason[-1] in ",:" or not _INNER.issuperset(reason):
-            yield field.invalid(f"{path}.reason", reason, _REASON_FAULT)
-        if len(reason.encode()) > _REASON_MOST:
-            yield field.too_long(f"{path}.reason", _REASON_MOST)
+    yield from validate_reason(reason, f"{path}.reason", _REASON_MOST)
     if len((condition.get("message") or "").encode()) > _MESSAGE_MOST:
         yield field.too_long(f"{path}.message", _MESSAGE_MOST)

@@ -105,6 +105,7 @@ class Group:
         versions: tuple[str, ...] = ("v1",),
         namespaced: bool = True,
         status: bool = False,
+        status_ahead: str = "",
         scale: Scale | None = None,
         below: tuple[Subresource, ...] = (),
         verbs: tuple[str, ...] = VERBS,
@@ -121,7 +122,8 @@ class Group:
 
         rules: where its strategy is, such as module:NAME in this folder or folder.module:NAME (default: STRATEGY in
         the module that has the name of the plural, and none for virtual kinds). below: subresources beside status
-        and scale. deprecated: what users of a version are told, deprecated_in: by which releases.
+        and scale. status_ahead: as a Version has it. deprecated: what users of a version are told, deprecated_in: by
+        which releases.
         others: where the kinds are that show its objects.
         releases: those that serve it, "" for all (runtime/release.py). home and facts: as a Kind has them.
         """
@@ -140,6 +142,7 @@ class Group:
                 Version(
                     one,
                     status=status,
+                    status_ahead=status_ahead,
                     scale=scale,
                     deprecated=one in told,
                     deprecation_warning=told.get(one, ""),

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from podless.apis.podspec import disks
 from podless.apis.shared import checks
+from podless.apis.shared.carried import keep_metadata
+from podless.apis.shared.conditions import validate_reason
 from podless.apis.shared.immutable import immutable_error
-from podless.apis.shared.typed import TypedStrategy
+from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
@@ -21,13 +23,22 @@ from podless.structs.structfiles import load_struct
 CSI_NODE_DRIVER = load_struct("storage/v1", "CSINodeDriver")
 
 _ID_MOST = 256  # bytes
+_MOST_CONDITIONS = 16
+_REASON_MOST, _MESSAGE_MOST = 256, 1024  # bytes
+_HEALTH = ("StorageDegraded", "StorageUnreachable")
+_ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+_VOLUME_MODES = ("Filesystem", "Block")
 
 
-class CSINodeStrategy(TypedStrategy):
+class CSINodeStrategy(StatusStrategy):
     """Drivers come and go; one that is there changes only in how many volumes it takes."""
 
     allow_unconditional_update = False
-    metadata = MetadataPolicy(on_update=(1, 0))
+    metadata = MetadataPolicy(on_update=(1, 0), status_keeps_all=True)
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        super().prepare_status(version, obj, old)
+        keep_metadata(obj, old)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         seen: set[str] = set()
@@ -49,6 +60,37 @@ class CSINodeStrategy(TypedStrategy):
                     path = "spec.drivers" if has("DriversOfNodes") else "CSINodeDriver"
                     errors.append(immutable_error(path, gostructs.format_struct(CSI_NODE_DRIVER, driver)))
         return errors
+
+    def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
+        seen: set[str] = set()
+        errors: list[FieldError] = []
+        for place, health in enumerate(each(obj["status"].get("storageHealth") or [])):
+            path = f"status.storageHealth[{place}]"
+            errors += checks.validate_unique(path, health["name"], seen)
+            errors += _health(health, path)
+        return errors
+
+
+def _health(health: Object, path: str) -> Iterator[FieldError]:
+    conditions = health.get("healthConditions") or []
+    yield from disks.driver_name(health["name"], f"{path}.name")
+    if len(conditions) > _MOST_CONDITIONS:
+        yield field.too_many(f"{path}.healthConditions", len(conditions), _MOST_CONDITIONS)
+        return
+    for place, condition in enumerate(each(conditions)):
+        yield from _condition(condition, f"{path}.healthConditions[{place}]")
+
+
+def _condition(condition: Object, path: str) -> Iterator[FieldError]:
+    if condition["status"] not in _HEALTH:
+        yield field.not_supported(f"{path}.status", condition["status"], _HEALTH)
+    yield from validate_reason(condition["reason"], f"{path}.reason", _REASON_MOST)
+    if len((condition.get("message") or "").encode()) > _MESSAGE_MOST:
+        yield field.too_long(f"{path}.message", _MESSAGE_MOST)
+    for name, modes in (("accessMode", _ACCESS_MODES), ("volumeMode", _VOLUME_MODES)):
+        mode = condition.get(name)
+        if mode is not None and mode not in modes:
+            yield field.not_supported(f"{path}.{name}", mode, modes)
 
 
 def _fixed(driver: Object) -> Object:

@@ -12,12 +12,12 @@ from typing import Any
 
 from podless.kinds.kind import Kind, Version
 from podless.publish import texts
-from podless.publish.openapi.standard import CORE, META, REF, VERSION, package_of
+from podless.publish.openapi.standard import CORE, META, REF, VERSION, package_of, package_of_home
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.jsonobject import Schema
 from podless.runtime.release import Release, has, served_release
 from podless.structs.gotypes import Dropped, GoType, ListOf, MapOf, Quantity, Raw, String, Time, Union
-from podless.structs.structfiles import load_struct
+from podless.structs.structfiles import folder_of, load_struct
 from podless.structs.structs import Field, Struct
 
 _SCALARS: dict[str, Schema] = {
@@ -41,7 +41,7 @@ _MERGED: Mapping[tuple[str, str], Schema] = {
 
 # fields that are a reference and nothing else: what is said of them is said of their type
 _BARE = {("JSONSchemaProps", name) for name in ("additionalItems", "additionalProperties", "example", "items", "not")}
-_BARE |= {("JSONSchemaProps", "externalDocs"), ("IngressRule", "http")}
+_BARE |= {("JSONSchemaProps", "externalDocs")}
 
 _KIND = {"apiVersion", "kind", "metadata"}  # the fields of a struct that is a kind
 _TIME: Schema = {"type": "string", "format": "date-time"}
@@ -192,7 +192,11 @@ class _Walk:
             return texts.META, VERSION
         if struct.home == "meta/v1":
             return texts.META, META
-        return ("", CORE) if struct.home == "core/v1" else (self.group, self.prefix)
+        if struct.home == "core/v1":
+            return "", CORE
+        if struct.home.partition("/")[0] in ("", folder_of(self.group)):
+            return self.group, self.prefix
+        return package_of_home(struct.home)
 
     def _struct(self, struct: Struct, group: str) -> Schema:
         shown = describe_field(group, struct.name) | {"type": "object"}
@@ -211,7 +215,7 @@ class _Walk:
         return shown
 
     def _field(self, field: Field, struct: str, group: str) -> Schema:
-        told = {} if (struct, field.name) in _BARE else describe_field(group, struct, field.name)
+        told = {} if _is_bare(field, struct) else describe_field(group, struct, field.name)
         shape = self._shape(field.type)
         if field.default is not None:
             told["default"] = field.default
@@ -258,6 +262,13 @@ class _Walk:
         return {"$ref": REF + name}
 
 
+def _is_bare(field: Field, struct: str) -> bool:
+    """Whether a field is a reference and nothing else."""
+    if (struct, field.name) == ("IngressRule", "http"):
+        return has("BareHTTPRules")
+    return (struct, field.name) in _BARE
+
+
 def _union(discriminator: str, fields: tuple[str, ...]) -> Schema:
     named = {"discriminator": discriminator} if discriminator else {}
     return named | {"fields-to-discriminateBy": {name: name[0].upper() + name[1:] for name in fields}}
@@ -272,7 +283,8 @@ def _merging(field: Field, struct: str) -> Schema:
         return _MERGED[struct, field.name]
     if field.atomic is not None:
         said["x-kubernetes-map-type"] = "atomic" if field.atomic else "granular"
-    if isinstance(field.type, ListOf):
+    kind = field.type.kind if isinstance(field.type, Dropped) else field.type  # documents ignore gates
+    if isinstance(kind, ListOf):
         said["x-kubernetes-list-type"] = "atomic" if field.keys is None else "map" if field.keys else "set"
         if field.keys:
             said["x-kubernetes-list-map-keys"] = list(field.keys)

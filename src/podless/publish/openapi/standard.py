@@ -49,3 +49,10 @@ def package_of(group: str, version: str) -> str:
     """What stands before the names of a built-in group's components."""
     known = GROUPS[group].package if group in GROUPS else ""
     return f"{known or f'io.k8s.api.{folder_of(group)}'}.{version}."
+
+
+def package_of_home(home: str) -> tuple[str, str]:
+    """Return the group of a file of fields, and what stands before the names of its components."""
+    folder, _, version = home.partition("/")
+    group = next(name for name in GROUPS if folder_of(name) == folder)
+    return group, package_of(group, version)

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from urllib.parse import urlsplit
 
 from podless.codec import gotext
+from podless.codec.gotext import Literal
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -64,7 +65,7 @@ def _client(client: Object | None, path: str, any_bundle: bool) -> list[FieldErr
         errors = check_url(str(url), f"{path}.url")
     bundle = client.get("caBundle")
     fault = _bundle_fault(base64.b64decode(bundle)) if bundle and not any_bundle else ""
-    return [*errors, field.invalid(f"{path}.caBundle", bundle, fault)] if fault else errors
+    return [*errors, field.invalid(f"{path}.caBundle", _shown_bytes(bundle), fault)] if fault else errors
 
 
 def check_service(service: Object, path: str) -> list[FieldError]:
@@ -179,6 +180,13 @@ def _blocks(data: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
             found.append((begin[1], data[at : places[place]]))
             done = at = places[place] + len(b"-----END -----") + len(begin[1])
     return found, b"".join((*rest, data[done:]))
+
+
+def _shown_bytes(bundle: str | None) -> str | None:
+    """Return bytes in base64 as errors show them."""
+    if bundle is None or has("ValuesAsJSON"):
+        return bundle
+    return Literal(f"[]byte{{{', '.join(map(hex, base64.b64decode(bundle)))}}}")
 
 
 def _bundle_fault(data: bytes) -> str:

@@ -1,0 +1,98 @@
+"""How the pods of a job get their nodes: spec.scheduling, behind the gate WorkloadWithJob.
+
+Source: the validation markers of k8s.io/api batch/v1 and scheduling/v1alpha3, and Kubernetes' pkg/apis/batch.
+What follows from the scheduler's own rules for groups of pods is not validated.
+"""
+
+from __future__ import annotations
+
+from podless.apis.shared import checks
+from podless.apis.shared.checks import Errors
+from podless.meta import field, names
+from podless.runtime.jsonobject import Object
+from podless.runtime.meter import each
+
+_MOST_CLAIMS, _MOST_DOMAINS = 4, 1
+_POLICIES, _MODES = ("basic", "gang"), ("single", "all")
+_CLAIMS = ("resourceClaimName", "resourceClaimTemplateName")
+_FIXED = ("schedulingConstraints", "disruptionMode", "resourceClaims")
+_VARIANT = (
+    "the basic/gang policy variant is immutable after creation; only schedulingPolicy.gang.minCount may be updated"
+)
+
+
+def validate_scheduling(spec: Object, path: str) -> Errors:
+    """Validate the scheduling of a job. spec: that of the job."""
+    given = spec.get("scheduling") or {}
+    if (policy := given.get("schedulingPolicy")) is not None:
+        yield from _validate_union(policy, f"{path}.schedulingPolicy", _POLICIES)
+        yield from _least(policy.get("gang") or {}, spec, f"{path}.schedulingPolicy.gang.minCount")
+    domains = (given.get("schedulingConstraints") or {}).get("topology") or []
+    if len(domains) > _MOST_DOMAINS:
+        yield field.too_many(f"{path}.schedulingConstraints.topology", len(domains), _MOST_DOMAINS)
+    else:
+        for place, domain in enumerate(each(domains)):
+            where = f"{path}.schedulingConstraints.topology[{place}].key"
+            yield from checks.label_key(where, domain["key"]) if domain["key"] else [field.required(where)]
+    if (mode := given.get("disruptionMode")) is not None:
+        yield from _validate_union(mode, f"{path}.disruptionMode", _MODES)
+    yield from _claims(given.get("resourceClaims") or [], f"{path}.resourceClaims")
+
+
+def validate_changed_scheduling(spec: Object, old: Object, path: str) -> Errors:
+    """Validate that only minCount changes."""
+    given, before = spec.get("scheduling"), old.get("scheduling")
+    yield from _validate_kept(given, before, path)
+    if given is None or before is None:
+        return
+    policy, known = given.get("schedulingPolicy"), before.get("schedulingPolicy")
+    yield from _validate_kept(policy, known, f"{path}.schedulingPolicy")
+    if policy and known and (policy.get("basic") is None) != (known.get("basic") is None):
+        yield field.invalid(f"{path}.schedulingPolicy", None, _VARIANT)
+    for name in _FIXED:
+        if (given.get(name) or None) != (before.get(name) or None):
+            yield field.invalid(f"{path}.{name}", None, "field is immutable")
+
+
+def _validate_kept(value: Object | None, before: Object | None, path: str) -> Errors:
+    """Validate that a field is neither set nor cleared."""
+    if value is not None and before is None:
+        yield field.invalid(path, None, "field cannot be set once created")
+    if value is None and before is not None:
+        yield field.invalid(path, None, "field cannot be cleared once set")
+
+
+def _validate_union(value: Object, path: str, members: tuple[str, ...]) -> Errors:
+    """Validate that one of several fields is given."""
+    given = [name for name in members if value.get(name) is not None]
+    every = ", ".join(f"`{name}`" for name in members)
+    if not given:
+        yield field.invalid(path, "", f"must specify one of: {every}")
+    elif len(given) > 1:
+        yield field.invalid(path, f"{{{', '.join(given)}}}", f"must specify exactly one of: {every}")
+
+
+def _least(gang: Object, spec: Object, path: str) -> Errors:
+    least, most = gang.get("minCount"), spec.get("parallelism")
+    most = 1 if most is None else most
+    if least is not None and least < 1:
+        yield field.invalid(path, least, "must be greater than or equal to 1")
+    if least is not None and least > most:
+        yield field.invalid(path, least, f"must not be greater than parallelism ({most})")
+
+
+def _claims(claims: list[Object], path: str) -> Errors:
+    if len(claims) > _MOST_CLAIMS:
+        yield field.too_many(path, len(claims), _MOST_CLAIMS)
+        return
+    seen: set[str] = set()
+    for place, claim in enumerate(each(claims)):
+        where, name = f"{path}[{place}]", claim["name"]
+        if name in seen:
+            yield field.duplicate(where, {"name": name})
+        seen.add(name)
+        yield from _validate_union(claim, where, _CLAIMS)
+        yield from checks.validate_name(f"{where}.name", name, names.check_label_name)
+        for kind in _CLAIMS:
+            if (target := claim.get(kind)) is not None:
+                yield from field.invalid_details(f"{where}.{kind}", target, names.check_subdomain(target))
