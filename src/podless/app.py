@@ -388,6 +388,11 @@ class App:
         )
         return chain_filters(passed, last.handle)
 
+    @property
+    def is_connecting(self) -> bool:
+        """Whether a client waits for a new connection."""
+        return self._listener is not None and self._listener.is_connecting
+
     def make_console_link(self) -> str:
         """Return a URL of the console that logs the administrator in once, within ten minutes; "" without a console."""
         return f"{self.url}/console/#/link/{self._console.links.make()}" if self._console is not None else ""

@@ -132,6 +132,11 @@ class Laboratory:
         """The port of the server."""
         return urlsplit(self._app.url).port or 0
 
+    @property
+    def connecting(self) -> bool:
+        """Whether a client waits for a new connection."""
+        return self._app.is_connecting
+
     def revision(self) -> int:
         """Return the revision of the present state."""
         assert self._app.cluster is not None

@@ -20,7 +20,7 @@ from podless.testing.wait import Waited
 
 _LOOK = 0.01  # seconds between two looks at whether a controller is idle
 _SURE = 3  # looks, after which an idle controller that nothing but the server can wake has settled
-_TURNS = 5  # of the event loop, in which it reads all that clients have sent
+_TURNS = 20  # of the event loop, in which the server answers, or lets pass, all that clients have sent
 _HELD = 3.0  # seconds, and
 _TRIED = 40  # requests, after which a controller that does not rest without the events that are held is given them
 _START = 60.0  # seconds that a controller has for its first request
@@ -176,7 +176,7 @@ class Trial:
     def _is_quiet(self, revision: int) -> bool:
         """Return whether nothing was asked, answered, delivered, computed or changed since the last look."""
         control = self.control
-        quiet = not (control.take_activity() or control.open or control.election.awaited)
+        quiet = not (control.take_activity() or control.open or control.election.awaited or self._laboratory.connecting)
         return self.instances.are_idle() and quiet and revision == self._count_changes()
 
     async def _has_rested(self, idle: int) -> bool:
@@ -189,7 +189,8 @@ class Trial:
             return False
         for _ in range(_TURNS):
             await asyncio.sleep(0)
-        return self.control.is_silent
+        idle_still = self.instances.are_idle() and self.instances.sleep(wanted, self._laboratory.port)
+        return idle_still and self.control.is_silent
 
     def _count_changes(self) -> int:
         """Return the number of changes, without those of leases and events: leaders renew their lease all the time."""

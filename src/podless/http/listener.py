@@ -63,6 +63,11 @@ class Listener:
         """All that are open."""
         return self._shared.connections
 
+    @property
+    def is_connecting(self) -> bool:
+        """Whether clients wait for their connection: for the loop to take it, or for their handshake."""
+        return bool(self._beginning or self._handshakes)
+
     async def open(self, host: str, port: int) -> int:
         """Listen, and return the port. Raises OSError where the address cannot be had."""
         loop = asyncio.get_running_loop()
