@@ -86,7 +86,7 @@ class Provider:
         return None
 
     async def _of(self, identity: str | None) -> list[jwt.PyJWK]:
-        """The keys that a token may be signed with. Raises ProviderUnreachable."""
+        """Return the keys that may have signed a token. Raises ProviderUnreachable."""
         found = self._fitting(identity)
         if found:
             return found
@@ -111,7 +111,7 @@ class Provider:
             raise ProviderUnreachable(str(error) or type(error).__name__) from None
 
     def _user(self, claims: dict[str, Any]) -> User | None:
-        """Who the claims say that it is; None where they lack something or have it in a wrong form."""
+        """Return the user of some claims; None if a claim is missing or malformed."""
         settings = self._settings
         name = claims.get(settings.username_claim)
         if not isinstance(name, str) or not name:

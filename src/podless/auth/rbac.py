@@ -68,7 +68,7 @@ _Held = dict[str, dict[Subject, RoleBinding | dict[str, RoleBinding]]]
 
 
 class RBAC:
-    """Decides by roles and bindings; whoever is in system:masters may do everything."""
+    """Decides by roles and bindings. Members of system:masters may do everything."""
 
     def __init__(self, cache: Cache) -> None:
         self._roles = _collection(cache, ROLES)
@@ -81,7 +81,7 @@ class RBAC:
         self._long: set[str] = set()  # keys of long roles whose rules are not compiled
 
     async def start(self) -> None:
-        """Read what is stored, and follow its changes from then on."""
+        """Load the stored roles and bindings, and follow their changes."""
         for collection in (self._roles, self._cluster_roles):
             await collection.load()
             for entry in collection.under(collection.prefix)[0]:
@@ -146,7 +146,7 @@ class RBAC:
         return user.master or self.decide(user, asked).allowed
 
     def decide(self, user: User, asked: Attributes) -> Decision:
-        """The same with the reason."""
+        """Return whether a request is allowed, and the reason."""
         if user.master:
             return _YES
         key = user.name, user.groups, asked  # nothing else of a user counts, and tokens differ in what else there is
@@ -163,7 +163,7 @@ class RBAC:
         return None if self._long and self.slow(user, asked) else self.decide(user, asked)
 
     def slow(self, user: User, *asked: Attributes) -> bool:
-        """Whether one of these decisions must run in slices, because the rules of a long role are to be compiled."""
+        """Whether one of these decisions must run in slices, because it compiles a long role."""
         if not self._long or user.master:
             return False
         mine = _subjects(user)
@@ -175,7 +175,7 @@ class RBAC:
         )
 
     def _keep(self, key: tuple[str, tuple[str, ...], Attributes], decision: Decision) -> None:
-        """Keep a decision unless it, or what it is about, is long; those that were made first give way."""
+        """Cache a decision unless it or its question is long. The oldest are dropped first."""
         size = _size(*key, decision)
         if size > _LONGEST or sum(map(len, key[2])) > LONGEST or key in self._decided:
             return
@@ -202,7 +202,7 @@ class RBAC:
         return Decision(False, f"RBAC: {join_errors(errors)}" if errors else "")
 
     def rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
-        """All rules that hold for the user in a namespace ("": those that hold everywhere), and what went wrong."""
+        """Return all rules of the user in a namespace ("": everywhere), and errors such as missing roles."""
         found: list[PolicyRule] = []
         errors: list[str] = []
         for binding in self._bound(_subjects(user), namespace):
@@ -227,12 +227,12 @@ class RBAC:
         return rules.find_missing([*held.values()], wanted), errors
 
     def role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
-        """The rules of a role that a binding names, or None where there is no such role."""
+        """Return the rules of a role that a binding names, None if there is no such role."""
         entry = self._role(RoleBinding("", "", namespace, kind, name, {}, {}))
         return None if entry is None else entry.decode().get("rules") or []
 
     def _bound(self, mine: dict[Subject, None], namespace: str) -> Iterator[RoleBinding]:
-        """The bindings of a user that hold in a namespace: first those that hold everywhere, each by their keys."""
+        """Yield the bindings of a user in a namespace: first cluster role bindings, each group by key."""
         for space in ("", namespace) if namespace else ("",):
             if (held := self._held.get(space)) is not None:
                 found = _bindings(held, mine)
@@ -263,7 +263,7 @@ def _subjects(user: User) -> dict[Subject, None]:
 def _bindings(
     held: dict[Subject, RoleBinding | dict[str, RoleBinding]], mine: dict[Subject, None]
 ) -> dict[str, RoleBinding]:
-    """By their keys, the bindings of which some subjects are among those of a user."""
+    """Return the bindings that have a subject of the user, by key."""
     found: dict[str, RoleBinding] = {}
     if len(mine) <= len(held):
         for subjects in each_part(tuple(mine)):
@@ -295,7 +295,7 @@ def _collection(cache: Cache, kind: Kind) -> WatchCache:
 
 
 def parse_binding(entry: Entry) -> RoleBinding:
-    """A stored binding."""
+    """Return a stored binding."""
     obj = entry.decode()
     subjects: dict[Subject, int] = {}
     accounts: dict[int, str] = {}

@@ -1,6 +1,6 @@
-"""The roles and bindings that every server has from the start.
+"""The default roles and bindings of every server.
 
-Source: "Default roles and role bindings" of the Kubernetes documents, as far as it is about what is served here.
+Source: "Default roles and role bindings" of the Kubernetes documents, for the kinds that are served here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ def _paths(*paths: str, verbs: tuple[str, ...] = ("get",)) -> PolicyRule:
 
 
 def _aggregated(role: str) -> tuple[PolicyRule, ...]:
-    """The rules of admin, edit or view that the groups tell; the role has those of all others with its label too."""
+    """Return the rules of admin, edit or view for the groups that podless serves.
+
+    By aggregation, the role also gets the rules of all roles with its label.
+    """
     return tuple(
         {
             "verbs": sorted(verbs.split()),

@@ -1,4 +1,4 @@
-"""Policy rules: what those of a role allow, by what is in them; and whether some rules cover others.
+"""Policy rules: what the rules of a role allow, and whether some rules cover others.
 
 Source: "Using RBAC Authorization" of the Kubernetes documents, and the recorded answers.
 """
@@ -34,10 +34,10 @@ _Held = dict[str, _Places]
 
 
 class RoleRules:
-    """The rules of one role, by what is in their fields. Building them takes as long as they are.
+    """The rules of one role, indexed by their fields. Building the index takes time in proportion to their length.
 
-    A set of rules is an int, with a bit for each rule. So a question of four fields is answered by an intersection of
-    four sets, of which a step takes thousands of rules.
+    A set of rules is an int, with a bit for each rule. So a question about four fields is answered by an intersection
+    of four sets, in which one step handles thousands of rules.
     """
 
     __slots__ = ("_groups", "_named", "_paths", "_prefixes", "_resources", "_unnamed", "_verbs", "count")
@@ -70,7 +70,7 @@ class RoleRules:
         self._unnamed = _bits(unnamed) if unnamed else 0
 
     def allows(self, asked: Attributes) -> bool:
-        """Whether one of the rules allows what is asked for."""
+        """Whether one of the rules allows a request."""
         found = self.verb(asked.verb)
         if not found:
             return False
@@ -100,12 +100,12 @@ class RoleRules:
         return self._any(self._resources, resource, ALL, *((f"*/{sub}",) if slash else ()))
 
     def name(self, name: str) -> int:
-        """The rules for a name; those that give none are for all."""
+        """Return the rules for a name: those that list it, and those without names."""
         known = self._named.get(name)
         return self._unnamed if known is None else self._unnamed | _bits(known)
 
     def unnamed(self, _: str = "") -> int:
-        """The rules for all names."""
+        """Return the rules for all names."""
         return self._unnamed
 
     def url(self, url: str) -> int:
@@ -117,7 +117,10 @@ class RoleRules:
         return found
 
     def alike(self, name: str, item: str) -> tuple[_Places | None, ...]:
-        """The same for items of a field that the same rules name. name: of the field."""
+        """Return the index entries of an item. Items with equal entries are named by the same rules.
+
+        name: of the field.
+        """
         if name == "resources":
             _, slash, sub = item.partition("/")
             return self._resources.get(item), self._resources.get(f"*/{sub}") if slash else None
@@ -125,7 +128,7 @@ class RoleRules:
         return (held.get(item),)
 
     def _any(self, held: _Held, *items: str) -> int:
-        """The rules that have one of some items."""
+        """Return the rules that list one of some items."""
         found = 0
         for item in items:
             if (known := held.get(item)) is not None:
@@ -134,7 +137,7 @@ class RoleRules:
 
 
 def _note(held: dict[str, Any], items: Sequence[str], alone: tuple[int]) -> None:
-    """A rule has these items. alone: its place."""
+    """Index the items of a rule. alone: its number."""
     for item in each(items):
         known = held.setdefault(item, alone)
         if known is not alone:
@@ -145,14 +148,14 @@ def _note(held: dict[str, Any], items: Sequence[str], alone: tuple[int]) -> None
 
 
 def _pack(held: dict[str, Any], count: int) -> None:
-    """Keep as bits what that makes shorter."""
+    """Store long lists of rules as bits."""
     charge(len(held))
     for item, places in held.items():
         held[item] = _bits(places) if len(places) * _WORD >= count else tuple(places)
 
 
 def _bits(places: _Places | list[int]) -> int:
-    """A set of rules as bits. places: some, in their order."""
+    """Return a set of rules as bits. places: their numbers in order."""
     if isinstance(places, int):
         return places
     if len(places) == 1:
@@ -164,10 +167,10 @@ def _bits(places: _Places | list[int]) -> int:
 
 
 def find_missing(held: Sequence[RoleRules], wanted: Iterable[PolicyRule], most: int = 10_000) -> list[PolicyRule]:
-    """The parts of the wanted rules that no single rule of the held roles covers.
+    """Return the parts of the wanted rules that no single rule of the held roles covers.
 
     A part has one verb, group, resource and name; those of the same group, resource and name become one rule with all
-    their verbs. most: how many parts are told: a rule of 80 groups, resources and verbs has half a million.
+    their verbs. most: the maximum number of parts: a rule of 80 groups, resources and verbs has half a million.
     """
     simple: dict[tuple[str, ...], PolicyRule] = {}
     rest: list[PolicyRule] = []
@@ -183,10 +186,10 @@ def find_missing(held: Sequence[RoleRules], wanted: Iterable[PolicyRule], most: 
 
 
 def _missing(held: Sequence[RoleRules], wanted: Iterable[PolicyRule]) -> Iterator[PolicyRule]:
-    """The parts that are not covered.
+    """Yield the parts that are not covered.
 
-    What covers one verb, group, resource or name is a set of held rules, as the bits of a number: a part is covered
-    where its four sets have a rule in common. Items that the same rules name are looked at together.
+    The held rules that cover one verb, group, resource or name are a set, as the bits of a number: a part is covered if
+    its four sets have a rule in common. Items with equal sets are handled together.
     """
     cover = _Cover(held)
     for rule in wanted:
@@ -211,7 +214,7 @@ def _missing(held: Sequence[RoleRules], wanted: Iterable[PolicyRule]) -> Iterato
 
 
 class _Cover:
-    """Which rules of some roles cover an item; each rule is a bit."""
+    """The rules of some roles that cover an item; each rule is a bit."""
 
     def __init__(self, held: Sequence[RoleRules]) -> None:
         self._held: list[tuple[int, RoleRules]] = []
@@ -256,13 +259,13 @@ class _Cover:
 
 
 def format_rule(rule: PolicyRule) -> str:
-    """A rule as error texts show it."""
+    """Return a rule as error texts show it."""
     shown = [f"{label}:{quote_strings(rule[name])}" for name, label in _SHOWN.items() if rule.get(name)]
     return f"{{{', '.join(shown)}}}"
 
 
 def quote_strings(items: Iterable[str]) -> str:
-    """A list of strings as Go prints it."""
+    """Return a list of strings as Go prints it."""
     return f"[{' '.join(map(quote, items))}]"
 
 

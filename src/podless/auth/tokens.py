@@ -23,7 +23,7 @@ class Tokens:
         self._users = {_digest(token): user for token, user in users.items()}
 
     def find(self, token: str) -> User | None:
-        """Whose token it is."""
+        """Return the user of a token, None for an unknown one."""
         return self._users.get(_digest(token))
 
 
@@ -32,7 +32,7 @@ def _digest(token: str) -> bytes:
 
 
 def read_file(path: Path) -> dict[str, User]:
-    """Tokens of a CSV file: token,user,uid and optionally "group1,group2". Raises BadTokenFile."""
+    """Return the tokens of a CSV file: token,user,uid and optionally "group1,group2". Raises BadTokenFile."""
     users: dict[str, User] = {}
     try:
         text = path.read_text()

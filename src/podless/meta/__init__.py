@@ -1,1 +1,1 @@
-"""What every layer speaks of: names, kinds, object metadata, selectors, field errors, the exception tree."""
+"""Terms of every layer: names, kinds, object metadata, selectors, field errors, the exception tree."""

@@ -19,7 +19,7 @@ _NO_RANGE = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 
 
 def parse_address(text: str) -> Address | None:
-    """An address, however many zeros its numbers begin with; None for what is none."""
+    """Return an address, even with leading zeros in its numbers; None for an invalid one."""
     if len(text) > _MOST or "%" in text:
         return None
     try:
@@ -35,7 +35,7 @@ def parse_address(text: str) -> Address | None:
 
 
 def parse_range(text: str) -> Network | None:
-    """A range of addresses, its address cut to the prefix; None for what is none."""
+    """Return a range of addresses, masked to its prefix; None for an invalid one."""
     address, slash, length = text.partition("/")
     found = parse_address(address)
     bits = length.lstrip("0") or "0"
@@ -47,13 +47,13 @@ def parse_range(text: str) -> Network | None:
 
 
 def range_family(text: str) -> int:
-    """The family of a range: 4 or 6, and 0 for what is none."""
+    """Return the family of a range: 4, 6, or 0 for an invalid one."""
     found = parse_range(text)
     return found.version if found is not None else 0
 
 
 def find_address_faults(text: str, *, strict: bool = False) -> list[str]:
-    """What is wrong with an address. strict: whatever the gate says."""
+    """Return the faults of an address. strict: regardless of the feature gate."""
     address = parse_address(text)
     if address is None:
         return [_NO_ADDRESS]
@@ -65,7 +65,7 @@ def find_address_faults(text: str, *, strict: bool = False) -> list[str]:
 
 
 def range_faults(text: str, *, strict: bool = False) -> list[str]:
-    """What is wrong with a range of addresses. strict: whatever the gate says."""
+    """Return the faults of a range of addresses. strict: regardless of the feature gate."""
     network = parse_range(text)
     if network is None:
         return [_NO_RANGE]
@@ -82,7 +82,7 @@ def range_faults(text: str, *, strict: bool = False) -> list[str]:
 
 
 def address_warnings(path: str, text: str) -> list[str]:
-    """What a client should know of an address that is accepted. path: of the field."""
+    """Return warnings about an address that is accepted. path: of the field."""
     address = parse_address(text)
     if address is None:
         return []
@@ -95,20 +95,20 @@ def address_warnings(path: str, text: str) -> list[str]:
 
 
 def canonical_faults(text: str) -> list[str]:
-    """What is wrong with an address that has to be in its one form, as newer fields take it."""
+    """Return the faults of an address that must be in canonical form, as newer fields require."""
     form = str(parse_address(text))
     other = [] if text == form else [f"must be in canonical form ({quote(form)})"]
     return find_address_faults(text, strict=True) or other
 
 
 def canonical_range_faults(text: str) -> list[str]:
-    """What is wrong with a range that has to be in its one form."""
+    """Return the faults of a range that must be in canonical form."""
     form = str(parse_range(text))
     return range_faults(text, strict=True) or ([] if text == form else [f"must be in canonical form ({quote(form)})"])
 
 
 def interface_faults(text: str) -> list[str]:
-    """What is wrong with the address of an interface, which has the length of its network's prefix behind it."""
+    """Return the faults of an interface's address, which has the prefix length of its network."""
     network = parse_range(text)
     if network is None:
         return ["must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"]
@@ -121,7 +121,7 @@ def interface_faults(text: str) -> list[str]:
 
 
 def range_warnings(path: str, text: str) -> list[str]:
-    """What a client should know of a range that is accepted. path: of the field."""
+    """Return warnings about a range that is accepted. path: of the field."""
     form = str(parse_range(text))
     if text == form or range_faults(text, strict=True):
         return []

@@ -1,4 +1,4 @@
-"""What may be said in a list of metav1.Condition. Source: k8s.io/apimachinery's meta/v1/validation."""
+"""Validates lists of metav1.Condition. Source: k8s.io/apimachinery's meta/v1/validation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REASON_TEXT = (
 
 
 def validate_conditions(conditions: list[dict[str, Any]], path: str) -> list[FieldError]:
-    """What is wrong with conditions."""
+    """Validate conditions."""
     found: list[FieldError] = []
     seen: set[str] = set()
     for place, condition in enumerate(each(conditions)):

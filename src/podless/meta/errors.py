@@ -16,13 +16,13 @@ from podless.runtime.apierror import Timeout as Timeout
 
 
 def describe_object(name: str, group: str, kind: str, **more: Any) -> dict[str, Any]:
-    """Status details: empty name and group are left out, as on the wire."""
+    """Return Status details. Empty name and group are left out, as on the wire."""
     given = {"name": name, "group": group, "kind": kind}
     return {key: item for key, item in given.items() if item} | more
 
 
 def qualify_resource(resource: str, group: str) -> str:
-    """A resource or kind with its group: gadgets.example.com, or configmaps in the core group."""
+    """Return a resource or kind with its group: gadgets.example.com, or configmaps in the core group."""
     return f"{resource}.{group}" if group else resource
 
 
@@ -33,7 +33,7 @@ class BadRequest(APIError):
 
 
 class Unauthorized(APIError):
-    """401: nobody that is known asks."""
+    """401: the request has no valid credentials."""
 
     code, reason = 401, "Unauthorized"
 
@@ -75,7 +75,7 @@ class NotServed(APIError):
 
 
 class Plain(APIError):
-    """What is answered as plain text."""
+    """An error that is answered as plain text."""
 
 
 class Failed(Plain):

@@ -1,4 +1,4 @@
-"""Field errors: what is wrong with one field of an object, in Kubernetes' words.
+"""Field errors, in Kubernetes' words.
 
 The types, their texts and the cause reasons are those of k8s.io/apimachinery's field errors, as recorded.
 """
@@ -51,7 +51,7 @@ _NAME = re.compile(r"[^.\[]++")
 
 
 def format_path(path: Path) -> str:
-    """A path as errors write it: spec.ports[0].name."""
+    """Return a path as errors write it: spec.ports[0].name."""
     parts = [
         f"[{part}]" if part.__class__ is not str else f".{part}" if place else str(part)
         for place, part in enumerate(path)
@@ -60,7 +60,7 @@ def format_path(path: Path) -> str:
 
 
 def parse_path(written: str) -> Path:
-    """The path in a text. Where a map's key has brackets of its own this is a guess."""
+    """Return the path in a text. If a map's key contains brackets, this is a guess."""
     found: list[str | int] = []
     place, last = 0, written.rfind("]")
     while place < len(written):
@@ -78,14 +78,14 @@ def parse_path(written: str) -> Path:
 
 
 class Enough(Exception):
-    """Far more is wrong than a client is told of: `Found` ends with it."""
+    """An object has far more errors than a client gets. `Found` ends with it."""
 
 
 class Found:
-    """A look at an object, to be entered: it ends with `Enough` where very much is found to be wrong.
+    """Collects the errors of an object, as a context manager. It ends with `Enough` if there are very many.
 
-    All that is wrong with a million items would take half a minute to find, and be freed in one go; who asks is told
-    the first of it. errors: what was found, in this order; all of it is meant to be told.
+    Finding all errors in a million items would take half a minute, and freeing them would block; a client gets the
+    first ones. errors: those found, in order; all are meant for the client.
     """
 
     __slots__ = ("_before", "errors")
@@ -109,9 +109,9 @@ _found: ContextVar[list[FieldError] | None] = ContextVar("found", default=None)
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One thing wrong with one field.
+    """An error of one field.
 
-    reason: a key of TEXTS, the cause's reason in a Status. at: the path, or its text. value: what was given (shown by
+    reason: a key of TEXTS, the cause's reason in a Status. at: the path, or its text. value: the given value (shown by
     the reasons that show one). detail: the rest of the message, or "".
     """
 
@@ -156,65 +156,65 @@ class FieldError:
 
 
 def required(path: At, detail: str = "") -> FieldError:
-    """A value must be given and is not."""
+    """Return the error of a missing value."""
     return FieldError("FieldValueRequired", path, None, detail)
 
 
 def invalid(path: At, value: Any, detail: str) -> FieldError:
-    """The value does not obey a rule."""
+    """Return the error of a value that breaks a rule."""
     return FieldError("FieldValueInvalid", path, value, detail)
 
 
 def invalid_details(path: At, value: Any, details: Iterable[str]) -> list[FieldError]:
-    """One error for each text that is said of a value."""
+    """Return an error for each text about a value."""
     return [invalid(path, value, detail) for detail in details]
 
 
 def type_invalid(path: At, value: Any, detail: str) -> FieldError:
-    """The value has the wrong type."""
+    """Return the error of a value of the wrong type."""
     return FieldError("FieldValueTypeInvalid", path, value, detail)
 
 
 def forbidden(path: At, detail: str) -> FieldError:
-    """The value may not be given here."""
+    """Return the error of a value that is not allowed here."""
     return FieldError("FieldValueForbidden", path, None, detail)
 
 
 def duplicate(path: At, value: Any) -> FieldError:
-    """The value must be unique and is not."""
+    """Return the error of a value that must be unique."""
     return FieldError("FieldValueDuplicate", path, value)
 
 
 def not_supported(path: At, value: Any, supported: Iterable[str]) -> FieldError:
-    """The value is none of a fixed set; supported is listed in the order given."""
+    """Return the error of a value outside a fixed set, which is listed in the given order."""
     return FieldError("FieldValueNotSupported", path, value, list_supported(supported))
 
 
 def list_supported(supported: Iterable[str]) -> str:
-    """Return what an error says of the values that a field can have, in the order given."""
+    """Return the text that lists the allowed values of a field, in the given order."""
     listed = ", ".join(gotext.quote(item) for item in supported)
     return f"supported values: {listed}" if listed else ""
 
 
 def one_of(path: At, value: str | None, supported: Collection[str]) -> list[FieldError]:
-    """A value, where there is one, is one of a fixed set."""
+    """Require a value, if given, to be one of a fixed set."""
     return [] if value is None or value in supported else [not_supported(path, value, supported)]
 
 
 def too_long(path: At, most: int) -> FieldError:
-    """A string of more than `most` bytes; a negative number is not told."""
+    """Return the error of a string of more than `most` bytes. A negative limit is not shown."""
     detail = f"may not be more than {most} byte{'s' * (most != 1)}" if most >= 0 else "value is too long"
     return FieldError("FieldValueTooLong", path, None, detail)
 
 
 def too_many(path: At, count: int, most: int) -> FieldError:
-    """A list or map of `count` items where `most` are allowed; a negative number is not told."""
+    """Return the error of a list or map of `count` items, if `most` are allowed. A negative limit is not shown."""
     detail = f"must have at most {most} item{'s' * (most != 1)}" if most >= 0 else "has too many items"
     return FieldError("FieldValueTooMany", path, count, detail)
 
 
 def internal(path: At, detail: str) -> FieldError:
-    """A check could not be made."""
+    """Return the error of a check that failed."""
     return FieldError("InternalError", path, None, detail)
 
 

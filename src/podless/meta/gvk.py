@@ -31,10 +31,10 @@ def parse_api_version(text: str) -> GroupVersion | None:
 
 
 def version_priority(version: str) -> tuple[int, int, int, int, str]:
-    """A sort key: versions in the order that Kubernetes prefers them, the most preferred first.
+    """Return a sort key for the order in which Kubernetes prefers versions, the most preferred first.
 
-    v10, v2, v1, then v11beta2, v10beta3, then alphas, then all other names alphabetically.
-    Source: the version priority of the CustomResourceDefinition documents.
+    v10, v2, v1, then v11beta2, v10beta3, then alphas, then all other names alphabetically. Source: the version priority
+    of the CustomResourceDefinition documents.
     """
     match = _KUBE_VERSION.fullmatch(version)
     if not match:

@@ -1,4 +1,4 @@
-"""What may be said in a LabelSelector, the object; what it selects is for meta/selectors.py."""
+"""Validates LabelSelector objects. meta/selectors.py matches them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NOT_ALLOWED = "may not be specified when `operator` is 'Exists' or 'DoesNotExis
 
 
 def validate_selector(selector: dict[str, Any], path: str) -> list[FieldError]:
-    """What is wrong with a selector."""
+    """Validate a selector."""
     found: list[FieldError] = []
     where = f"{path}.matchLabels"
     for key, value in each(by_name(selector.get("matchLabels") or {})).items():
@@ -27,7 +27,7 @@ def validate_selector(selector: dict[str, Any], path: str) -> list[FieldError]:
 
 
 def requirement_errors(requirement: dict[str, Any], path: str, *, any_operator: bool = False) -> list[FieldError]:
-    """What is wrong with one requirement. any_operator: whether an operator may be one that nobody knows."""
+    """Validate one requirement. any_operator: accept unknown operators."""
     found = operator_errors(requirement, path, any_operator=any_operator)
     key = requirement.get("key", "")
     found += field.invalid_details(f"{path}.key", key, names.qualified_name(key))
@@ -37,7 +37,7 @@ def requirement_errors(requirement: dict[str, Any], path: str, *, any_operator: 
 
 
 def operator_errors(requirement: dict[str, Any], path: str, *, any_operator: bool = False) -> list[FieldError]:
-    """What is wrong with the operator of a requirement, and with the number of its values."""
+    """Validate the operator of a requirement, and the number of its values."""
     found: list[FieldError] = []
     operator, values = requirement.get("operator", ""), requirement.get("values") or []
     wanted = _VALUES.get(operator)

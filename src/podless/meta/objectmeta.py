@@ -1,7 +1,7 @@
-"""Rules for the metadata of every object: what a create and an update may say, and what is warned of.
+"""Validates the metadata of every object on create and update, and makes its warnings.
 
-The functions take metadata as `structs.decode_struct(OBJECT_META, ...)` gives it and change nothing but what they say.
-Source: k8s.io/apimachinery api/validation and apiserver registry/rest, as recorded.
+The functions take metadata from `structs.decode_struct(OBJECT_META, ...)` and change only what they say. Source:
+k8s.io/apimachinery api/validation and apiserver registry/rest, as recorded.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _ADVICE = "prefer a domain-qualified finalizer name{path} to avoid accidental co
 
 
 def coerce_metadata(value: Any, unknown: list[str] | None = None) -> dict[str, Any]:
-    """The metadata of a custom object, decoded; its keys are to be sorted when it is stored.
+    """Return the decoded metadata of a custom object. Its keys must be sorted before it is stored.
 
     A real server reads it from an encoding with sorted keys, which decides the order of unknown fields and which
     mistake is reported. unknown: paths such as metadata.foo are appended. Raises DecodeError.
@@ -74,7 +74,7 @@ def coerce_metadata(value: Any, unknown: list[str] | None = None) -> dict[str, A
 
 
 def salvage_metadata(value: Any, unknown: list[str]) -> Any:
-    """As `coerce_metadata`, without the fields that are malformed; what is no object stays as it is."""
+    """Return metadata as `coerce_metadata`, without malformed fields. Other values than objects stay as they are."""
     try:
         return coerce_metadata(value, unknown)
     except DecodeError:
@@ -91,7 +91,7 @@ def salvage_metadata(value: Any, unknown: list[str]) -> Any:
 def validate_metadata(
     meta: dict[str, Any], *, namespaced: bool, name_check: NameCheck, path: str = "metadata"
 ) -> list[FieldError]:
-    """What is wrong with the metadata of a new object, whose name has been generated already."""
+    """Validate the metadata of a new object, whose name has been generated."""
     errors: list[FieldError] = []
     prefix, name = meta.get("generateName"), meta.get("name")
     if prefix and (texts := name_check(prefix, True)):
@@ -110,13 +110,13 @@ def validate_metadata(
 
 
 def is_untouched(new: dict[str, Any], old: dict[str, Any]) -> bool:
-    """Whether the metadata of a changed object says what it said, but for what the server itself writes there."""
+    """Whether an update leaves the metadata unchanged, except for what the server writes there."""
     differ = map(ne, new.values(), map(old.get, new))
     return _WRITTEN.issuperset(compress(new, differ)) and not old.keys() - new.keys() - _WRITTEN
 
 
 def validate_update(new: dict[str, Any], old: dict[str, Any], path: str = "metadata") -> list[FieldError]:
-    """What is wrong with the metadata of an object that replaces another.
+    """Validate the metadata of an object that replaces another.
 
     A real server checks this once for every kind, together with `validate_metadata`, whose name_check is then
     names.path_segment, and once more for the kind itself: it reports these causes twice.
@@ -140,7 +140,7 @@ def validate_update(new: dict[str, Any], old: dict[str, Any], path: str = "metad
 
 
 def check_labels(items: dict[str, str], path: str) -> list[FieldError]:
-    """What is wrong with label keys and values."""
+    """Validate label keys and values."""
     errors: list[FieldError] = []
     if len(items) > FEW:
         charge(len(items))
@@ -153,7 +153,7 @@ def check_labels(items: dict[str, str], path: str) -> list[FieldError]:
 
 
 def check_annotations(items: dict[str, str], path: str) -> list[FieldError]:
-    """What is wrong with annotation keys, whose case does not matter, and with the size of all of them."""
+    """Validate annotation keys, whose case is ignored, and the total size."""
     errors: list[FieldError] = []
     size = 0
     if len(items) > FEW:
@@ -168,7 +168,7 @@ def check_annotations(items: dict[str, str], path: str) -> list[FieldError]:
 
 
 def check_owners(references: list[dict[str, Any]], path: str) -> list[FieldError]:
-    """What is wrong with owner references; the paths of most releases have no index."""
+    """Validate owner references. In most releases, their paths have no index."""
     plain = has("OwnersWithoutPlaces")
     errors: list[FieldError] = []
     controller, room = "", _ROOM
@@ -191,7 +191,7 @@ def check_owners(references: list[dict[str, Any]], path: str) -> list[FieldError
 
 
 def check_finalizers(items: list[str], path: str) -> list[FieldError]:
-    """What is wrong with finalizers."""
+    """Validate finalizers."""
     errors = [field.invalid(path, item, text) for item in each(items) for text in _key(item)]
     if ORPHAN in items and FOREGROUND in items:
         errors.append(field.invalid(path, items, f"finalizer {ORPHAN} and {FOREGROUND} cannot be both set"))
@@ -199,9 +199,9 @@ def check_finalizers(items: list[str], path: str) -> list[FieldError]:
 
 
 def check_qualified(items: list[str], path: str) -> list[FieldError]:
-    """What is wrong with finalizers that only objects of the core group, of RBAC and of quotas must not have.
+    """Return the faults of finalizers that only objects of the core group, of RBAC and of quotas must not have.
 
-    Source: ValidateObjectMeta of pkg/apis/core/validation, which those kinds use rather than apimachinery's.
+    Source: ValidateObjectMeta of pkg/apis/core/validation, which those kinds use instead of apimachinery's.
     """
     text = "name is neither a standard finalizer name nor is it fully qualified"
     return [
@@ -212,7 +212,7 @@ def check_qualified(items: list[str], path: str) -> list[FieldError]:
 
 
 def check_managed_fields(entries: list[dict[str, Any]], path: str) -> list[FieldError]:
-    """What is wrong with managed fields as a client sends them."""
+    """Validate managed fields from a client."""
     errors: list[FieldError] = []
     if len(entries) > FEW:
         charge(len(entries))
@@ -231,7 +231,7 @@ def check_managed_fields(entries: list[dict[str, Any]], path: str) -> list[Field
 
 
 def check_field_manager(name: str, path: str) -> list[FieldError]:
-    """What is wrong with the name of a field manager."""
+    """Validate the name of a field manager."""
     errors = [field.too_long(path, MOST_MANAGER)] if len(name.encode()) > MOST_MANAGER else []
     if name.isprintable():
         return errors
@@ -247,7 +247,7 @@ def check_field_manager(name: str, path: str) -> list[FieldError]:
 
 
 def finalizer_warnings(meta: dict[str, Any], old: dict[str, Any] | None = None) -> list[str]:
-    """Warnings for the finalizers that a write adds to a custom object; old: the metadata before it."""
+    """Return warnings about finalizers that a write adds to a custom object. old: the metadata before it."""
     warnings = []
     for name in each(in_order(set(meta.get("finalizers") or ()) - set((old or {}).get("finalizers") or ()))):
         warnings += [f"metadata.finalizers: {gotext.quote(name)}: {text}" for text in _key(name)]
@@ -258,7 +258,7 @@ def finalizer_warnings(meta: dict[str, Any], old: dict[str, Any] | None = None) 
 
 
 def dedupe_owners(meta: dict[str, Any], after_admission: bool = False) -> list[str]:
-    """Drops owner references that are there twice from the metadata; the warnings that are due."""
+    """Remove duplicate owner references from the metadata, and return the warnings."""
     references = meta.get("ownerReferences") or []
     kept: list[dict[str, Any]] = []
     seen = set()

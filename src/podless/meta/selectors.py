@@ -1,4 +1,4 @@
-"""Label and field selectors: their syntax, what they match, and what is said of a bad one.
+"""Label and field selectors: their syntax, matching, and errors.
 
 Source: k8s.io/apimachinery pkg/labels and pkg/fields, and the recorded refusals.
 """
@@ -29,7 +29,7 @@ _INTEGER = re.compile(r"[-+]?[0-9]{1,30}")
 
 
 def _integer(text: str) -> int | None:
-    """A text as Go's ParseInt reads it for 64 bits; None where it does not."""
+    """Return a text as Go's ParseInt reads it for 64 bits; None if it fails."""
     if not _INTEGER.fullmatch(text):
         return None
     value = int(text)
@@ -75,7 +75,7 @@ class LabelSelector:
 
     @made_once
     def pinned(self) -> tuple[str, tuple[str, ...]] | None:
-        """A label and the few values that it must have one of, where the selector demands that."""
+        """Return a label that must have one of a few values, and the values; None if the selector requires none."""
         for need in self.requirements:
             if need.operator in ("=", "==", "in"):
                 return need.key, need.values
@@ -83,7 +83,7 @@ class LabelSelector:
 
     @made_once
     def matches(self) -> Callable[[Mapping[str, str]], bool]:
-        """Tell whether an object with these labels is selected; takes no longer than there are labels."""
+        """Return a function that tells whether labels match; it takes time in proportion to the labels."""
         return _match_nothing if self.nothing else _Demands(self.requirements).meet
 
     def complete(self) -> None:
@@ -148,7 +148,7 @@ class _Demands:
 
 
 def _bounded(range_: tuple[float, float], operator: str, bound: int | None) -> tuple[float, float]:
-    """What is left of a range; nothing is above or below what is no number."""
+    """Return a range limited by a requirement. A bound that is not a number matches nothing."""
     low, high = range_
     if bound is None:
         return math.inf, high
@@ -169,17 +169,17 @@ NOTHING = LabelSelector(nothing=True)
 
 @bounded_cache(_CACHED)
 def parse_labels(text: str) -> LabelSelector:
-    """A labelSelector parameter: a=b, a!=b, a in (b,c), a notin (b), a, !a, a>1, a<1, with commas between.
+    """Return the selector in a labelSelector parameter: a=b, a!=b, a in (b,c), a notin (b), a, !a, a>1, a<1.
 
-    Raises BadRequest.
+    Requirements are separated by commas. Raises BadRequest.
     """
     return LabelSelector(_sorted(_Parser(text).requirements()))
 
 
 def from_object(selector: Mapping[str, Any] | None) -> LabelSelector:
-    """A LabelSelector object (matchLabels and matchExpressions); none selects nothing, an empty one everything.
+    """Return the selector of a LabelSelector object (matchLabels and matchExpressions).
 
-    Raises BadRequest.
+    None selects nothing, an empty object everything. Raises BadRequest.
     """
     if selector is None:
         return NOTHING
@@ -194,7 +194,7 @@ def from_object(selector: Mapping[str, Any] | None) -> LabelSelector:
 
 
 def of_set(labels: Mapping[str, str]) -> LabelSelector:
-    """Selects what has all of these labels, which need not be such that anything can have them."""
+    """Return a selector for objects with all of these labels, which need not be valid."""
     return LabelSelector(_sorted(Requirement(key, "=", (value,)) for key, value in each(labels).items()))
 
 
@@ -283,7 +283,7 @@ class _Parser:
         return sorted(set(found))  # a set to Go, which numbers its members in their order
 
     def several(self) -> list[str]:
-        """Values up to the closing bracket; nothing between two commas is the empty value."""
+        """Read values up to the closing bracket. Nothing between two commas is the empty value."""
         found: list[str] = []
         while True:
             charge(1)
@@ -305,11 +305,11 @@ class _Parser:
 
 
 class _Fault(Exception):
-    """What is wrong with one requirement."""
+    """A requirement is invalid."""
 
 
 def _require(key: str, operator: str, values: list[str]) -> Requirement:
-    """A requirement that is sound. Raises _Fault with all that is wrong with it."""
+    """Return a valid requirement. Raises _Fault with all its faults."""
     faults: list[FieldError] = []
     if problems := names.qualified_name(key):
         faults.append(field.invalid("key", key, "; ".join(problems)))
@@ -349,7 +349,7 @@ class FieldSelector:
 
     @made_once
     def names(self) -> tuple[str, ...]:
-        """The fields that it is about, each once."""
+        """The fields of its requirements, each once."""
         return tuple(dict.fromkeys(name for name, _, _ in each(self.requirements)))
 
     @made_once
@@ -398,9 +398,9 @@ _ESCAPED = re.compile(r"\\(.?)|([,=])", re.DOTALL)
 
 @bounded_cache(_CACHED)
 def parse_fields(text: str) -> FieldSelector:
-    r"""A fieldSelector parameter: a=b, a==b and a!=b, with commas between; \, \= and \\ stand for themselves in values.
+    r"""Return the selector in a fieldSelector parameter: a=b, a==b and a!=b, separated by commas.
 
-    Raises BadRequest. Which fields there are is for others to say.
+    In values, \, \= and \\ stand for themselves. Raises BadRequest. The fields are not checked here.
     """
     found = []
     for term in sorted(_terms(text)):

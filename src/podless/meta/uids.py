@@ -12,7 +12,7 @@ _drawn: list[bytes] = []  # of uids that come next: one call of the system serve
 
 
 def make_uid() -> str:
-    """A random UUID (RFC 4122, version 4), as `str(uuid.uuid4())` makes it in four times the time."""
+    """Return a random UUID (RFC 4122, version 4), in a quarter of the time of `str(uuid.uuid4())`."""
     try:
         text = _drawn.pop().hex()
     except IndexError:

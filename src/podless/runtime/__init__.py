@@ -1,1 +1,1 @@
-"""What keeps a server responsive: meters, slices, memos, bounded caches, pauses of the collector, the clock."""
+"""Keeps a server responsive: meters, slices, memos, bounded caches, pauses of the collector, the clock."""

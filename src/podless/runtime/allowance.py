@@ -1,4 +1,4 @@
-"""What one request may spend on patterns that come with its objects: RE2 keeps the interpreter while it compiles."""
+"""Limits the time that one request may spend on patterns in its objects, because RE2 holds the interpreter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MOST: Final = 100_000_000  # nanoseconds, by runtime/patternprice.py
 
 
 class Allowance:
-    """What is left of it, in nanoseconds."""
+    """The remaining time, in nanoseconds."""
 
     __slots__ = ("left",)
 
@@ -17,7 +17,7 @@ class Allowance:
         self.left = MOST
 
     def take(self, price: float) -> bool:
-        """Spend some of it. False where there is not so much left: then nothing is spent."""
+        """Spend some time. Returns False, and spends nothing, if less is left."""
         if price > self.left:
             return False
         self.left -= int(price)

@@ -1,11 +1,11 @@
-"""Caches that a process keeps for all of its servers: answers to short questions.
+"""Caches that all servers of a process share: answers to short questions.
 
-Nothing is global in podless but these. Each is pure (the answer follows from the arguments alone, so that no server
-sees another) and bounded: in number, and in the length of what is asked, for what clients send may be long and must not
-stay in memory for that. An answer is longer than its question by a constant at the most. `caches` lists them.
+Nothing else in podless is global. Each cache is pure (the answer follows from the arguments alone, so servers do not
+see each other) and bounded: in number, and in the length of the arguments, because clients may send long values that
+must not stay in memory. An answer is longer than its question by at most a constant. `caches` lists them.
 
-Any thread may ask and have its answer kept, work off the event loop too: an answer is complete before it is kept, is
-kept by one store, and is the same whoever works it out.
+Any thread may use a cache, also work off the event loop: an answer is complete before it is stored, one store publishes
+it, and it is the same whichever thread computes it.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def register_cache(cache: BoundedCache) -> None:
 
 
 def bounded_cache(most: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """As functools.lru_cache(most), but what has a long text among its arguments is worked out anew each time.
+    """Cache a function as functools.lru_cache(most) does, except for calls with a long text among the arguments.
 
-    A function of one argument forgets what was asked first, and takes it by its place only.
+    A function of one argument drops the oldest entry, and accepts it as a positional argument only.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -107,16 +107,16 @@ class _Answers(dict[Any, Any]):
 
 
 class Droppable(Protocol):
-    """What holds something large that it can do without."""
+    """Holds a large value that can be computed again."""
 
     def drop(self) -> None:
-        """Let go of it; it is made again where it is needed."""
+        """Drop the value. It is computed again when it is needed."""
 
 
 class Weighted:
-    """What holds something large, by how much that weighs: over a total, the first ones let go of theirs, one by one.
+    """Limits the total size of droppable values. Beyond the limit, the oldest holders drop theirs, one by one.
 
-    name: module and what is kept. least: bytes that each weighs at least. total: bytes of all together.
+    name: module and kind of value. least: the minimum that each counts for, in bytes. total: limit in bytes.
     """
 
     def __init__(self, name: str, least: int, total: int) -> None:
@@ -127,7 +127,7 @@ class Weighted:
         _caches.append(BoundedCache(name, total // least, self._weights.__len__, self.clear))
 
     def keep(self, holder: Droppable, weight: int) -> None:
-        """Count what a holder has now."""
+        """Count the present size of a holder's value."""
         with self._lock:
             self._forget(holder)
             self._weights[holder] = weight = max(weight, self._least)
@@ -141,7 +141,7 @@ class Weighted:
         self.weight -= self._weights.pop(holder, 0)
 
     def clear(self) -> None:
-        """All let go of theirs."""
+        """Drop all values."""
         with self._lock:
             for holder in list(self._weights):
                 self._forget(holder)
@@ -149,7 +149,7 @@ class Weighted:
 
 
 class _Long(Exception):
-    """The answer to a question that is not kept, for what is raised is not."""
+    """Carries the answer of a call that is not cached, because lru_cache does not store exceptions."""
 
     def __init__(self, answer: object) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""The time as objects carry it, and as all goes by that expires.
+"""The time of objects, and of everything that expires.
 
-A server's clock is that of the context its work runs in; there is one clock for all who set none. No other module reads
-the machine's time of day (`tests/architecture.py`): how long something took is told by `time.monotonic` and its like.
+A server's clock is that of the context its work runs in; all contexts without one share a clock. No other module reads
+the machine's time of day (`tests/architecture.py`). Durations are measured with `time.monotonic` and similar functions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Clock:
         self._listeners: dict[object, Callable[[float], None]] = {}
 
     def time(self) -> float:
-        """Return what it shows, in seconds since 1970."""
+        """Return the present time, in seconds since 1970."""
         return system.time() + self.shift
 
     def listen(self, listener: Callable[[float], None]) -> Callable[[], None]:
@@ -32,7 +32,10 @@ class Clock:
         return lambda: self._listeners.pop(mark, None) and None
 
     def advance(self, seconds: float) -> None:
-        """Go forward at once, and have all looked at that may be due by that. Raises ValueError for going back."""
+        """Move the clock forward, and notify listeners whose deadlines may have passed.
+
+        Raises ValueError for a negative step.
+        """
         if seconds < 0:
             raise ValueError("the clock cannot go back")
         self.shift += seconds
@@ -60,7 +63,7 @@ def utc_now() -> datetime:
 
 
 def now(ahead: int = 0) -> str:
-    """The present time: RFC 3339, whole seconds, in UTC. ahead: so many seconds later, years at the most."""
+    """Return the present time in RFC 3339, whole seconds, in UTC. ahead: seconds to add, limited to some years."""
     return _moment(int(system.time() + _current().shift) + (min(ahead, _FAR) if ahead else 0))
 
 
@@ -68,7 +71,7 @@ _FAR = 1 << 32
 
 
 def format_time(second: int) -> str:
-    """A second since 1970 as objects carry it."""
+    """Return a second since 1970 as objects carry it."""
     return _moment(second)
 
 

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and that only their owner can read."""
+"""Writes files atomically, readable only by their owner."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def write_file(path: Path, data: bytes, mode: int) -> None:
 
 
 def describe_fault(error: OSError, path: object = None) -> str:
-    """What went wrong with a file, for a person: where, and why. path: where the error does not say that."""
+    """Return the path and the reason of a file error. path: used if the error names no file."""
     where, why = error.filename or path, (error.strerror or str(error)).lower()
     return f"{where}: {why}" if where else why
 
 
 def make_private(path: Path) -> None:
-    """Take the rights of all others from a file or folder that is there, and say so.
+    """Remove other users' access from an existing file or folder, and log that.
 
-    Raises StartError where others have rights and somebody else owns it.
+    Raises StartError if other users have access and another user owns it.
     """
     try:
         mode = stat.S_IMODE(path.stat().st_mode)

@@ -11,9 +11,9 @@ _PLACES = 127  # sets of what was seen: one of a million would be made larger in
 
 
 def collect_parts(values: Iterable[Any]) -> list[Any]:
-    """All lists and dicts in some values, and the items of those that are long in slices: outer ones last.
+    """Return all lists and dicts in some values, with long ones split into slices; outer ones come last.
 
-    Who holds these frees nothing but one of them at a time.
+    A caller that drops them in order frees one of them at a time.
     """
     found: list[Any] = []
     seen: list[set[int]] = [set() for _ in range(_PLACES)]  # by where they are
@@ -52,6 +52,6 @@ def _slices(items: list[Any]) -> list[list[Any]]:
 
 
 def release_parts(held: list[Any]) -> None:
-    """Let go of parts, outer ones first."""
+    """Drop parts, outer ones first."""
     while held:
         del held[-_MANY:]

@@ -23,7 +23,7 @@ _LOOK = 0.05  # seconds between two looks at least
 
 
 class Pause:
-    """Count who wants the collector paused. most: seconds of processor time after which it runs again anyway."""
+    """Counts callers that need the collector paused. most: seconds of processor time after which it runs anyway."""
 
     def __init__(self, most: float = MOST) -> None:
         self._most = most
@@ -54,7 +54,7 @@ class Pause:
                     self._go_on()
 
     def run(self, work: Callable[[], T]) -> T:
-        """Return what a short piece of work returns, in which the collector must not run."""
+        """Run a short piece of work without the collector, and return its result."""
         with self._lock:
             enabled = gc.isenabled()
             gc.disable()
@@ -65,7 +65,7 @@ class Pause:
                     gc.enable()
 
     def _watch(self, number: int, ended: threading.Lock) -> None:
-        """Run on a thread of its own as long as the pause."""
+        """Watch a pause on a separate thread, and end it if it takes too long."""
         until = time.process_time() + self._most
         while (left := until - time.process_time()) > 0:
             if ended.acquire(timeout=max(left, min(self._most, _LOOK))):

@@ -39,9 +39,9 @@ Times = tuple[float, float]
 
 
 class _Callback:
-    """A callback that is under way. began, seen: when it was seen first and last.
+    """A callback that is running. began, seen: when it was seen first and last.
 
-    called: what the loop called. moved, told: those of the watchdog by then.
+    called: the function that the loop called. moved, told: values of the watchdog at that time.
     """
 
     __slots__ = ("began", "called", "moved", "seen", "told", "work")
@@ -55,7 +55,7 @@ class _Callback:
 
 
 class Heartbeat:
-    """Looks at one event loop. `start` and `stop` it there."""
+    """Watches one event loop. Call `start` and `stop` on it."""
 
     def __init__(self, watchdog: Watchdog) -> None:
         self._watchdog = watchdog
@@ -89,7 +89,7 @@ class Heartbeat:
 
     @property
     def holder(self) -> Work | None:
-        """What has held the loop for long, and still does."""
+        """The callback that has held the loop for long and still runs."""
         callback = self._callback
         return callback.work if callback is not None else None
 
@@ -98,7 +98,7 @@ class Heartbeat:
         self._loop.call_soon_threadsafe(self._beat, self._sent)
 
     def _beat(self, number: int) -> None:
-        """On the loop: it has got here."""
+        """Note, on the loop, that a beat has arrived."""
         self._beaten = number
         if self._base is None:
             self._base = _find_base()
@@ -142,7 +142,7 @@ class Heartbeat:
         return True
 
     def _end(self, callback: _Callback) -> None:
-        """A callback is over, or another one has begun."""
+        """Report a callback that has ended, if it was long."""
         elapsed, processor = (seen - began for seen, began in zip(callback.seen, callback.began, strict=True))
         if callback.work is not None:
             self._loop.call_soon_threadsafe(
@@ -150,7 +150,7 @@ class Heartbeat:
             )
 
     def _read_calls(self) -> list[Call]:
-        """Return what the loop calls at present, the innermost first; none while it waits."""
+        """Return the present call stack of the loop, innermost first; empty while it waits."""
         calls = self._stacks.read(self._ident)
         if not is_whole(calls) or self._base is None:
             return calls
@@ -180,7 +180,7 @@ def _find_base() -> tuple[int, Function]:
 
 
 def _name(calls: list[Call]) -> Work:
-    """What a callback is: the first function of podless that it called, and where it is now."""
+    """Return the name of a callback: the first function of podless that it called, and the present one."""
     ours = [call for call in calls if _PACKAGE in Path(call.file).parents and call.file not in _RUN]
     outer, inner = (ours[-1], ours[0]) if ours else (calls[-1], calls[0])
     return Work("callback", f"{_module(outer)}.{outer.function}", "", f"at {_module(inner)}:{inner.line}")
@@ -194,7 +194,7 @@ def _module(call: Call) -> str:
 
 
 class _Delay:
-    """How long this thread was ready to run and had no processor."""
+    """How long this thread was ready to run without getting a processor."""
 
     def __init__(self) -> None:
         self._before = 0

@@ -21,7 +21,7 @@ class Histogram:
         self._sum += seconds
 
     def samples(self, name: str, labels: str) -> Iterator[str]:
-        """Its lines. labels: such as verb="GET", "" for none."""
+        """Yield its lines in Prometheus' format. labels: such as verb="GET", "" for none."""
         total, comma = 0, "," if labels else ""
         for bound, count in zip((*map(str, self._bounds), "+Inf"), self._counts, strict=True):
             total += count

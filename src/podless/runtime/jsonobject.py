@@ -1,4 +1,4 @@
-"""What a JSON object is in Python. `Schema` says that it is an OpenAPI schema."""
+"""The Python type of a JSON object. `Schema` marks OpenAPI schemas."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules that are imported when they are first asked for: a server starts without what it does not use yet."""
+"""Modules that are imported at first use, so that a server starts without what it does not use."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 
 class Late:
-    """Stands for a module, and imports it when something of it is first asked for; that is found at once afterwards.
+    """Stands for a module, and imports it at the first access. Names that were found are then attributes.
 
-    A type checker does not see through it: whoever has it imports the module under TYPE_CHECKING.
+    Type checkers do not see through it: import the module under TYPE_CHECKING, too.
     """
 
     def __init__(self, module: str) -> None:
@@ -24,10 +24,10 @@ class Late:
 
 
 def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """A package's __getattr__. homes: a public name -> the module of the package that has it.
+    """Return a package's __getattr__ that imports names at first use. homes: public name -> module of the package.
 
-    Raises ValueError for a name that is its module's own: whoever imports that module puts it in the name's place.
-    A type checker does not see through it: the package imports the same names under TYPE_CHECKING.
+    Raises ValueError for a name that equals its module's: importing that module would replace the name. Type checkers
+    do not see through it: import the same names under TYPE_CHECKING.
     """
 
     for name, home in homes.items():

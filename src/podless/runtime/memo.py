@@ -1,15 +1,16 @@
-"""Values that are made when they are first needed, and who may keep them.
+"""Values that are computed at first use, and the rules for keeping them.
 
-The thread contract of podless: work that runs off the event loop is a pure function of values that were complete before
-they were handed over. It keeps nothing where another thread can see it. Three rules follow, and every lazily made value
-goes through this module to obey them:
+The thread contract of podless: work that runs off the event loop is a pure function of values that were complete
+before. It keeps nothing where another thread can see it. Three rules follow, and every lazy value uses this module to
+obey them:
 
-- A value is complete before anything refers to it, and is put in its place by one store: an attribute, or a key of a
-  dict. Two threads may make it twice; they never see half of it.
-- Work off the loop has a `Draft`: what it makes is there, for this piece of work alone.
-- What must not be made there again and again is made beforehand: `draft_values` gives a draft that the loop publishes.
+- A value is complete before anything refers to it, and is published by one store: an attribute, or a key of a
+  dict. Two threads may compute it twice; they never see half of it.
+- Work off the loop has a `Draft`, which keeps its values for this piece of work only.
+- What would be computed there again and again is computed beforehand: `draft_values` returns a draft that the
+  loop publishes.
 
-Answers that follow from their question alone (runtime/bounded.py) are kept from every thread.
+Answers that follow from their question alone (runtime/bounded.py) are kept by every thread.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ _ABSENT = object()
 
 
 class Draft:
-    """What a piece of work off the loop has made. whole: it may make what has to be complete before other work.
+    """The values of a piece of work off the loop. whole: it may compute values that must be complete before other work.
 
-    strict: tests set it. Work off the loop that makes what should have been complete raises AssertionError then.
+    strict: set by tests. Work off the loop then raises AssertionError if it computes what should have been complete.
     """
 
     __slots__ = ("_made", "_whole")
@@ -76,7 +77,7 @@ def begin_work() -> None:
 
 @contextmanager
 def draft_values() -> Iterator[Draft]:
-    """Whatever is made meanwhile, here, is kept in a draft that can be published."""
+    """Keep values that are computed in this context in a draft, which can be published."""
     draft = Draft(whole=True)
     token = _draft.set(draft)
     try:
@@ -102,7 +103,7 @@ def make_once(table: dict[Any, Any], key: Any, make: Callable[[], T], *, needed:
 
 
 def find_value(table: dict[Any, Any], key: Any) -> Any:
-    """The value for a key of a table, also where this work alone has made it; None where there is none."""
+    """Return the value for a key of a table, or of the present draft; None if there is none."""
     found = table.get(key, _ABSENT)
     if found is _ABSENT:
         draft = _draft.get()
@@ -111,12 +112,12 @@ def find_value(table: dict[Any, Any], key: Any) -> Any:
 
 
 def remember_value(table: dict[Any, Any], key: Any, make: Callable[[], T]) -> T:
-    """As `make_once`, of what can be made from data at any time; off the loop it is kept for that work only."""
+    """Return a value as `make_once`, for quick results about data; off the loop it is kept for that work only."""
     return make_once(table, key, make, needed=False)
 
 
 def own_table(table: dict[Any, Any]) -> dict[Any, Any]:
-    """The table itself; off the loop, one that stands for it during this piece of work, empty at first."""
+    """Return the table; off the loop, a private one for this piece of work, empty at first."""
     draft = _draft.get()
     if draft is None:
         return table
@@ -125,7 +126,7 @@ def own_table(table: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def _nowhere(holder: Any, key: Any, value: Any) -> None:
-    """What one piece of work remembers is not published."""
+    """Do not publish private tables."""
 
 
 def fill_attribute(holder: Any, name: str, make: Callable[[], T], *, needed: bool = True) -> T:

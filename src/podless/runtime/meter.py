@@ -1,7 +1,7 @@
-"""What a piece of work may still cost: walks charge it at their loop heads, and end where its time is over.
+"""The remaining cost of a piece of work: loops charge it at their heads, and end when its time is over.
 
-The meter belongs to the context that the work runs in. Work without one may be suspended (runtime/slices.py), and takes
-as long as it takes otherwise.
+The meter belongs to the context that the work runs in. Work without one may be suspended (runtime/slices.py), and has
+no limit otherwise.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ def charge(steps: int) -> None:
 
 
 def each(items: S) -> S:
-    """Return what a loop goes through, and charge it unless it is short. Raise Timeout if the time is over.
+    """Return the items of a loop, and charge them unless they are few. Raises Timeout if the time is over.
 
-    For loops over what a client sends, whose items are nearly always few: for those it takes half as long as `charge`.
+    For loops over values from clients, which nearly always have few items: then it takes half as long as `charge`.
     """
     if len(items) > FEW:
         charge(len(items))

@@ -40,9 +40,9 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A field with options of its own: those of a dataclass, shown together.
+    """A field whose options are those of a dataclass, shown together.
 
-    of: the dataclass. given: fields of which one must be set for such an object to exist; empty for always.
+    of: the dataclass. given: fields, one of which must be set to create it; empty for always.
     """
 
     of: type

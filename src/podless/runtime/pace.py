@@ -1,6 +1,6 @@
-"""Long work in pieces, some of them in each turn of the event loop: long answers, long looks through what is stored.
+"""Runs long work in pieces, some in each turn of the event loop: long answers, long scans of stored objects.
 
-Users take turns, so that who asks for much waits for it, and nobody else does.
+Users take turns, so that only the user with much work waits for it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LOOK = 32  # items between two looks at the clock, at the most
 
 
 class Pace:
-    """What is to be done when the loop has time, by user."""
+    """Pending work by user, done when the loop has time."""
 
     __slots__ = ("_alone", "_due", "_queues", "_slices")
 
@@ -35,9 +35,9 @@ class Pace:
         self._alone: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def alone(self, user: str) -> asyncio.Lock:
-        """Return the lock for what a user's watches do one after the other, as each takes much memory meanwhile.
+        """Return the lock that serializes memory-intensive work of a user's watches.
 
-        It lasts as long as one of them refers to it.
+        It lives as long as one of them refers to it.
         """
         lock = self._alone.get(user)
         if lock is None:
@@ -45,9 +45,9 @@ class Pace:
         return lock
 
     def soon(self, user: str, work: Callable[[], float | None]) -> None:
-        """Do something for a user in a later turn. It must not raise, and be done in a few milliseconds.
+        """Run work for a user in a later turn. It must not raise, and must end within a few milliseconds.
 
-        What it has only begun counts for as many seconds as it returns; `ALL` is all that is done in this turn.
+        Work that goes on elsewhere returns the seconds to count for it; `ALL` ends this turn.
         """
         queue = self._queues.get(user)
         if queue is None:
@@ -69,7 +69,7 @@ class Pace:
         await turn
 
     async def slices(self, user: str, items: Sequence[T]) -> AsyncIterator[Sequence[T]]:
-        """Items in slices, with a rest wherever what is done with them has taken a while."""
+        """Yield items in slices, with a pause when the caller's work on them has taken a while."""
         until = time.perf_counter() + _PIECE
         start, look = 0, 1
         while start < len(items):
@@ -82,7 +82,7 @@ class Pace:
             start += look
 
     def pull(self, source: Iterator[T]) -> Pull[T]:
-        """What an iterator gives, each item made in slices."""
+        """Return a puller for an iterator, whose items are made in slices."""
         return Pull(self._slices, source)
 
     def _again(self) -> None:

@@ -1,7 +1,7 @@
-"""What it costs to compile a pattern, told by its text: RE2 keeps the interpreter while it compiles.
+"""Estimates the cost of compiling a pattern from its text, because RE2 holds the interpreter while it compiles.
 
-Most of a pattern costs its length. But RE2 takes a?a?a? for a{0,3}, and nests that: n of these cost the square of n. A
-class of Unicode costs as much as a page of text, and what is repeated as often as it is.
+Most of a pattern costs its length. But RE2 expands a{0,3} to a?a?a?, nested: n of these cost the square of n. A Unicode
+class costs as much as a page of text, and a repeated item costs its repetitions.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ MOST = 30_000_000.0  # that one pattern may cost: no other request is served mea
 
 
 class _Branch:
-    """What stands one behind the other within brackets. depth: how deep what may be left out is nested.
+    """A sequence of items within brackets. depth: nesting of optional items.
 
-    cost: of all before the last item. item, inner: the cost and depth of that. run: how many in a row up to it may be
-    left out. last: its text, "" for a choice. split: whether it is one.
+    cost: of all items before the last. item, inner: cost and depth of the last. run: the number of consecutive optional
+    items up to it. last: its text, "" for a choice. split: whether it is one.
     """
 
     __slots__ = ("cost", "depth", "inner", "item", "last", "run", "split")
@@ -59,7 +59,7 @@ class _Branch:
         self.split = False
 
     def add(self, text: str, cost: float, depth: int = 0) -> None:
-        """One more item."""
+        """Add an item."""
         if self.run and not _alike(self.last, text):
             self.end()
         self.cost += self.item
@@ -67,18 +67,18 @@ class _Branch:
         self.item, self.inner, self.last = cost, depth, text
 
     def enclose(self, branch: _Branch) -> None:
-        """One more item, in brackets: those around anything but a choice are as if they were not there."""
+        """Add a sequence in brackets. Brackets around anything but a choice have no effect."""
         run, branch.run = (0, branch.run) if branch.split else (branch.run, 0)
         self.add("" if branch.split else branch.last, *branch.close())
         self.run += run
 
     def end(self) -> None:
-        """The row ends."""
+        """End a run of optional items."""
         self.cost += _SQUARE * self.run * self.run
         self.run = 0
 
     def repeat(self, least: int, most: int) -> None:
-        """The last item is there so many times."""
+        """Repeat the last item."""
         self.item = (self.item + _TIMES) * max(most, least, 1)
         self.run += max(most - least, 0)
         self.inner += most > least
@@ -105,7 +105,10 @@ def _alike(one: str, other: str) -> bool:
 
 
 def price_pattern(pattern: str) -> float:
-    """Nanoseconds, about; of a pattern that costs far more than `MOST`, or is none, that of its beginning."""
+    """Return roughly the nanoseconds to compile a pattern.
+
+    For an invalid one, or one far above `MOST`, the cost of its beginning.
+    """
     letter = _FOLDED_CHARACTER if _FOLDED.search(pattern) else _CHARACTER
     levels = [_Branch()]
     spent = 0.0  # on branches that are complete, of all that is open
@@ -155,10 +158,10 @@ _REPEATED = 1000  # times at the most, to RE2
 
 
 def count_pattern(pattern: str) -> tuple[str, int, int | None] | None:
-    """A pattern that costs less, with the least and the most characters of what the given one matches; None for none.
+    """Return a cheaper pattern, with the minimum and maximum length of the matched text; None if there is none.
 
-    Where every character of a text is matched by one class, and only one class is repeated, as in ^[a-z]{1,255}$, the
-    length of the text says how often it is.
+    If one class matches every character of a text, and only one class is repeated, as in ^[a-z]{1,255}$, the length of
+    the text shows the number of repetitions.
     """
     found = _COUNTED.fullmatch(pattern)
     if found is None or not found["before"]:
@@ -174,7 +177,7 @@ def count_pattern(pattern: str) -> tuple[str, int, int | None] | None:
 
 
 def _plain(sort: str | None, text: str) -> str:
-    """The text of an item; the character alone where that is what it stands for."""
+    """Return the text of an item; for an escape that stands for itself, the character."""
     return text[1] if sort == "escape" and not text[1].isalnum() else text
 
 

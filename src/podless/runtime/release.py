@@ -1,8 +1,8 @@
-"""Which Kubernetes release a server speaks: code asks whether something is on, and never which release it is.
+"""The Kubernetes release of a server: code asks whether a feature is on, never which release it is.
 
-What differs between releases has a name: a feature gate has Kubernetes' own, a change without one has one of ours
-(the tables are in apis/release.py). A server sets its release before anything runs for it, and all that runs for it
-inherits the context. Where no server is, it is the newest release.
+Each difference between releases has a name: a feature gate has Kubernetes' own, another change has one of ours (the
+tables are in apis/release.py). A server sets its release before anything runs for it, and its work inherits the
+context. Outside a server, it is the newest release.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _NEWEST_MINOR: Final = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A release, with the gates that were chosen for it.
+    """A release with its chosen gates.
 
-    name: such as 1.36, "" where no server is. minor: 36 of it. without: the gates and changes that are off.
-    wording: gives the text of a field error, by its field and what the newest release says; None for the same.
-    sources: gives the line of Go that constructs a scheme, by that of the newest release.
+    name: such as 1.36, "" outside a server. minor: 36 of it. without: the gates and changes that are off. wording:
+    returns the text of a field error, by its field and the newest release's text; None for the same. sources: returns
+    the line of Go that constructs a scheme, by that of the newest release.
     """
 
     name: str = ""
@@ -35,7 +35,7 @@ class Release:
         return name not in self.without
 
     def covers(self, span: str) -> bool:
-        """Return whether this is one of the releases that a span names. Raises ValueError for what is no span."""
+        """Whether this release is in a span. Raises ValueError for an invalid span."""
         return covers(span, self.minor)
 
     def reaches(self, ahead: str) -> bool:
@@ -67,9 +67,9 @@ def served_release() -> Release:
 
 
 def covers(span: str, minor: int) -> bool:
-    """Return whether a release is in a span: 1.34-, -1.33, 1.32, and several of these with commas between.
+    """Whether a release is in a span: 1.34-, -1.33, 1.32, or several of these separated by commas.
 
-    Raises ValueError for what is no span.
+    Raises ValueError for an invalid span.
     """
     return not span or any(_within(part, minor) for part in span.split(","))
 
@@ -88,10 +88,10 @@ def describe_span(held: Collection[str], among: Sequence[str]) -> str:
 
 
 class Notes:
-    """Note what code asks of a release: any other release with the same answers gives the same result.
+    """Records what code asks of a release: any other release with the same answers gives the same result.
 
-    As a context manager it serves the release, and notes what is asked of it. A cache of what depends on the release
-    has to ask again for each answer that it gives, for example with `agree`.
+    As a context manager, it sets the release and records questions. A cache of values that depend on the release must
+    ask again for each answer that it gives, for example with `agree`.
     """
 
     __slots__ = ("_names", "_plain", "_spans", "_token", "_words", "release")
@@ -138,7 +138,7 @@ class Notes:
 
 
 class _Noted(frozenset[str]):
-    """What a release is without, and the names that were looked for."""
+    """The features that a release lacks, recording each look-up."""
 
     def __init__(self, _: frozenset[str]) -> None:
         self.asked: set[str] = set()

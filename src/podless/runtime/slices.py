@@ -1,11 +1,11 @@
-"""Run synchronous work on the event loop in slices, so that no piece of it keeps other requests waiting for long.
+"""Runs synchronous work on the event loop in slices, so that no piece of it delays other requests for long.
 
-The work runs in a greenlet. What it calls charges its meter (runtime/meter.py); where the charge finds that the slice
-is used up, the greenlet is suspended there and the loop goes on. The next slice begins one iteration of the loop later,
-after those of all other suspended work. Most work ends within its first slice, which costs about a microsecond.
+The work runs in a greenlet. What it calls charges its meter (runtime/meter.py). When the slice is used up, the charge
+suspends the greenlet and the loop goes on. The next slice starts one iteration of the loop later, after those of all
+other suspended work. Most work ends within its first slice, which costs about a microsecond.
 
 Other requests run between two slices, as they do at an await. So the work must not rely on shared state that it read in
-an earlier slice. Nothing is begun again, and the work need not know that it is sliced.
+an earlier slice. Nothing is repeated, and the work need not know that it is sliced.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Worker(greenlet):
         self.most = most
 
     def run(self) -> None:
-        """Do what is there to do whenever the loop switches here, and give its outcome."""
+        """Run work whenever the loop switches here, and return its outcome."""
         give = self.loop.switch
         while True:
             work, about = self.work, self.about
@@ -72,7 +72,7 @@ class _Worker(greenlet):
             del found
 
     def fail(self) -> NoReturn:
-        """Raise what the work raised."""
+        """Raise the exception of the work."""
         assert self.raised is not None
         raise self.raised
 
@@ -107,7 +107,7 @@ class Slices:
         self._waiting: deque[asyncio.Future[None]] = deque()  # for the next slice, who has waited longest first
 
     async def run(self, work: Callable[..., R], *about: Any) -> R:
-        """Return what the work returns. Raise what it raises, and Timeout where it takes too long."""
+        """Run work and return its result. Raises what it raises, and Timeout if it takes too long."""
         if type(getcurrent()) is _Worker:
             return work(*about)  # as a part of what is in slices already
         worker = self._idle.pop() if self._idle else _Worker(self._seconds)
@@ -122,11 +122,11 @@ class Slices:
         return found  # type: ignore[no-any-return]
 
     def drive(self, work: Coroutine[Any, Any, R]) -> Coroutine[Any, Any, R]:
-        """Return a coroutine that does the work of another one, what it does between two awaits in slices."""
+        """Return a coroutine that runs the steps of another one between two awaits in slices."""
         return _Driven(self, work)
 
     async def _finish(self, worker: _Worker, found: object) -> Any:
-        """Do the other slices of suspended work. Return what the last one gave, or raise what it raised."""
+        """Run the remaining slices of suspended work. Returns its result, or raises what it raised."""
         try:
             if found is _SUSPENDED:
                 with pause_gc():
@@ -156,7 +156,7 @@ class Slices:
             self._idle.append(worker)
 
     def turn(self) -> asyncio.Future[None]:
-        """Return what is done when the next slice of some work may begin: one a turn of the loop."""
+        """Return a future that is done when the next slice may start: one each turn of the loop."""
         loop = asyncio.get_running_loop()
         if not self._waiting:
             loop.call_soon(self._wake)
@@ -165,7 +165,7 @@ class Slices:
         return turn
 
     def _wake(self) -> None:
-        """Let the work that has waited longest go on."""
+        """Resume the work that has waited longest."""
         while self._waiting:
             turn = self._waiting.popleft()
             if not turn.done():  # else its request is gone
@@ -176,7 +176,7 @@ class Slices:
 
 
 class Pull(Generic[R]):
-    """What an iterator gives, each item made in slices by those who ask again for one that is not complete."""
+    """The items of an iterator, each made in slices: call `next` again until one is complete."""
 
     __slots__ = ("_slices", "_source", "_worker")
 
@@ -209,9 +209,9 @@ class Pull(Generic[R]):
 
 
 class _Driven(Coroutine[Any, Any, R]):
-    """A coroutine each of whose steps is work in slices.
+    """A coroutine whose steps run in slices.
 
-    It has a context of its own: steps that are suspended must find what earlier steps have set.
+    It has its own context, so that suspended steps see what earlier steps have set.
     """
 
     __slots__ = ("_context", "_pause", "_slices", "_work", "_worker")
@@ -224,7 +224,7 @@ class _Driven(Coroutine[Any, Any, R]):
         self._pause = -1
 
     def send(self, value: Any) -> Any:
-        """Do the next step, or the next slice of one."""
+        """Run the next step, or the next slice of one."""
         if self._worker is not None:
             return self._after(self._worker, self._worker.switch())
         return self._step(self._work.send, value)
@@ -239,7 +239,7 @@ class _Driven(Coroutine[Any, Any, R]):
         return self  # it has all of one
 
     def throw(self, type_: Any, value: BaseException | object = None, traceback: TracebackType | None = None, /) -> Any:
-        """Do a step that begins with an exception, or have a slice begin with it."""
+        """Start a step with an exception, or resume a slice with it."""
         error: Any = type_ if value is None else value
         if self._worker is not None:
             return self._after(self._worker, self._worker.throw(error))
@@ -265,7 +265,7 @@ class _Driven(Coroutine[Any, Any, R]):
         return self._after(worker, worker.switch())
 
     def _after(self, worker: _Worker, found: object) -> Any:
-        """Give the event loop what the step waits for, or raise what it raised, StopIteration in the end."""
+        """Return what the step waits for, or raise what it raised: StopIteration at the end."""
         if found is _SUSPENDED:
             if self._pause < 0:
                 self._pause = PAUSE.begin()

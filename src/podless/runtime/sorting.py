@@ -16,7 +16,7 @@ _SAMPLES = 8  # of each piece: with as many none becomes much longer than the ot
 
 
 def in_order(texts: Collection[str], key: Callable[[str], Any] | None = None) -> list[str]:
-    """Texts that are all different, in order: their own, or that of what `key` gives for them."""
+    """Return distinct texts in order: their own, or that of their `key`."""
     if len(texts) <= _MANY:
         return sorted(texts, key=key)
     if key is None:
@@ -25,7 +25,7 @@ def in_order(texts: Collection[str], key: Callable[[str], Any] | None = None) ->
 
 
 def by_name(given: Mapping[str, T]) -> dict[str, T]:
-    """A map with its keys in order."""
+    """Return a map with its keys in order."""
     return {name: given[name] for name in in_order(given)}
 
 

@@ -60,7 +60,7 @@ class Stacks:
 
 
 def is_whole(calls: list[Call]) -> bool:
-    """Tell whether a stack has its outermost calls too."""
+    """Whether a stack includes its outermost calls."""
     return len(calls) < _DEEPEST
 
 

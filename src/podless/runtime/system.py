@@ -1,4 +1,4 @@
-"""What the operating system gives, and what stands in for it: imports nothing that a platform lacks."""
+"""Functions of the operating system, with replacements: imports nothing that a platform lacks."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ _BOOT_CLOCK: int | None = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_M
 
 
 class Usage(NamedTuple):
-    """What this process has used. cpu: seconds. memory: bytes, the most so far, 0 where the system does not tell."""
+    """The resources that this process has used.
+
+    cpu: seconds. memory: bytes, the maximum so far; 0 if the system does not report it.
+    """
 
     cpu: float
     memory: int
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
-    """Return an event loop: uvloop's, or asyncio's where there is no uvloop (Windows)."""
+    """Return an event loop: uvloop's, or asyncio's without uvloop (Windows)."""
     try:
         import uvloop
     except ImportError:
@@ -29,7 +32,7 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
 
 
 def read_usage() -> Usage:
-    """Return what this process has used."""
+    """Return the resources that this process has used."""
     try:
         import resource
     except ImportError:

@@ -1,7 +1,7 @@
-"""How long the event loop is held by one piece of work: what holds it for long is told in the log, and counted.
+"""Measures how long pieces of work hold the event loop. Long ones are logged and counted.
 
-While the loop is held nobody is served, so this is what one client can take from all others. Requests and controllers
-measure their steps here; what else a loop calls is found by runtime/heartbeat.py.
+While the loop is held, no request is served, so this is what one client can take from all others. Requests and
+controllers measure their steps here; runtime/heartbeat.py finds other callbacks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LONG = 0.1  # seconds; what holds the loop for longer is told
 
 
 class Work(NamedTuple):
-    """What was done. sort: such as request, verb: such as list; both are few. who, what: for the log."""
+    """A piece of work. sort: such as request, verb: such as list; both have few values. who, what: for the log."""
 
     sort: str
     verb: str
@@ -27,10 +27,10 @@ class Work(NamedTuple):
 
 
 class Watchdog:
-    """Counts what held the loop for long. long: from so many seconds on. told: how often something did.
+    """Counts work that held the loop for long. long: the limit in seconds. told: how often it was exceeded.
 
-    busiest: the longest processor time that something took meanwhile, and what that was, as far as `tell_callback`
-    knows. moved: grows with each piece of work that the loop begins, as far as that is told.
+    busiest: the longest processor time of a callback, and the callback, as far as `tell_callback` got it. moved: grows
+    with each piece of work that the loop starts and reports.
     """
 
     __slots__ = ("busiest", "counts", "long", "moved", "seconds", "told", "worst")
@@ -44,16 +44,16 @@ class Watchdog:
         self.busiest: tuple[float, Work | None] = 0.0, None
 
     def report_block(self, seconds: float, work: Work) -> None:
-        """Something held the loop for long."""
+        """Log and count work that held the loop for long."""
         self._count(seconds, work)
         who = f" of {work.who}" if work.who else ""
         log.warning("loop: %s %s %s%s held the loop for %d ms", work.sort, work.verb, work.what, who, seconds * 1000)
 
     def tell_callback(self, seconds: float, processor: float, work: Work, told: int) -> None:
-        """Something that was seen from outside held the loop. told: as it was when that began.
+        """Log and count a callback that the heartbeat saw holding the loop. told: its value when the callback began.
 
-        processor: seconds of the loop's thread, which a busy machine makes no longer. What told of itself meanwhile is
-        not counted again.
+        processor: seconds of the loop's thread, which a busy machine does not increase. Work that reported itself
+        meanwhile is not counted again.
         """
         if processor > self.busiest[0]:
             self.busiest = processor, work
@@ -70,7 +70,7 @@ class Watchdog:
         self.worst = max(self.worst, seconds)
 
     def steps(self, work: Coroutine[Any, Any, Any], about: Callable[[], Work]) -> Steps:
-        """The same work, with an eye on each of its steps. about: what it is, asked where one is long."""
+        """Return the work, with each step measured. about: returns its description, called for a long step."""
         return Steps(work, self, about)
 
 
@@ -110,7 +110,7 @@ class Steps(Coroutine[Any, Any, Any]):
         return self  # it has all of one
 
     def throw(self, type_: Any, value: BaseException | object = None, traceback: TracebackType | None = None, /) -> Any:
-        """One step that begins with an exception."""
+        """Start a step with an exception."""
         if value is None and traceback is None:
             return self._work.throw(type_)
         return self._work.throw(type_, value, traceback)

@@ -14,7 +14,7 @@ from podless.structs.structs import Struct
 
 
 def find_dates(type: GoType, value: Any) -> Iterator[Dates]:
-    """Yield what the fields in a value depend on, each as often as it is there. Fields of no release are left out."""
+    """Yield what the fields in a value depend on, once for each occurrence. Fields of no release are left out."""
     if isinstance(type, Dropped):
         type = type.kind
     if isinstance(type, Union):

@@ -1,6 +1,6 @@
-"""Defaults that the tables of Go structs state, filled into decoded objects in one walk.
+"""Fills the defaults of Go structs into decoded objects in one walk.
 
-Only what a field leaves out whatever else the object says is here; what depends on other fields is for the strategies.
+Only defaults that do not depend on other fields are here; the others are in the strategies.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ONE, _MANY, _MAPPED = range(3)
 
 
 class _Plan:
-    """What is filled in of one struct. values: name -> default, whether zero values are kept. inner: name -> plan."""
+    """The defaults of one struct. values: name -> default, whether zero values are kept. inner: name -> plan."""
 
     __slots__ = ("inner", "struct", "values")
 
@@ -57,7 +57,7 @@ class _Plan:
 
 
 def fill_defaults(struct: Struct, obj: Object) -> None:
-    """Fill in what the tables say of fields that a decoded object leaves out, in place and in the struct's order."""
+    """Set the defaults of fields that a decoded object leaves out, in place and in the struct's order."""
     plan = _plan(struct)
     if plan is not None:
         plan.fill(obj)

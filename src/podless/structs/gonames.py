@@ -1,7 +1,7 @@
-"""How Go names and orders the fields of the structs that a real server keeps built-in objects in.
+"""Go's names and order for the fields of internal structs, in which a real server keeps built-in objects.
 
-Most of it follows from our tables of the wire's structs; what does not is told here. Source: Kubernetes' pkg/apis, as
-recorded.
+Most of it follows from the tables of the wire's structs; the exceptions are listed here. Source: Kubernetes' pkg/apis,
+as recorded.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Built-in objects as the Go structs that a real server keeps them in, for its errors show those: {"Type":"Recreate"}.
+"""Built-in objects as Go's internal structs, because a real server's errors show those: {"Type":"Recreate"}.
 
-Such a struct has every field of the release, under its Go name, and in an order of its own (structs/gonames.py).
+Such a struct has every field of the release, under its Go name, in its own order (structs/gonames.py).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def format_structs(struct: Struct, values: list[Object] | None) -> Any:
 
 
 def diff_structs(struct: Struct, old: Object, new: Object) -> str:
-    """Where two values of a struct differ, as a unified diff of their lines."""
+    """Return the differences of two values of a struct as a unified diff."""
     struct = in_release(struct, CURRENT.get())
     one, other = _lines(struct, old), _lines(struct, new)
     if len(one) + len(other) > _MOST_LINES:
@@ -58,7 +58,7 @@ def _lines(struct: Struct, value: Object) -> list[str]:
 
 
 def _block(one: list[str], other: list[str]) -> str:
-    """The same of documents so long that only what both begin and end with is left out."""
+    """Return a diff of long documents, which only leaves out their common beginning and end."""
     first = next((place for place, pair in enumerate(zip(each(one), other, strict=False)) if pair[0] != pair[1]), None)
     first = min(len(one), len(other)) if first is None else first
     last = 0
@@ -108,7 +108,7 @@ def _read(kind: GoType, item: Any) -> Any:
 
 
 def _blank(struct: Struct, known: Field) -> Any:
-    """What a field is that nothing was said of."""
+    """Return the zero value of a field."""
     if gonames.is_pointer(struct, known):
         return None
     if isinstance(known.type, Struct):

@@ -46,7 +46,7 @@ def write_struct(struct: Struct, value: Object) -> str:
 
 
 def write_list(kind: GoType, values: list[Any] | None, package: str) -> str:
-    """Return a list: []core.Taint{…}. kind: of its items. package: where named strings without one of their own are."""
+    """Return a list in Go syntax: []core.Taint{…}. kind: of its items. package: the default for named strings."""
     named = f"[]{_type(kind, package)}"
     if values is None:
         return f"{named}(nil)"

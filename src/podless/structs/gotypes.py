@@ -1,7 +1,7 @@
-"""The types that fields of Go's API structs have, and how a JSON value is read as one.
+"""The types of fields in Go's API structs, and how they read JSON values.
 
-`Type.read` gives what a Go server holds after it decoded a JSON value and encoded it again. Errors are in the words of
-Go's encoding/json. Source: sigs.k8s.io/json, as recorded.
+`Type.read` returns what a Go server holds after it decoded a JSON value and encoded it again. Errors are in the words
+of Go's encoding/json. Source: sigs.k8s.io/json, as recorded.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ JSON_NAMES = {str: "string", bool: "bool", int: "number", float: "number", list:
 
 
 class Mismatch(Exception):
-    """A value of the wrong JSON type, on its way up to the struct that was to be decoded.
+    """A value of the wrong JSON type, raised up to its struct.
 
-    value: what was found ("string", "number 1.5"). go: the Go type that it should have fitted.
-    text: the whole message, where the type has one of its own. fatal: raised by a type that decodes itself, which
-    ends the decoding, while other mismatches are only noted: a fatal one wins over any noted before it.
+    value: what was found ("string", "number 1.5"). go: the Go type that was expected. text: the whole message, if the
+    type has its own. fatal: raised by a type that decodes itself, which ends the decoding, while other mismatches are
+    only noted: a fatal one wins over any noted before it.
     """
 
     def __init__(self, value: str, go: str, text: str = "", fatal: bool = False) -> None:
@@ -35,7 +35,7 @@ class Mismatch(Exception):
         self.path: list[str] = []
 
     def at(self, struct: str, field: str) -> None:
-        """Notes the field in which it happened; the innermost struct gives the struct's name."""
+        """Add the field in which it happened. The innermost struct gives the struct's name."""
         self.struct = self.struct or struct
         self.path.insert(0, field)
 
@@ -65,7 +65,7 @@ class GoType:
     joint = "."
 
     def read(self, value: Any, unknown: list[str]) -> Any:
-        """The value as it is after decoding and encoding; value is not None. Raises Mismatch."""
+        """Return the value as it is after decoding and encoding. value: not None. Raises Mismatch."""
         raise NotImplementedError
 
     def blank(self) -> Any:
@@ -73,10 +73,10 @@ class GoType:
         return None
 
     def scan(self, value: Any) -> None:
-        """Raises the first fatal Mismatch in the value, and no other."""
+        """Raise the first fatal Mismatch in the value, and no other."""
 
     def refuse(self, value: Any, fatal: bool = False) -> NoReturn:
-        """Raises the Mismatch for a value of another JSON type."""
+        """Raise the Mismatch of a value of another JSON type."""
         raise Mismatch(JSON_NAMES.get(type(value), "number"), self.go, fatal=fatal)
 
 
@@ -216,7 +216,7 @@ class Raw(GoType):
 
 
 class Canonical(Raw):
-    """Any JSON value, encoded anew: keys sorted, whole floats as integers (the JSON type of apiextensions)."""
+    """Any JSON value, encoded again: keys sorted, whole floats as integers (the JSON type of apiextensions)."""
 
     def read(self, value: Any, unknown: list[str]) -> Any:
         return canonical_json(value)
@@ -316,7 +316,7 @@ class Union(GoType):
 
     @made_once
     def forms(self) -> dict[type, GoType | None]:
-        """JSON type -> how it is read."""
+        """JSON type -> reader."""
         return self.choose()
 
     def read(self, value: Any, unknown: list[str]) -> Any:
@@ -342,7 +342,7 @@ class Union(GoType):
 
 
 class IntOrString(Union):
-    """An intstr.IntOrString: what is no string has to be a number."""
+    """An intstr.IntOrString. A value that is not a string must be a number."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -358,7 +358,7 @@ class IntOrString(Union):
 
 
 def canonical_json(value: Any) -> Any:
-    """A JSON value as Go's encoding/json prints it after decoding it: keys sorted, whole floats as integers."""
+    """Return a JSON value as Go's encoding/json prints it after decoding it: keys sorted, whole floats as integers."""
     if type(value) is dict:
         charge(len(value))
         return {key: canonical_json(value[key]) for key in in_order(value)}
@@ -371,7 +371,7 @@ def canonical_json(value: Any) -> Any:
 
 
 def rewrite_fields(obj: Any, names: Sequence[str]) -> Any:
-    """An object with the fields of these names as `canonical_json` has them."""
+    """Return an object with some of its fields rewritten by `canonical_json`."""
     if not names or type(obj) is not dict:
         return obj
     return {**obj, **{name: canonical_json(obj[name]) for name in names if name in obj}}
@@ -388,13 +388,13 @@ def find_worst(form: GoType, value: Any, error: Mismatch) -> Mismatch:
 
 
 def _double(value: float) -> float:
-    """A number after a trip through float64, an integer where Go prints no point."""
+    """Return a number after a conversion to float64; an integer if Go prints no point."""
     text = gotext.format_number(float(value))
     return float(value) if "." in text or "e" in text else int(text)
 
 
 def _byte(value: Any) -> int:
-    """One of the numbers that can stand for bytes. Raises Mismatch."""
+    """Return a number that stands for a byte. Raises Mismatch."""
     if value is None:
         return 0
     if type(value) is int and 0 <= value < 256:

@@ -1,9 +1,9 @@
-"""Objects as Kubernetes protobuf: the k8s envelope, its contents by the Struct tables, lists and watch frames.
+r"""Kubernetes protobuf: the k8s envelope, messages of the Struct tables, lists and watch frames.
 
-A body is the four bytes k8s\\0 and a runtime.Unknown, which says the apiVersion and kind and holds the object's own
-message; what follows here from the object alone is in structs/protobuf_messages.py, imported when the first message
-comes, for the protobuf package takes time and memory that most servers never need. Stored objects stay JSON.
-Source: the generated.proto files of k8s.io/apimachinery and its serializer/protobuf.
+A body is the four bytes k8s\0 and a runtime.Unknown, which has the apiVersion and kind and contains the object's own
+message. Code for that message is in structs/protobuf_messages.py, imported at the first message, because the protobuf
+package takes time and memory that most servers never need. Stored objects stay JSON. Source: the generated.proto files
+of k8s.io/apimachinery and its serializer/protobuf.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _ITEMS_FIRST = ("meta.k8s.io/v1beta1", "PartialObjectMetadataList")  # alone has
 
 
 class Envelope(NamedTuple):
-    """What the envelope says: "" for an apiVersion or kind that is not given. raw: the object's own message."""
+    """The content of an envelope. Missing apiVersion or kind are "". raw: the object's own message."""
 
     api_version: str
     kind: str
@@ -59,7 +59,7 @@ class Envelope(NamedTuple):
 
 
 def open_envelope(body: bytes) -> Envelope:
-    """Opens the envelope. Raises ProtobufError; its text for what is no envelope at all is that of a Go server."""
+    """Open the envelope. Raises ProtobufError, with a Go server's text if it is no envelope."""
     if not body:
         raise ProtobufError("empty data")
     if not body.startswith(PREFIX):
@@ -71,44 +71,44 @@ def open_envelope(body: bytes) -> Envelope:
 
 
 def wrap_message(api_version: str, kind: str, raw: bytes) -> bytes:
-    """Puts an object's message, as `encode_message` gives it, into the envelope."""
+    """Return an object's message, from `encode_message`, in an envelope."""
     return b"".join(_wrap(api_version, kind, [raw]))
 
 
 def decode_message(struct: Struct, raw: bytes) -> Object:
-    """The message as `structs.decode_struct` would give it from JSON, without the envelope's kind and apiVersion.
+    """Return the object of a message as `structs.decode_struct` would return it from JSON.
 
-    Fields that the struct does not know are skipped, as a real server skips them. Raises ProtobufError for what is
-    truncated, malformed, of the wrong wire type, nested too deep or too large to be meant.
+    It has no kind and apiVersion. Fields that the struct does not know are skipped, as in a real server. Raises
+    ProtobufError for a message that is truncated, malformed, of the wrong wire type, too deep or too large.
     """
     return _messages().decode(struct, raw)
 
 
 def encode_message(struct: Struct, obj: Object) -> bytes:
-    """The message of an object that `structs.decode_struct` has been over, without kind and apiVersion.
+    """Return the message of an object from `structs.decode_struct`, without kind and apiVersion.
 
-    As in Go, what is no pointer is written even when it is zero, in the order of the numbers, maps by their keys.
-    Raises ProtobufError for an object that does not fit the struct.
+    As in Go, fields that are not pointers are written even if they are zero, in the order of their numbers, maps by
+    their keys. Raises ProtobufError for an object that does not fit the struct.
     """
     return _messages().encode(struct, obj)
 
 
 def read_object(body: bytes, struct: Struct) -> Object:
-    """An object out of its envelope, with its kind and apiVersion where they are given. Raises ProtobufError."""
+    """Return the object in an envelope, with kind and apiVersion if they are given. Raises ProtobufError."""
     api_version, kind, raw = open_envelope(body)
     head = {name: text for name, text in (("kind", kind), ("apiVersion", api_version)) if text}
     return head | decode_message(struct, raw)
 
 
 def write_object(struct: Struct, obj: Object) -> bytes:
-    """An object with kind and apiVersion in its envelope. Raises ProtobufError."""
+    """Return an object with kind and apiVersion in its envelope. Raises ProtobufError."""
     return wrap_message(obj.get("apiVersion", ""), obj.get("kind", ""), encode_message(struct, obj))
 
 
 def pack_list(api_version: str, kind: str, meta: Object, items: Iterable[bytes]) -> list[bytes]:
-    """A list in its envelope, in pieces to be sent one after the other.
+    """Return a list in its envelope, in pieces.
 
-    meta: the list's metadata. items: the messages of the objects, as `encode_message` gives them.
+    meta: the list's metadata. items: the messages of the objects, from `encode_message`.
     """
     first = (api_version, kind) == _ITEMS_FIRST
     tag = b"\x0a" if first else b"\x12"
@@ -120,7 +120,7 @@ def pack_list(api_version: str, kind: str, meta: Object, items: Iterable[bytes])
 
 
 def frame_event(type_: str, obj: bytes) -> bytes:
-    """One event of a watch: its length in four bytes, big end first, and a bare metav1.WatchEvent.
+    """Return an event of a watch: its length in four bytes, big-endian, and a bare metav1.WatchEvent.
 
     obj: the object in its envelope; the event itself has none (the raw serializer of a Go server).
     """
@@ -149,7 +149,7 @@ _kept: Messages | None = None
 
 
 def _messages() -> Messages:
-    """The compiled messages of this process, begun when the first one is needed."""
+    """Return the compiled messages of this process."""
     global _kept
     if _kept is None:
         from podless.structs.protobuf_messages import Messages

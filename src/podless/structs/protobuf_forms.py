@@ -1,7 +1,7 @@
-"""What the types of the Struct tables are in protobuf: scalars, and messages that are no objects in JSON.
+"""The protobuf form of the types in Struct tables: scalars, and messages that are not objects in JSON.
 
-Times, JSON texts, unions and their like are each a small struct with a conversion on either side, listed in `_FORMS`.
-Source: the generated.proto files of Kubernetes and the marshal code beside them.
+Times, JSON texts, unions and similar types are each a small struct with a conversion on either side, listed in
+`_FORMS`. Source: the generated.proto files of Kubernetes and the marshal code beside them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Budget:
         self.left = MOST_MESSAGES
 
     def spend(self) -> None:
-        """One message more. Raises ProtobufError."""
+        """Count a message. Raises ProtobufError."""
         self.left -= 1
         if self.left < 0:
             raise ProtobufError(f"the protobuf message holds more than {MOST_MESSAGES} messages")
@@ -59,9 +59,9 @@ class Blob(GoType):
 
 
 class Scalar(NamedTuple):
-    """A type that is no message. zero: written where nothing is given, None for types that can be nil.
+    """A type that is not a message. zero: the value of an unset field, None for types that can be nil.
 
-    put, take: None where the value is the same on both sides.
+    put, take: conversions, None if the value is the same on both sides.
     """
 
     wire: FieldDescriptorProto.Type.ValueType
@@ -80,7 +80,7 @@ class Form:
 
 
 def check_text(value: Any, budget: Budget) -> str:
-    """A string that was received. Raises ProtobufError."""
+    """Return a received string. Raises ProtobufError."""
     # the package hands out what is no UTF-8 as bytes
     if type(value) is not str:
         raise ProtobufError("the protobuf message has a string that is not UTF-8")
@@ -111,7 +111,7 @@ _INTEGERS = {
 
 
 def find_scalar(type_: GoType) -> Scalar | None:
-    """What the type is where it is no message."""
+    """Return the scalar of a type, None for a message."""
     if type_.go in _FORMS:
         return None
     return _INTEGERS.get(type_.go) or _SCALARS.get(type(type_))
@@ -202,7 +202,7 @@ def _int_or_string(type_: GoType) -> Form:
 
 
 def _inside(type_: GoType, form: type) -> GoType:
-    """What a union reads a dict or list as."""
+    """Return what a union reads a dict or list as."""
     found = type_.forms[form] if isinstance(type_, Union) else None
     assert found is not None
     return found
@@ -238,7 +238,7 @@ def _or_strings(type_: GoType) -> Form:
 
 
 def _strings(type_: GoType) -> Form:
-    """A list that is the value of a map: protobuf has no such thing, and puts a message around it."""
+    """Return the message around a list that is the value of a map, which protobuf needs."""
     struct = Struct(type_.go.rpartition(".")[2], (Field("items", ListOf(STRING), 1),))
     return Form(struct, lambda items: {"items": items}, lambda fields: fields.get("items") or [])
 
@@ -259,6 +259,6 @@ _FORMS: dict[str | type[GoType], Callable[[GoType], Form]] = {
 
 
 def find_form(type_: GoType) -> Form | None:
-    """What the type is where it is a message, but no struct."""
+    """Return the form of a type that is a message, but not a struct."""
     make = _FORMS.get(type_.go) or _FORMS.get(type_.go.rpartition(".")[2]) or _FORMS.get(type(type_))
     return make(type_) if make is not None else None

@@ -1,8 +1,8 @@
-"""Messages by the Struct tables: descriptors made at first use, and plans that read and write with them.
+"""Messages of the Struct tables: descriptors made at first use, and plans that read and write with them.
 
-The wire is left to the protobuf package; what is here is between its message objects and JSON. A plan knows one struct:
-what the constructor of its message class takes (nested dicts, which it fills in at C speed) and what its set fields
-mean. Fields are named by their numbers, for names such as $ref are none in protobuf.
+The protobuf package handles the wire; this module converts between its message objects and JSON. A plan knows one
+struct: the arguments of its message class (nested dicts, which it fills in at C speed) and the meaning of its set
+fields. Fields are named by their numbers, because names such as $ref are invalid in protobuf.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _UNKNOWN = Struct("Unknown", (Field("typeMeta", _TYPE, 1), Field("raw", Blob(), 
 
 
 class _Place(NamedTuple):
-    """Where the message of a struct is: two structs may have one name, those of different groups or versions."""
+    """The message of a struct. Structs of different groups or versions may have the same name."""
 
     file: str
     name: str
 
 
 class _Plan:
-    """One struct, compiled. cls: its message class. zeros: what the constructor is given before all else."""
+    """A compiled struct. cls: its message class. zeros: the constructor's default arguments."""
 
     def __init__(self, struct: Struct, cls: Any) -> None:
         self.struct = struct
@@ -59,7 +59,7 @@ class _Plan:
         self.ordered = numbers == sorted(numbers) and not self.inlined
 
     def put(self, value: Object) -> Object:
-        """What the constructor of the message class takes."""
+        """Return the constructor's arguments for a value."""
         out = self.zeros.copy()
         puts = self.puts
         for name, item in value.items():
@@ -125,7 +125,7 @@ class Messages:
         return encoded
 
     def unwrap(self, raw: bytes) -> tuple[str, str, bytes]:
-        """apiVersion, kind and contents of a runtime.Unknown."""
+        """Return apiVersion, kind and contents of a runtime.Unknown."""
         message = _parse(self._plan(_UNKNOWN).cls, raw)
         meta, budget = message.f1, Budget()
         return check_text(meta.f1, budget), check_text(meta.f2, budget), message.f2
@@ -138,7 +138,7 @@ class Messages:
         return plan
 
     def _build(self, struct: Struct) -> _Plan:
-        """Compiles a struct and all that it holds; only when all is done do others see them."""
+        """Compile a struct and all that it contains. They are published when all are complete."""
         before = dict(self._places)
         fresh = self._reach(struct)
         try:
@@ -157,7 +157,7 @@ class Messages:
         return known[struct]
 
     def _reach(self, struct: Struct) -> list[Struct]:
-        """The structs that are held by this one and have no message yet, itself first."""
+        """Return the structs that this one contains and that have no message yet, itself first."""
         fresh: dict[Struct, None] = {}
         left = [struct]
         while left:
@@ -169,7 +169,7 @@ class Messages:
         return list(fresh)
 
     def _struct(self, type_: GoType) -> Struct | None:
-        """The struct that is the message of this type; None for scalars."""
+        """Return the struct that is the message of a type; None for scalars."""
         if isinstance(type_, Struct):
             return type_
         if type_ not in self._forms:
@@ -178,7 +178,7 @@ class Messages:
         return found.struct if found is not None else None
 
     def _describe(self, fresh: list[Struct]) -> None:
-        """One file for the structs, which may hold each other and what older files have."""
+        """Add a file for the structs, which may refer to each other and to older files."""
         file = FileDescriptorProto(name=f"{len(self._places)}.proto", package=_PACKAGE, syntax="proto2")
         for struct in fresh:
             self._places[struct] = _Place(file.name, f"{struct.name}_{len(self._places)}")
@@ -217,7 +217,7 @@ class Messages:
         return message_factory.GetMessageClass(self._pool.FindMessageTypeByName(name))
 
     def _link(self, plan: _Plan, field: Field, plans: Mapping[Struct, _Plan]) -> None:
-        """How one field is put and taken."""
+        """Set how a field is written and read."""
         type_ = field.type
         item = _item(type_)
         put, take = self._convert(item, plans)
@@ -249,7 +249,7 @@ class Messages:
 
 
 def _fields(struct: Struct) -> list[Field]:
-    """The fields that are in the message: an object's own kind and apiVersion are in the envelope."""
+    """Return the fields of the message. An object's own kind and apiVersion are in the envelope."""
     return [field for field in struct.parts if field.number and not any(field is known for known in TYPE_META)]
 
 
@@ -258,10 +258,10 @@ def _item(type_: GoType) -> GoType:
 
 
 def _fill(plan: _Plan, plans: Mapping[Struct, _Plan]) -> Object:
-    """Sets what is written even where nothing is given: all that is no pointer.
+    """Return the values that are written even if they are not given: those of all fields that are not pointers.
 
-    Times are an exception unless JSON always has them too: the tables do not say which are pointers, and to a reader
-    a time that is not there is the same as the zero time, while a zero deletionTimestamp would be a deletion.
+    Times are an exception unless JSON always has them too: the tables do not say which are pointers, and to a reader a
+    missing time is the same as the zero time, while a zero deletionTimestamp would be a deletion.
     """
     for field in _fields(plan.struct):
         if field.pointer:
@@ -319,7 +319,7 @@ def _parse(cls: Any, raw: bytes) -> Any:
 
 
 def _check_wires(message: Message) -> None:
-    """The package takes a known field of another wire type for an unknown one; Go refuses it, and so does this."""
+    """Reject a known field of another wire type, as Go does; the package treats it as unknown."""
     numbers = message.DESCRIPTOR.fields_by_number
     unknown: Any = UnknownFieldSet(message)
     for item in unknown:

@@ -1,7 +1,7 @@
-"""A JSON text with repeated keys, as a Go server decodes it into a struct: the second value into what is there.
+"""Decodes a JSON text with repeated keys into a struct as a Go server does: later values are merged into earlier ones.
 
-Objects of structs merge, items of lists do so by their place, and null leaves what is no map, list or pointer. What is
-repeated or unknown is found in the order of the text. Source: sigs.k8s.io/json and encoding/json, as recorded.
+Objects of structs merge, items of lists merge by place, and null leaves values that are not maps, lists or pointers.
+Repeated and unknown fields are found in the order of the text. Source: sigs.k8s.io/json and encoding/json, as recorded.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class _Pairs(list[tuple[str, Any]]):
 
 
 def decode_repeats(struct: Struct, raw: bytes, findings: list[str]) -> Any:
-    """What is left of the text for a struct; findings: takes what is repeated or unknown.
+    """Return the value of a text for a struct. findings: gets repeated and unknown fields.
 
-    The text has been decoded before, so it is sound.
+    The text has been decoded before, so it is valid.
     """
     walk = _Walk()
     value = walk.value(struct, None, read_pairs(raw), "")
@@ -34,7 +34,7 @@ def decode_repeats(struct: Struct, raw: bytes, findings: list[str]) -> Any:
 
 
 def find_last(raw: bytes, name: str) -> Any:
-    """The last value at the top of a text that is not null, None where there is none."""
+    """Return the last value of a top-level key that is not null, None if there is none."""
     found = read_pairs(raw)
     values = [item for key, item in found if key == name] if isinstance(found, _Pairs) else []
     return next((item for item in reversed(values) if item is not None), None)
@@ -114,7 +114,7 @@ def _keeps(field: Field) -> bool:
 
 
 def _plain(item: Any) -> Any:
-    """Where no struct is known the last value of a key counts."""
+    """Return a value without a struct: the last value of a key counts."""
     if isinstance(item, list):
         charge(len(item))
     if isinstance(item, _Pairs):

@@ -1,8 +1,8 @@
-"""A tree of generic values as a Go server makes its struct of it, without a trip through JSON.
+"""Converts a tree of generic values to its struct as a Go server does, without JSON.
 
-A strategic merge patch and an apply are made on such trees. The converter goes by the struct's fields rather than by
-the document, has words of its own, and cuts integers to the size of their type.
-Source: pkg/runtime/converter.go of k8s.io/apimachinery, as recorded.
+Strategic merge patches and applies work on such trees. The converter goes by the struct's fields instead of the
+document, has its own error texts, and truncates integers to the size of their type. Source: pkg/runtime/converter.go of
+k8s.io/apimachinery, as recorded.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Misfit(ValueError):
 
 
 def restore_value(struct: Struct, value: Any) -> Any:
-    """The value with all that can be converted as its struct has it; what fits is shared.
+    """Return the value converted to its struct. Parts that fit are shared.
 
-    Raises Misfit for the first thing that does not fit, in the order of the struct.
+    Raises Misfit for the first part that does not fit, in the order of the struct.
     """
     return _read(struct, value)
 
@@ -86,7 +86,7 @@ def _scalar(kind: GoType, value: Any) -> Any:
 
 
 def _integer(value: Any, limit: int, go: str) -> int:
-    """A number as an integer: of what is too long the lower bits, with -2^63 for a float beyond 64 bits."""
+    """Return a number as an integer: the lower bits of a long one, and -2^63 for a float beyond 64 bits."""
     form = type(value)
     if form not in (int, float):
         raise Misfit(f"unrecognized type: {go}")
@@ -99,7 +99,7 @@ def _integer(value: Any, limit: int, go: str) -> int:
 
 
 def _own(kind: GoType, value: Any) -> Any:
-    """A type that decodes itself from JSON, or bytes."""
+    """Return the value of a type that decodes itself from JSON, or of bytes."""
     if isinstance(kind, Bytes) and type(value) is list:
         read = [0 if item is None else _integer(item, _LONG, "uint8") % 256 for item in each(value)]
         return base64.b64encode(bytes(read)).decode()

@@ -1,11 +1,10 @@
 """The structs of built-in types, read from the .fields files below podless/apis (their format: apis/README.md).
 
-The blocks of a file are found when it is first used, a struct is made when it is first asked for, its fields are read
-when they are first needed, and texts on each call of `StructFile.texts`: a server holds no text, and no fields of kinds
-that nobody uses.
+The blocks of a file are indexed at its first use. A struct is created at its first use, its fields are read when they
+are needed, and texts on each call of `StructFile.texts`: a server holds no texts, and no fields of unused kinds.
 
-Files do not change while podless runs (a changed one is refused), so all that is made here follows from its name alone.
-It is kept from every thread, as the answers in runtime/bounded.py are: a struct is one object, whoever asks first. Its
+Files do not change while podless runs (a changed one is rejected), so everything here follows from its name alone.
+Every thread may keep it, as the answers in runtime/bounded.py: a struct is one object, whichever thread asks first. Its
 fields obey the thread contract (runtime/memo.py) as those of other structs.
 """
 
@@ -70,7 +69,7 @@ class FieldsError(ValueError):
 
 
 class _Block(NamedTuple):
-    """Where a file describes one name. word: what it is. start, size: in bytes."""
+    """The place of a block in a file. word: its kind. start, size: in bytes."""
 
     word: str
     start: int
@@ -78,7 +77,7 @@ class _Block(NamedTuple):
 
 
 def load_struct(home: str, name: str, release: Release = NEWEST) -> Struct:
-    """Return the struct of a group-version such as core/v1. Raises FieldsError, also where there is none."""
+    """Return the struct of a group-version such as core/v1. Raises FieldsError if there is none."""
     return load_file(home, release).struct(name)
 
 
@@ -93,7 +92,7 @@ def find_home(group: str, version: str) -> str:
 
 
 def folder_of(group: str) -> str:
-    """Return the folder of an API group: the name of the group without what comes after the first dot."""
+    """Return the folder of an API group: its name up to the first dot."""
     return group.partition(".")[0] or "core"
 
 
@@ -111,7 +110,7 @@ def homes_of(group: str) -> tuple[str, ...]:
 
 
 class Dates(NamedTuple):
-    """What a field depends on. span: the releases that have it, "" for all. gate: the feature gate, "" for none."""
+    """The condition of a field. span: the releases that have it, "" for all. gate: the feature gate, "" for none."""
 
     span: str
     gate: str
@@ -119,7 +118,7 @@ class Dates(NamedTuple):
 
 @bounded_cache(128)
 def dated_fields(home: str) -> Mapping[str, Mapping[str, Dates]]:
-    """Return the fields of a group-version that not all releases have: struct -> name -> what it depends on."""
+    """Return the fields of a group-version that depend on the release: struct -> name -> condition."""
     found: dict[str, dict[str, Dates]] = {}
     for block in (FOLDER / f"{home}.fields").read_text().split("\n\n"):
         struct = next((line.split()[1] for line in block.split("\n") if line.startswith(("struct ", "kind "))), "")
@@ -179,9 +178,9 @@ class StructFile:
         return found
 
     def texts(self, name: str) -> dict[str, str]:
-        """Return what is told of a struct, a type or a table of texts, by field; "" is the key of the thing itself.
+        """Return the descriptions of a struct, a type or a table of texts, by field; "" is the key of its own.
 
-        An inlined struct tells of its fields; the struct that has it may tell otherwise.
+        An inlined struct has descriptions of its fields; the outer struct may override them.
         """
         block = self._blocks.get(name)
         if block is None:
@@ -356,7 +355,7 @@ class StructFile:
         return Union(f"{self._version}.{name}", choose, refusal)
 
     def _error(self, start: int, text: str, place: int = 0) -> FieldsError:
-        """What is wrong with a line. start: the block's first byte. place: the line in the block."""
+        """Return the error of a line. start: the block's first byte. place: the line in the block."""
         line = self._bytes().count(b"\n", 0, start) + 1 + place
         return FieldsError(f"{self._path}:{line}: {text}")
 
@@ -369,7 +368,7 @@ def _list(text: str) -> tuple[str, ...]:
 
 
 def _value(text: str) -> Any:
-    """A default: JSON, or a text without quotes where that is no JSON."""
+    """Return a default: JSON, or a text without quotes if it is not JSON."""
     try:
         return json.loads(text)
     except ValueError:
@@ -392,7 +391,7 @@ _VALUES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
 
 
 def _options(text: str) -> dict[str, Any]:
-    """Return what the options of a field set. Raises ValueError."""
+    """Return the attributes that the options of a field set. Raises ValueError."""
     found: dict[str, Any] = {}
     for word in text.split():
         if word in _WORDS:

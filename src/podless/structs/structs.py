@@ -1,7 +1,7 @@
-"""Tables that say what a Go API struct is, and decoding of JSON by them.
+"""Tables of Go API structs, and decoding of JSON by them.
 
-`decode_struct` answers what a Go server holds after it decoded a JSON value into the struct and encoded it again:
-fields in the struct's order, maps by key, nulls and empty optional fields gone, unknown fields dropped and named.
+`decode_struct` returns what a Go server holds after it decoded a JSON value into the struct and encoded it again:
+fields in the struct's order, maps by key, nulls and empty optional fields removed, unknown fields dropped and named.
 Errors are in the words of Go's encoding/json. Source: sigs.k8s.io/json, as recorded; names are case-sensitive.
 """
 
@@ -43,17 +43,15 @@ class NumberError(DecodeError):
 class Field:
     """One field of a struct.
 
-    number: of the field in protobuf, 0 where it has none. pointer: zero values that are given are kept. always:
-    written even when it is empty (no omitempty); a pointer as null. A struct that is no pointer is always written.
-    inline: the fields of this struct are fields of the one that holds it; protobuf alone knows it as a message of its
-    own. required: whether documents call it required, where that is not what always says. default: what documents name
-    as its default, where that is not the zero value of its type; it is filled in as well. fill: what is filled in where
-    the field is left out, and documents say nothing of it.
+    number: of the field in protobuf, 0 for none. pointer: zero values that are given are kept. always: written even if
+    it is empty (no omitempty); a pointer as null. A struct that is not a pointer is always written. inline: the fields
+    of this struct are fields of the outer one; only protobuf has a message for it. required: whether documents call it
+    required, if that differs from `always`. default: the default in documents, if it is not the zero value; it is also
+    filled in. fill: filled in if the field is left out, without a mention in documents.
 
-    How it is merged: keys: what the items of a list are known by, () for a set, None for a list that is one leaf.
-    atomic: a map or struct that is one leaf (True), or is none though its type is (False). patch: the strategy of a
-    strategic merge patch ("merge", "retainKeys", "merge,retainKeys"); merge: the key that items of a list are merged by
-    there, "" for plain values.
+    Merging: keys: the keys of a list's items, () for a set, None for a list that is one leaf. atomic: a map or struct
+    that is one leaf (True), or is none though its type is (False). patch: the strategy of a strategic merge patch
+    ("merge", "retainKeys", "merge,retainKeys"); merge: the merge key of its list items, "" for plain values.
     """
 
     name: str
@@ -72,11 +70,11 @@ class Field:
 
 
 class Struct(GoType):
-    """A Go struct. fields: in Go's order, or a function that gives them when they are first needed.
+    """A Go struct. fields: in Go's order, or a function that returns them at first use.
 
-    package: what stands before the name in messages. atomic: it is one leaf where objects are merged. union: the field
-    that says which of some others is given, "" for none, and those others. recursive: it contains itself. home: the
-    group-version whose file describes it (structs/structfiles.py), such as core/v1; "" for a struct that is in none.
+    package: the prefix of the name in messages. atomic: one leaf in merges. union: the field that names the member that
+    is set, "" for none, and the members. recursive: it contains itself. home: the group-version whose file describes it
+    (structs/structfiles.py), such as core/v1; "" for a struct that is in none.
     """
 
     nested = True
@@ -105,7 +103,7 @@ class Struct(GoType):
         return iter(self.fields)
 
     def made(self, key: str, make: Callable[[], Any]) -> Any:
-        """What `make` makes of this struct alone, made once for each key, and kept as long as the struct is."""
+        """Return a value that is computed once for each key of this struct, and kept with it."""
         try:
             return self._made[key]
         except KeyError:
@@ -140,7 +138,7 @@ class Struct(GoType):
 
     @made_once
     def plan(self) -> dict[str, tuple[GoType, bool, str | None, int, type | None]]:
-        """What is known of each field.
+        """Return what decoding needs for each field.
 
         Its type, whether it is kept when empty, what joins it to unknown fields inside, its place, and the class of
         values that need not be read.
@@ -163,7 +161,7 @@ class Struct(GoType):
 
     @made_once
     def filled(self) -> tuple[Field, ...]:
-        """The fields that are written even when they are not given."""
+        """Return the fields that are written even if they are not given."""
         return tuple(
             field for field in self.fields if field.always or (isinstance(field.type, Struct) and not field.pointer)
         )
@@ -246,12 +244,12 @@ def decode_struct(struct: Struct, value: Any, unknown: list[str] | None = None) 
 
 
 def _refusal(found: Mismatch) -> DecodeError:
-    """The error for a mismatch, which no frame that the error came through may name (tests/http/test_garbage.py)."""
+    """Return the error of a mismatch. It must not refer to the frames it passed (tests/http/test_garbage.py)."""
     return (NumberError if isinstance(found, NumberMismatch) else DecodeError)(str(found))
 
 
 def arrange_fields(struct: Struct, obj: dict[str, Any]) -> dict[str, Any]:
-    """An object with the fields of all its structs in their order; what is in order already stays the same object."""
+    """Return an object with the fields of all its structs in order; the same object if they are already."""
     ranks, last, ordered, changed = struct.ranks, -1, True, None
     for name, inner in _held(struct):
         value = obj.get(name)
@@ -301,7 +299,7 @@ def complete_struct(struct: Struct) -> None:
 
 
 def raw_fields(struct: Struct) -> tuple[str, ...]:
-    """The fields that may hold any JSON, and are kept as they are."""
+    """Return the fields that may hold any JSON, which are kept as they are."""
     return tuple(field.name for field in struct if type(field.type) is Raw)
 
 
@@ -310,7 +308,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 def _held(struct: Struct) -> list[tuple[str, Any]]:
-    """The fields that are structs, or lists of them."""
+    """Return the fields that are structs, or lists of them."""
     found: list[tuple[str, Any]] = struct.made("held", lambda: list(_structs(struct)))
     return found
 

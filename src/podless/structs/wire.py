@@ -4,14 +4,14 @@ from __future__ import annotations
 
 
 class ProtobufError(ValueError):
-    """Bytes that are no protobuf of what they should be, or an object that protobuf cannot hold; the text says why."""
+    """Invalid protobuf, or an object that protobuf cannot hold. The text says why."""
 
 
 _SMALL = tuple(bytes((value,)) for value in range(128))  # as nearly all numbers of fields and lengths are
 
 
 def encode_varint(number: int) -> bytes:
-    """A number of 64 bits, seven bits a byte, the low ones first; negative ones as two's complement."""
+    """Return a 64-bit number as a varint: seven bits a byte, low bits first, negative ones as two's complement."""
     if 0 <= number < 128:
         return _SMALL[number]
     if 0 < number < 1 << 14:
@@ -26,5 +26,5 @@ def encode_varint(number: int) -> bytes:
 
 
 def encode_field(tag: bytes, data: bytes) -> bytes:
-    """A field of bytes behind its tag."""
+    """Return a field of bytes behind its tag."""
     return b"%b%b%b" % (tag, encode_varint(len(data)), data)

@@ -324,7 +324,7 @@ class EtcdStore:
         return await commit_chain(self.commit, commits)
 
     def _wanted(self, key: str, stored: Stored | None, expect: int, lease: int) -> bytes:
-        """One operation as a part of a transaction: its condition, what is done, and what is read where it is not."""
+        """Return an operation as a part of a transaction: condition, write, and read if the condition fails."""
         there = self._layout.key(key)
         # nothing cannot be deleted: no revision is below 0
         compare = transaction.compare_revision(there, expect, below=stored is None and not expect)
@@ -337,10 +337,7 @@ class EtcdStore:
         )
 
     async def _transact(self, wanted: bytes) -> tuple[Any, int]:
-        """Return the answer to a transaction, and the token of the `Alone` condition that it was sent with.
-
-        Raises StoreError.
-        """
+        """Return the answer to a transaction, and the token of its `Alone` condition. Raises StoreError."""
         before = self._newest
         made, condition = self._alone.sent()
         try:
@@ -416,7 +413,7 @@ class EtcdStore:
         return let_go
 
     async def advance(self, revision: int, say: Callable[[int], None] = lambda _: None) -> None:
-        """Have every later commit get a revision above this one, by as many writes as it takes; forget all history."""
+        """Raise the revision above this one, with as many writes as it takes, and forget all history."""
         current = await self.current()
         while current < revision:
             many = min(revision - current, _TOGETHER)
