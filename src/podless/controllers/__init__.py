@@ -1,1 +1,1 @@
-"""What runs beside requests: definitions come into force and go, namespaces empty."""
+"""Controllers beside requests: definitions come into force and go, namespaces empty, garbage is collected."""

@@ -71,7 +71,7 @@ class AccountTokens(Controller):
                 self._look(event.after)
 
     def _moved(self, events: Sequence[Event]) -> None:
-        """An account came or went."""
+        """Reconcile the Secrets of accounts that came or went."""
         for event in events:
             if event.before is None or event.after is None:
                 for key in self._of.get(event.key, ()):

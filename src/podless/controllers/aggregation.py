@@ -1,6 +1,6 @@
-"""What APIServices of clients announce: it is shown in discovery, and their status says whether it can be reached.
+"""Shows APIServices of clients in discovery, and reports in their status whether their services are available.
 
-Nothing is passed on to other servers, for there is no network: what has a service is never available. Source:
+podless passes no requests on to other servers, so an APIService with a service is never available. Source:
 kube-aggregator's apiserver and controllers/status.
 """
 
@@ -73,7 +73,7 @@ class Registration(Controller):
 
 
 class Availability(Controller):
-    """Says in the status of an APIService why its service cannot be reached. Keys are those of APIServices."""
+    """Reports in the status of an APIService why its service is not available. Keys are those of APIServices."""
 
     name = "poststarthook/apiservice-status-remote-available-controller"
 
@@ -103,7 +103,7 @@ class Availability(Controller):
             self.queue.add(entry.key)
 
     def _note_backend(self, events: Sequence[Event]) -> None:
-        """A service, or what is behind it, has changed."""
+        """Reconcile APIServices whose service or endpoints have changed."""
         found = [entry for event in events if (entry := event.after or event.before) is not None]
         changed = {(entry.namespace, entry.labels.get(_OF_SERVICE) or entry.name) for entry in found}
         for key, service in self._remote.items():
@@ -111,7 +111,7 @@ class Availability(Controller):
                 self.queue.add(key)
 
     async def _follow(self) -> None:
-        """Services are of interest from the first APIService on that has one."""
+        """Watch services, once an APIService has one."""
         if not self._following:
             self._following = True
             for kind in (SERVICES, ENDPOINT_SLICES):
@@ -161,7 +161,7 @@ class Availability(Controller):
         return "FailedDiscoveryCheck", why
 
     def _unready(self, service: Object, namespace: str, name: str, port: int) -> tuple[str, str] | None:
-        """What is wrong with the ports and endpoints of a service with an address."""
+        """Return what is wrong with the ports and endpoints of a service with an address."""
         known = next((one for one in service.get("ports") or () if one["port"] == port), None)
         if known is None:
             return "ServicePortError", f'service/{name} in "{namespace}" is not listening on port {port}'

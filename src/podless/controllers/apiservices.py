@@ -51,7 +51,7 @@ class APIServices(Controller):
         return self._kind.key("", f"{version}.{group}")
 
     def _note(self, events: Sequence[Event]) -> None:
-        """A client may have changed what is to stay."""
+        """Restore what a client may have changed."""
         for event in events:
             if event.after is None or _held(event.after).managed:
                 self.queue.add(event.key, _DELAY)
@@ -83,14 +83,14 @@ class APIServices(Controller):
 
 
 class _Held(NamedTuple):
-    """What is stored. managed: whether it is this controller's."""
+    """The stored APIService. managed: this controller manages it."""
 
     spec: Object
     managed: bool
 
 
 def _held(entry: Entry) -> _Held:
-    """What is stored; found once."""
+    """Return the stored APIService, cached."""
     known: _Held | None = entry.forms.get("held")
     if known is None:
         labels = entry.labels

@@ -1,4 +1,4 @@
-"""What every namespace has: its default service account, and the certificates that the server is known by."""
+"""Creates the objects of every namespace: its default service account, and the CA certificates of the server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _CERTIFICATES = (
 
 
 class Content(NamedTuple):
-    """One object in each namespace. fields: what it has beside its metadata, and keeps."""
+    """An object in each namespace. fields: beside its metadata; they are restored if they change."""
 
     kind: Kind
     name: str
@@ -47,7 +47,7 @@ def make_certificates(kind: Kind, authority: str) -> Content:
 
 
 class Contents(Controller):
-    """Makes what a namespace should have with the namespace, and again when it is deleted. Keys are namespaces."""
+    """Creates the objects of a namespace with the namespace, and again when they are deleted. Keys are namespaces."""
 
     name = "serviceaccount-controller"
 
@@ -86,7 +86,7 @@ class Contents(Controller):
         return (keys.name_of(key),)
 
     async def reconcile(self, key: str) -> None:
-        """Create what the namespace lacks, unless it is being deleted."""
+        """Create the missing objects of a namespace, unless it is being deleted."""
         home = self.api.collection(self._namespaces).get(self._namespaces.key("", key))
         if home is not None and not home.terminating:
             await asyncio.gather(*(self._fill(key, content) for content in self._contents))
@@ -107,7 +107,7 @@ class Contents(Controller):
 
 
 def _fits(content: Content, entry: Entry) -> bool:
-    """Whether the object has what it should have."""
+    """Whether the object has the wanted fields."""
     if not content.fields:
         return True
     obj = entry.decode()

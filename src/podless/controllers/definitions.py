@@ -1,7 +1,7 @@
-"""CustomResourceDefinitions come into force and go.
+"""Brings CustomResourceDefinitions into force, and takes them down.
 
-What a write to a definition leads to has happened before its answer: its names are accepted, the kind is served and the
-status says so for the very next request. Taking a definition down may last; it goes on in the background.
+The effects of a write to a definition come before its answer: its names are accepted, the kind is served and the status
+says so for the next request. Taking a definition down continues in the background.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ _NEVER = ("False", "NeverEstablished", "resource was never established")
 
 
 class Definitions(Controller):
-    """Has each definition named, served and taken down. Keys are those of definitions.
+    """Accepts the names of each definition, serves it, and takes it down. Keys are those of definitions.
 
-    Serving is for every server, and for the one that a definition was written through, so is naming: its answer waits
-    for that. Two of them may name at once, for names are compared and swapped. inherit: see `Serving`.
+    Every server serves definitions. The server that a definition is written through also accepts its names, because the
+    answer waits for that. Two servers may do so at once, because names are compared and swapped. inherit: see
+    `Serving`.
     """
 
     name = "poststarthook/start-apiextensions-controllers"
@@ -63,7 +64,7 @@ class Definitions(Controller):
         await self.flush()
 
     def _convert_anew(self) -> None:
-        """Hooks were loaded again: those that convert may make something else of objects now."""
+        """Refresh definitions with conversion hooks after the hooks were reloaded."""
         for entry in self._collection.under(self._kind.prefix)[0]:
             if self._serving.convert_anew(entry.key):
                 self._settled.pop(entry.key, None)
@@ -93,7 +94,7 @@ class Definitions(Controller):
             await self.finish(self._naming.unnamed(key))
 
     def _lock(self, key: str) -> asyncio.Lock:
-        """Names of a group are given one after the other."""
+        """Return the lock that serializes naming within a group."""
         return self._locks.setdefault(keys.name_of(key).partition(".")[2], asyncio.Lock())
 
     async def reconcile(self, key: str) -> None:
@@ -146,7 +147,7 @@ class Definitions(Controller):
 
 
 def _release(obj: Object) -> Object | None:
-    """Without our finalizer; None where nobody else holds the definition."""
+    """Return the definition without our finalizer; None if no other finalizer holds it."""
     metadata = obj["metadata"]
     held = [name for name in metadata.get("finalizers") or [] if name != CLEANUP]
     if not held:

@@ -19,11 +19,11 @@ from podless.verbs.call import API
 
 
 class Expiry(Controller):
-    """Deletes each object of a kind when its time is over; every write gives it all of its time again.
+    """Deletes each object of a kind when its time has passed since its last write.
 
-    Keys are those of objects. seconds: the time that they have. When an object was written is told by its revision for
-    as long as the server runs. For older ones it is the latest time that their metadata has: of the creation, and of
-    the writes that their managers made. So any server can take over from another.
+    Keys are those of objects. seconds: the time. The revision of an object shows when it was written while the server
+    runs. For older ones it is the latest time in their metadata: of the creation, and of managers' writes. So any
+    server can take over from another.
     """
 
     name = "event-expiry-controller"
@@ -61,7 +61,7 @@ class Expiry(Controller):
                 self.queue.add(event.key, self._seconds + self._grain)
 
     def _advanced(self, seconds: float) -> None:
-        """The clock was moved: all is looked at again."""
+        """Check all objects again after the clock was advanced."""
         for entry in self._collection.under(self._kind.prefix)[0]:
             self.queue.add(entry.key)
 
@@ -76,14 +76,14 @@ class Expiry(Controller):
             await discard_object(self.api, self._kind, key, entry.revision)
 
     def _left(self, entry: Entry) -> float:
-        """Seconds that an object still has."""
+        """Return the seconds that an object has left."""
         place = bisect_right(self._revisions, entry.revision)
         written = self._times[place - 1] if place else _written(entry)
         return max(written + self._seconds + self._grain - clock.time(), 0.0)
 
 
 def _written(entry: Entry) -> float:
-    """When the object was written last, as far as its metadata tells; a Unix time."""
+    """Return the latest write time in the object's metadata, as a Unix time."""
     metadata: dict[str, Any] = entry.decode()["metadata"]
     times = [given] if (given := metadata.get("creationTimestamp")) else []
     times += [given["time"] for given in metadata.get("managedFields") or () if given.get("time")]

@@ -80,7 +80,7 @@ class Garbage(Controller):
             self._look(key)
 
     def _look_at_owners(self, key: str, owners: Iterable[OwnerReference]) -> None:
-        """Those who may have waited for the object need not wait for it any longer."""
+        """Check owners that may have waited for the object."""
         for owner in owners:
             kind = self._kind(owner.group, owner.kind)
             if kind is not None:
@@ -99,15 +99,15 @@ class Garbage(Controller):
             self._absent.popitem(last=False)
 
     def _look(self, key: str) -> None:
-        """Have the object looked at, once for all that happens to it in the meantime."""
+        """Queue the object, once for all that happens to it in the meantime."""
         self.queue.add(key, self._delay)
 
     # what is found
 
     async def _scan(self) -> None:
-        """Read what is stored, without keeping it: nobody may ever ask for it.
+        """Read what is stored without caching it, because it may never be requested.
 
-        Requests have half of the time, and those that wait for a resource to be read have all of it.
+        Requests have half of the time, and those that wait for a resource to be loaded have all of it.
         """
         store, after = self.api.store, ""
         let_go = store.hold()
@@ -163,10 +163,10 @@ class Garbage(Controller):
                 await self._release(kind, entry, FOREGROUND)
 
     async def _collect(self, kind: Kind, entry: Entry, metadata: Object, dependents: Collection[str]) -> None:
-        """An object that has owners, but none that stays, is deleted; else it loses the references.
+        """Delete an object whose owners are all gone; otherwise remove its dead references.
 
-        dependents: the keys of what it owns. Where it would wait for one that waits for it in turn, it no longer holds
-        its owners up, as in a real cluster: else neither of them would ever go.
+        dependents: the keys of its dependents. If it would wait for one that waits for it in turn, it stops blocking
+        its owners, as in a real cluster: otherwise neither of them would be deleted.
         """
         references = metadata.get("ownerReferences") or []
         states = {ref["uid"]: await self._state(kind, entry, OwnerReference.read(ref)) for ref in references}
@@ -201,7 +201,7 @@ class Garbage(Controller):
         return _WAITING if _in_foreground(metadata) else _SOLID
 
     async def _waits(self, key: str) -> bool:
-        """Whether the object is being deleted, and waits for what it owns."""
+        """Whether the object is being deleted and waits for its dependents."""
         kind = self._kind_of(key)
         entry = (await self.api.loaded(kind)).get(key) if kind is not None else None
         return entry is not None and _in_foreground(entry.decode()["metadata"])
@@ -225,7 +225,7 @@ class Garbage(Controller):
             await amend_object(self.api, kind, key, change)
 
     async def _release(self, kind: Kind, entry: Entry, finalizer: str) -> None:
-        """Take our finalizer away, and the object too where nobody else holds it."""
+        """Remove our finalizer, and the object if no other finalizer holds it."""
 
         def change(obj: Object) -> Object | None:
             metadata = obj["metadata"]
@@ -253,7 +253,7 @@ class Garbage(Controller):
 
 
 def _in_foreground(metadata: Object) -> bool:
-    """Whether an object with such metadata is being deleted after what it owns."""
+    """Whether an object with such metadata is being deleted in the foreground."""
     return "deletionTimestamp" in metadata and FOREGROUND in (metadata.get("finalizers") or ())
 
 
@@ -262,7 +262,7 @@ def _blocks(reference: Object) -> bool:
 
 
 def _unblocked(obj: Object) -> Object:
-    """The object, no owner of which waits for it any longer."""
+    """Return the object with references that no longer block owners."""
     for reference in filter(_blocks, obj["metadata"].get("ownerReferences") or ()):
         reference["blockOwnerDeletion"] = False
     return obj

@@ -1,4 +1,4 @@
-"""Which objects name which others as their owners."""
+"""The graph of owners and dependents."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ class OwnerReference(NamedTuple):
 
     @classmethod
     def read(cls, reference: dict[str, Any]) -> OwnerReference:
-        """An entry of metadata.ownerReferences."""
+        """Return the reference in an entry of metadata.ownerReferences."""
         group = str(reference.get("apiVersion") or "").rpartition("/")[0]
         kind, name, uid = (str(reference.get(field) or "") for field in ("kind", "name", "uid"))
         return cls(group, kind, name, uid, bool(reference.get("blockOwnerDeletion")))
 
 
 class Graph:
-    """Objects are known by their keys in the store, owners by what references say of them."""
+    """Objects by their keys in the store, owners by the references to them."""
 
     def __init__(self) -> None:
         self._owners: dict[str, tuple[OwnerReference, ...]] = {}
         self._dependents: dict[tuple[str, str, str], dict[str, None]] = {}
 
     def put(self, key: str, owners: Iterable[OwnerReference]) -> None:
-        """Say who owns an object, in place of what was said before."""
+        """Set the owners of an object."""
         self.drop(key)
         found = tuple(owners)
         if found:
@@ -40,7 +40,7 @@ class Graph:
                 self._dependents.setdefault(owner[:3], {})[key] = None
 
     def drop(self, key: str) -> tuple[OwnerReference, ...]:
-        """The object has no owners, or is gone. Returns those that it had."""
+        """Remove an object without owners, or a deleted one. Returns its former owners."""
         owners = self._owners.pop(key, ())
         for owner in owners:
             known = self._dependents.get(owner[:3])
@@ -55,7 +55,7 @@ class Graph:
         return self._owners.get(key, ())
 
     def dependents(self, group: str, kind: str, name: str) -> list[tuple[str, OwnerReference]]:
-        """The keys of objects that name an owner like this, with what each says of it; uids may differ."""
+        """Return the keys of objects that name such an owner, with their references; uids may differ."""
         wanted = (group, kind, name)
         keys = self._dependents.get(wanted, ())
         return [(key, owner) for key in keys for owner in self._owners[key] if owner[:3] == wanted]

@@ -1,7 +1,7 @@
-"""Whether the server is well: named checks, each of which looks at the thing itself.
+"""The health of the server: named checks, each of which tests the thing itself.
 
-Names and answers are those of k8s.io/apiserver (pkg/server/healthz) and of the hooks of kube-apiserver; what
-podless does beside has checks of its own.
+Names and answers are those of k8s.io/apiserver (pkg/server/healthz) and of kube-apiserver's hooks; podless adds its own
+checks.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Health:
         self.add("log", _log)
 
     def add(self, name: str, check: Check, where: tuple[str, ...] = LIVE) -> None:
-        """Have a check answered under all that `where` names. It raises, now or later, where all is not well."""
+        """Add a check under all endpoints in `where`. It raises, at once or when awaited, if it fails."""
         self._checks[name] = check, where
 
     def add_known(self) -> None:
@@ -87,13 +87,13 @@ class Health:
                 self.add(name, check, READY if name == _INFORMERS else LIVE)
 
     def names(self, where: str) -> Iterator[str]:
-        """The checks that are answered under one of healthz, livez and readyz: a real server's, then our own."""
+        """Yield the checks of healthz, livez or readyz: a real server's, then podless' own."""
         found = [name for name, (_, places) in self._checks.items() if where in places]
         found.sort(key=lambda name: (name == _LAST, _ORDER.get(name, len(_ORDER))))
         return iter(found)
 
     async def fault(self, name: str) -> str:
-        """Why a check fails, "" where it does not."""
+        """Return why a check fails, "" if it succeeds."""
         try:
             outcome = self._checks[name][0]()
             if outcome is not None:
@@ -106,18 +106,18 @@ class Health:
 
 
 def _ping() -> None:
-    """Whoever is asked is there."""
+    """Succeed whenever the server answers."""
 
 
 def _log() -> None:
-    """What was logged goes out without holding up the rest; that there is no room for it ends no server."""
+    """Flush the log. A full disk is no failure, because a restart would not help."""
     for handler in [*logging.getLogger("podless").handlers, *logging.root.handlers]:
         with contextlib.suppress(OSError):
             handler.flush()
 
 
 def check_store(asked: Store) -> Check:
-    """Whether a store answers: it is asked for what is never there."""
+    """Return a check that reads an absent key from the store."""
 
     async def check() -> None:
         await asked.range(_NOWHERE)
@@ -126,7 +126,7 @@ def check_store(asked: Store) -> Check:
 
 
 def check_writable(asked: Store) -> Check:
-    """Whether a store takes writes as well. Nobody is helped where a server is started anew for want of room."""
+    """Return a check that the store also accepts writes. It is not part of livez: a restart does not free space."""
     return asked.check
 
 

@@ -1,6 +1,6 @@
-"""What exists from the start: the service of the server, the range of its address, priorities, and flow control levels.
+"""Creates the initial objects: the server's service with its address range, priority classes, and flow control levels.
 
-What is there already is left alone. Source: the post-start hooks of kube-apiserver.
+Existing objects stay as they are. Source: the post-start hooks of kube-apiserver.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ Wanted = tuple[str, str, str, Object]
 
 
 class Initial(Controller):
-    """Makes what is missing, in one batch; nothing is watched."""
+    """Creates missing objects in one batch. It watches nothing."""
 
     name = "poststarthook/bootstrap-controller"
     leads = False

@@ -1,9 +1,8 @@
-"""Which of several servers does the work that one alone should do: the holder of a Lease, as Kubernetes' own agree on.
+"""Elects the server that runs the controllers: the holder of a Lease, as Kubernetes' components do.
 
-Who holds it writes it again and again. Where it has stayed the same for `LASTS` by the clock of whoever looks, that one
-takes it. The lease alone would not keep a server that was suspended for a while from writing when it wakes up: so
-whoever takes it also writes a key of the server's own, in the same commit, and everything that controllers write is
-committed only if that key is as they left it.
+The holder renews it. If a lease has not changed for `LASTS` by a server's own clock, that server takes it. The lease
+alone would not stop a suspended server from writing when it wakes up. So a server that takes the lease also writes its
+own key in the same commit, and all writes of controllers are committed only if that key is unchanged.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class _Outrun(StoreError):
 
 
 async def find_holder(store: Store) -> str:
-    """Who holds the lease and goes on renewing it, "" for nobody; that takes as long as a lease lasts."""
+    """Return the holder that still renews the lease, "" for none. This takes as long as a lease lasts."""
     key = LEASES.key(_NAMESPACE, _NAME)
 
     async def look() -> tuple[int, str]:
@@ -89,7 +88,7 @@ class Leader:
         self._work: asyncio.Task[None] | None = None  # starts the controllers
 
     async def start(self) -> None:
-        """Begin; where nobody has the lease, its work has begun, too. Raises StoreError."""
+        """Start. If no server holds the lease, the controllers are running afterwards. Raises StoreError."""
         collection = await self._api.loaded(self._kind)
         self._leave = collection.add_event_handler(self._note)
         with contextlib.suppress(_Outrun):  # of two that start at once
@@ -115,7 +114,7 @@ class Leader:
                 log.info("controllers: the lease was not released and will expire")
 
     def named(self) -> str:
-        """Who holds the lease, as far as this server has heard."""
+        """Return the lease's holder, as this server knows it."""
         collection = self._api.cache.known(self._kind.prefix)
         entry = collection.get(self._key) if collection is not None else None
         return str((entry.decode().get("spec") or {}).get("holderIdentity") or "") if entry is not None else ""
@@ -144,7 +143,7 @@ class Leader:
                 await self._end()
 
     async def _turn(self) -> None:
-        """Write the lease where that is this server's, or nobody's by now."""
+        """Renew the lease, or take it if it has expired."""
         now = asyncio.get_running_loop().time()
         entry = (await self._api.loaded(self._kind)).get(self._key)
         revision = entry.revision if entry is not None else 0
@@ -202,7 +201,7 @@ class Leader:
         return {"kind": self._kind.kind, "apiVersion": self._kind.api_version(version), "metadata": metadata}
 
     async def _begin(self) -> None:
-        """Start the controllers, in a context of their own."""
+        """Start the controllers in their own context."""
         GUARD.set(self.guard)
         for controller in self._controllers:
             self._running.append(controller)

@@ -93,10 +93,10 @@ class Namespaces(Controller):
         await amend_object(self.api, self._kind, key, _release)
 
     async def _clear(self, name: str, handler: EventHandler, following: dict[str, Leave]) -> dict[str, Left]:
-        """Delete what is in the namespace; by resource what has to wait, changes of which the handler hears of.
+        """Delete the namespace's content. Returns, by resource, what remains; the handler gets its changes.
 
-        Nothing else goes while there are pods, which may need it until they end: OrderedNamespaceDeletion of Kubernetes
-        (pkg/controller/namespace/deletion/namespaced_resources_deleter.go).
+        Other objects stay while there are pods, which may need them until they end: OrderedNamespaceDeletion of
+        Kubernetes (pkg/controller/namespace/deletion/namespaced_resources_deleter.go).
         """
         left: dict[str, Left] = {}
         kinds = [kind for kind in self.api.registry if kind.namespaced and kind.home is None]
@@ -119,12 +119,12 @@ class Namespaces(Controller):
 
 
 def _called(kind: Kind) -> str:
-    """As a namespace's conditions name a resource: the core group leaves its dot."""
+    """Return a resource's name in a namespace's conditions: the core group has a trailing dot."""
     return f"{kind.plural}.{kind.group}"
 
 
 class Left(NamedTuple):
-    """What is left of a resource in a namespace: how many objects, and how many each finalizer holds."""
+    """The remaining objects of a resource in a namespace: their number, and the number that each finalizer holds."""
 
     objects: int
     held: Counter[str]
@@ -162,7 +162,7 @@ def _report(obj: Object, left: dict[str, Left]) -> Object:
 
 
 def _release(obj: Object) -> Object | None:
-    """Without our finalizer; None where nobody else holds the namespace."""
+    """Return the namespace without our finalizer; None if no other finalizer holds it."""
     spec = obj.setdefault("spec", {})
     held = [name for name in spec.get("finalizers") or [] if name != _FINALIZER]
     if not held and not obj["metadata"].get("finalizers"):

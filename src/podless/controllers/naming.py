@@ -1,6 +1,6 @@
-"""The names of definitions: who is called what, and the conditions that say so. It writes status.
+"""Accepts the names of definitions and writes the conditions for them.
 
-Names are given within a group one after the other. Source: the naming and establishing controllers of
+Names are accepted within a group one after the other. Source: the naming and establishing controllers of
 k8s.io/apiextensions-apiserver.
 """
 
@@ -43,13 +43,13 @@ class Naming:
         self._groups: dict[str, dict[str, Object | None]] = {}  # by group and key, the names given, once they are read
 
     async def load(self) -> None:
-        """Read what there is; `note` is to be told of every change from then on."""
+        """Load the definitions. `note` must get every later change."""
         await self._names.load()
         for entry in self._collection.under(self._kind.prefix)[0]:
             self._group(entry.key)[entry.key] = None
 
     def note(self, event: Event) -> None:
-        """A definition has changed, or is gone."""
+        """Note a changed or deleted definition."""
         if event.after is None:
             self._group(event.key).pop(event.key, None)
         else:
@@ -61,13 +61,13 @@ class Naming:
         return [entry.key for entry in entries if not has_condition(entry.decode(), "NamesAccepted")]
 
     def given(self, key: str, names: Object) -> None:
-        """The names of a definition, as they were read elsewhere."""
+        """Note the names of a definition that were read elsewhere."""
         self._group(key)[key] = names
 
     async def accept(self, key: str, definition: Object) -> Object | None:
-        """Decide on the names, then establish; each stage is a write of its own, as watchers of a real server see.
+        """Accept or reject the names, then establish. Each stage is a separate write, as on a real server.
 
-        Returns the definition as it is then, None where it is gone.
+        Returns the definition after that, None if it is gone.
         """
         claim = _Claim(self._names, _group_of(key))
 
@@ -97,7 +97,7 @@ class Naming:
         return FollowUpCommits(((behind[0], *claim.along.operations()), behind[1:]), made)
 
     def _others(self, key: str) -> list[Object]:
-        """What the other definitions of the group are called, as parts of definitions."""
+        """Return the names of the other definitions of the group, as parts of definitions."""
         group = self._group(key)
         found: list[Object] = []
         for other in group:
@@ -129,9 +129,9 @@ class Naming:
 
 
 class _Claim:
-    """What has names given within a group one after the other, on all servers: a key that each acceptance writes.
+    """Serializes the naming within a group on all servers, by a key that each acceptance writes.
 
-    Who was not the last to write it looks at the names again. made: whether names are taken that were not before.
+    A server that did not write it last reads the names again. made: new names are taken.
     """
 
     def __init__(self, names: WatchCache, group: str) -> None:
@@ -145,7 +145,7 @@ class _Claim:
         return (Operation(self._key, Stored(b""), self._seen),) if self.made else ()
 
     def read(self) -> None:
-        """What is read of the names after this is as new as the key is."""
+        """Read the key. Names that are read later are at least as new."""
         entry = self._names.get(self._key)
         self._seen = entry.revision if entry is not None else 0
 

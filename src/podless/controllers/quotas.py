@@ -1,4 +1,4 @@
-"""What namespaces use of their quotas is kept true in the status of each quota."""
+"""Keeps the usage in the status of each ResourceQuota."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MANAGER = "kube-controller-manager"  # whom a real cluster names as the manager
 
 
 class Quotas(Controller):
-    """Follows the quotas, and what they count. Keys are namespaces."""
+    """Follows quotas and the objects that they count. Keys are namespaces."""
 
     name = "resourcequota-controller"
 
@@ -54,7 +54,7 @@ class Quotas(Controller):
         self._look(event.after.namespace for event in events if event.after is not None)
 
     def _counted(self, events: Sequence[Event], *, measured: bool) -> None:
-        """Something that quotas count came or went."""
+        """Recount quotas after counted objects came or went."""
         moved = [entry for event in events if (entry := _moved(event, measured=measured)) is not None]
         if moved:
             self._look(entry.namespace for entry in moved)
@@ -67,7 +67,7 @@ class Quotas(Controller):
         await asyncio.gather(*map(self._count, self._collection.under(self._kind.keys.scope(key))[0]))
 
     async def _count(self, entry: Entry) -> None:
-        """Bring the status of a quota to what is there."""
+        """Update the status of a quota to the present usage."""
         obj = entry.decode()
         hard = obj["spec"].get("hard") or {}
         found = await self.api.off_loop.slice(self._counted_kinds, hard)
@@ -97,7 +97,7 @@ class Quotas(Controller):
         return found
 
     def _measured(self, hard: Object) -> Iterator[tuple[Kind, list[str]]]:
-        """The kinds that are measured for what a quota names."""
+        """Yield the kinds that are measured for the resources of a quota."""
         ordered = sorted(hard)
         for group, plural in _MEASURED:
             kind = self.api.registry.get(group, plural)
@@ -118,7 +118,7 @@ class Quotas(Controller):
 
 
 def _moved(event: Event, *, measured: bool) -> Entry | None:
-    """The object that came or went; None for one that only changed, where nothing is measured on it."""
+    """Return the object that was created or deleted; None for an update, unless it is measured."""
     if event.before is None or (measured and event.after is not None):
         return event.after
     return event.before if event.after is None else None

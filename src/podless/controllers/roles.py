@@ -1,8 +1,8 @@
-"""Roles: the default ones are there from the start, and aggregated ones have the rules that they gather.
+"""Roles: creates the default ones at the start, and fills aggregated ones.
 
-A server that starts adds what a default role or binding lacks, and leaves alone what somebody took out of its care
-(rbac.authorization.kubernetes.io/autoupdate: "false") or added. Aggregated rules are in force before the write that
-changes them is answered.
+At its start, a server adds what a default role or binding lacks, except objects with
+rbac.authorization.kubernetes.io/autoupdate: "false", and keeps additions. Aggregated rules are in force before the
+write that changes them is answered.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Roles(Controller):
         return self._roles.under(self._roles.prefix)[0]
 
     async def _gather(self, key: str, entries: Sequence[Entry], *, ordered: bool) -> None:
-        """Give a role what it gathers from these. ordered: in the very order, which in a circle does not last."""
+        """Set the rules that a role aggregates. ordered: their order counts, too; in a cycle it would never settle."""
         entry = self._roles.get(key)
         wanted = _selectors(entry) if entry is not None else None
         if entry is None or wanted is None:
@@ -106,7 +106,7 @@ class Roles(Controller):
 
 
 def _selectors(entry: Entry) -> list[LabelSelector] | None:
-    """What selects the roles whose rules a role gathers, None for one that gathers none; found once."""
+    """Return the selectors of a role's aggregationRule, None without one; cached."""
     if "gathers" not in entry.forms:
         rule = entry.decode().get("aggregationRule")
         chosen = rule.get("clusterRoleSelectors") or [] if rule is not None else None
@@ -126,13 +126,13 @@ def _rules(entry: Entry) -> list[bytes]:
 
 
 def _ruled(obj: Object, rules: list[Object]) -> Object:
-    """The role with these rules in place of its own, in the field order of the struct."""
+    """Return the role with these rules, in the field order of the struct."""
     head = {name: obj[name] for name in ("kind", "apiVersion", "metadata")}
     return head | {"rules": rules} | ({"aggregationRule": obj["aggregationRule"]} if "aggregationRule" in obj else {})
 
 
 def _mended(found: Object, wanted: Object) -> Object:
-    """What is stored of a default role or binding, with all that a default one has."""
+    """Return a stored default role or binding, completed with everything that the default has."""
     metadata = found["metadata"]
     if (metadata.get("annotations") or {}).get(roles.AUTOUPDATE) == "false":
         return found

@@ -1,7 +1,7 @@
-"""What goes with a service: Endpoints of its name go when it does, and each of its addresses has an IPAddress.
+"""Dependents of services: Endpoints are deleted with their service, and each address has an IPAddress.
 
-That is done before the write is answered where this server leads, and at once where another one does. The start mends
-what a server that ended in between has left. Source: Kubernetes' pkg/registry/core/service, storage and ipallocator.
+The leader does this before a write is answered, another server right after it. The start repairs what a server left
+that stopped in between. Source: Kubernetes' pkg/registry/core/service, storage and ipallocator.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class ServiceDependents(Controller):
                 self.queue.add(event.key)
 
     def _note_stale(self, entry: Entry) -> None:
-        """Have an IPAddress deleted whose service is gone, or has other addresses."""
+        """Queue the deletion of an IPAddress whose service is gone or has other addresses."""
         obj = entry.decode()
         key = _holder(obj)
         if key is not None and (obj["metadata"].get("labels") or {}).get(_MANAGED) == _ALLOCATOR:
@@ -74,7 +74,7 @@ class ServiceDependents(Controller):
                 self.queue.add(key)
 
     def _missing(self, wanted: set[str]) -> list[str]:
-        """The addresses that have no IPAddress."""
+        """Return the addresses without IPAddress."""
         found = self._addresses
         return [ip for ip in sorted(wanted) if found is not None and found.get(IP_ADDRESSES.key("", ip)) is None]
 

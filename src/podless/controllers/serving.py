@@ -15,10 +15,10 @@ from podless.verbs.call import API
 
 
 class Serving:
-    """Brings definitions into force, and takes them out of it.
+    """Brings definitions into force, and takes them down.
 
-    inherit: takes over, for a kind that is about to be served, what an older generation of definitions has of it; its
-    answer is the revision from which on that may be watched, 0 where there is nothing.
+    inherit: takes over the objects of an older generation of definitions for a kind that is about to be served. Returns
+    the revision from which the kind can be watched, 0 if there is nothing.
     """
 
     def __init__(self, api: API, inherit: Callable[[Kind], Awaitable[int]]) -> None:
@@ -33,9 +33,9 @@ class Serving:
         return hooks is not None and bool(hooks.converting(keys.name_of(key)))
 
     def convert_anew(self, key: str) -> bool:
-        """Hooks were loaded again: forget what they have made of the objects of a definition. False if they made none.
+        """Forget what hooks have converted, after they were reloaded. Returns False if there is nothing.
 
-        `serve` is to be called afterwards.
+        Call `serve` afterwards.
         """
         kind = self.served(key)
         if kind is None:
@@ -46,12 +46,12 @@ class Serving:
         return converts or bool(kind.more_subresources or self._answering(key))
 
     def _answering(self, key: str) -> Sequence[Object]:
-        """Hooks that answer subresources of a definition."""
+        """Return the hooks that answer subresources of a definition."""
         hooks = self._api.converter.hooks
         return hooks.answering(keys.name_of(key)) if hooks is not None else ()
 
     def forget(self, key: str) -> None:
-        """The definition is gone, and so is its endpoint."""
+        """Remove the endpoint of a deleted definition."""
         self._inherited.pop(key, None)
         kind = self.served(key)
         if kind is None or not isinstance(kind.strategy, ThirdPartyStrategy):
@@ -61,7 +61,7 @@ class Serving:
                 self._api.cache.drop(kind.prefix)
 
     def served(self, key: str) -> Kind | None:
-        """What is served under the names of a definition."""
+        """Return the kind that is served under the names of a definition."""
         plural, _, group = keys.name_of(key).partition(".")
         return self._api.registry.get(group, plural)
 

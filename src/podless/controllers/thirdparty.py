@@ -1,7 +1,7 @@
-"""ThirdPartyResources come into force and go, and hand their objects over to a CustomResourceDefinition.
+"""Brings ThirdPartyResources into force, and moves their objects to a CustomResourceDefinition.
 
-As for definitions, what follows from a write has happened before its answer. What is stored is in force even where its
-API is not served.
+As for definitions, the effects of a write come before its answer. Stored ones are in force even if their API is not
+served.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class ThirdParties(Controller):
             self._take(key, entry)
 
     def _forget(self, key: str) -> None:
-        """It is gone, and so is the endpoint, unless somebody else serves it by now."""
+        """Remove a deleted one and its endpoint, unless another definition has taken it over."""
         kind = self._serving.pop(key, None)
         if kind is not None and self._mine(kind):
             self.api.registry.remove(kind.group, kind.plural)
@@ -127,7 +127,7 @@ class ThirdParties(Controller):
         return [operation for one in objects for operation in _moved(one, heir)]
 
     async def _follow(self, kind: Kind, heir: Kind) -> None:
-        """Requests that had begun before may still write at the old place: that moves too."""
+        """Move objects that requests in flight still write to the old place."""
 
         def late(events: Sequence[Event]) -> None:
             if not any(event.after is not None for event in events):
@@ -148,13 +148,13 @@ class ThirdParties(Controller):
 
 
 def _moved(entry: Entry, heir: Kind) -> list[Operation]:
-    """What gives an object another key; its bytes stay as they are."""
+    """Return the operations that move an object to another key; its bytes stay the same."""
     key = heir.key(entry.namespace, entry.name)
     return [Operation(key, entry.stored, 0), Operation(entry.key, None, entry.revision)]
 
 
 def _release(obj: Object) -> Object | None:
-    """Without our finalizer; None where nobody else holds it."""
+    """Return the object without our finalizer; None if no other finalizer holds it."""
     held = [name for name in obj["metadata"].get("finalizers") or [] if name != CLEANUP]
     if not held:
         return None

@@ -1,7 +1,7 @@
-"""The expressions of ValidatingAdmissionPolicies are checked against the kinds that they are about.
+"""Type checks the expressions of ValidatingAdmissionPolicies against the kinds that they match.
 
-What does not fit is told in the status of the policy, and changes nothing for what the policy does. Source: the
-controller validatingadmissionpolicystatus of k8s.io/kubernetes, and k8s.io/apiserver pkg/admission/plugin/policy.
+Errors are reported in the policy's status, and do not change what the policy does. Source: the controller
+validatingadmissionpolicystatus of k8s.io/kubernetes, and k8s.io/apiserver pkg/admission/plugin/policy.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class TypeChecking(Controller):
         await apply_status(self.api, self._kind, entry.name, self.name, status)
 
     async def _warnings(self, spec: Object) -> list[Object]:
-        """What is wrong with the expressions, by field."""
+        """Return the type errors of the expressions, by field."""
         kinds = match_kinds(self.api.registry, (spec.get("matchConstraints") or {}).get("resourceRules") or ())
         checks = [(named, _environment(spec, self.api.registry, *kinds[named])) for named in sorted(kinds)]
         found = []
@@ -82,7 +82,7 @@ def _format_warning(named: Named, said: str) -> str:
 
 
 def _expressions(spec: Object) -> Iterator[tuple[str, str]]:
-    """The expressions that are checked, each with its field."""
+    """Yield the checked expressions with their fields."""
     for index, validation in enumerate(spec.get("validations") or ()):
         path = f"spec.validations[{index}]"
         yield f"{path}.expression", validation["expression"]
@@ -119,7 +119,7 @@ def _served(registry: Registry, group: str, version: str, resource: str) -> Iter
 
 
 def _environment(spec: Object, registry: Registry, kind: Kind, version: Version) -> TypedEnvironment:
-    """What the expressions of a policy see of the objects of one kind."""
+    """Return the environment of a policy's expressions for the objects of one kind."""
     from podless.cel.policies import TypedEnvironment  # takes its time, and is needed with the first policy only
 
     given = spec.get("paramKind")
@@ -132,7 +132,7 @@ def _environment(spec: Object, registry: Registry, kind: Kind, version: Version)
 
 
 def _parameters(registry: Registry, given: Object) -> Declared | None:
-    """What is known of the parameters."""
+    """Return the type of the parameters, None if unknown."""
     group, _, name = (given.get("apiVersion") or "").rpartition("/")
     for kind in registry.of_version(group, name):
         if kind.kind == given.get("kind"):

@@ -1,6 +1,6 @@
-"""Keys to be looked at: each once however often it is added, later where it fails.
+"""A work queue of keys: each is processed once however often it is added, and later after a failure.
 
-As in client-go's work queue, a key that is added while it is being worked on comes again after that.
+As in client-go's work queue, a key that is added while it is processed comes again after that.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class WorkQueue:
         return len(self._due) + len(self._taken)
 
     def add(self, key: str, delay: float = 0.0) -> None:
-        """Have a key looked at after so many seconds, or when it is due already, if that is sooner."""
+        """Add a key, due after some seconds, or earlier if it is due already."""
         time = self._loop.time() + delay if delay else 0.0
         waiting = self._again if key in self._taken else self._due
         if time >= waiting.get(key, time + 1):
@@ -41,7 +41,7 @@ class WorkQueue:
             self._changed.set()
 
     def take(self, most: int) -> list[str]:
-        """Keys that are due, the earliest first; `done` is to be called for each."""
+        """Return due keys, the earliest first. Call `done` for each."""
         now = self._loop.time()
         found: list[str] = []
         while len(found) < most and self._next() <= now:
@@ -52,7 +52,7 @@ class WorkQueue:
         return found
 
     def pick(self, key: str) -> bool:
-        """Take one key, if it is due; `done` is to be called for it. Return whether it was."""
+        """Take one key if it is due, and return whether it was. Call `done` for it."""
         if self._due.get(key, math.inf) > self._loop.time():
             return False
         del self._due[key]
@@ -60,7 +60,7 @@ class WorkQueue:
         return True
 
     def done(self, key: str, *, failed: bool = False) -> None:
-        """A key has been looked at; one that failed comes again, later each time."""
+        """Note that a key was processed. A failed one comes again, later each time."""
         self._taken.discard(key)
         again = self._again.pop(key, None)
         if failed:
@@ -97,7 +97,7 @@ class WorkQueue:
         await future
 
     async def wait(self) -> None:
-        """Wait until a key is due, or one that was taken is done."""
+        """Wait until a key is due, or a taken one is done."""
         self._changed.clear()
         time = self._next()
         if time <= self._loop.time():
@@ -110,7 +110,7 @@ class WorkQueue:
                 timer.cancel()
 
     def _next(self) -> float:
-        """When the next key is due."""
+        """Return the time at which the next key is due."""
         while self._times and self._due.get(self._times[0][1]) != self._times[0][0]:
             heapq.heappop(self._times)
         return self._times[0][0] if self._times else math.inf

@@ -31,14 +31,14 @@ _TOGETHER = 256  # deletes that are under way at once; they share commits
 
 
 class Constant(NamedTuple):
-    """An object that is the same in every server but for its uid and its times, as it was stored in the first one."""
+    """An object that differs between servers only in uid and times, as the first server stored it."""
 
     stored: Stored
     uid: bytes
     time: bytes
 
     def anew(self) -> Stored:
-        """The same with a uid of its own, made now; both are as long as they were, so the hole is where it was."""
+        """Return the object with a new uid and time, which have the same length, so that the offset stays valid."""
         data = self.stored.data.replace(self.uid, uids.make_uid().encode()).replace(self.time, clock.now().encode())
         return Stored(data, self.stored.offset)
 
@@ -46,12 +46,11 @@ class Constant(NamedTuple):
 async def make_object(
     api: API, kind: Kind, obj: Object, manager: str = "", *, constant: str = "", reporter: Object | None = None
 ) -> None:
-    """Make an object in place of a client; one that is there already is left alone.
+    """Create an object on the server's behalf, unless it exists.
 
-    obj: its metadata has a name, and a namespace where the kind has one; a status that it has is kept. manager: whose
-    the other fields are, "" for nobody. reporter: the entry of managedFields of whoever applied the status. constant:
-    when `obj` was made, where that is the same in every server but for this time; it is worked out once for its kind
-    then.
+    obj: its metadata has a name, and a namespace if the kind has one; its status is kept. manager: of the other fields,
+    "" for none. reporter: the managedFields entry of the status. constant: the time of `obj`, if it is the same in
+    every server otherwise; it is computed once for its kind then.
     """
     metadata = obj["metadata"]
     key = kind.key(metadata.get("namespace", ""), metadata["name"])
@@ -69,7 +68,7 @@ async def make_object(
 
 
 async def _whole(kind: Kind, obj: Object, manager: str) -> Object:
-    """A new object with all that a server makes of what it is given."""
+    """Return a new object with everything that a server adds."""
     version = kind.by_version[kind.storage_version]
     obj = {"kind": kind.kind, "apiVersion": kind.api_version(version.name), **obj}
     metadata, status = obj["metadata"], obj.pop("status", None)
@@ -87,10 +86,10 @@ async def _whole(kind: Kind, obj: Object, manager: str) -> Object:
 async def amend_object(
     api: API, kind: Kind, key: str, change: Callable[[Object], Object | None], *, hooks: bool = True
 ) -> None:
-    """Change an object in place of a client: `change` gets it decoded and returns it, or None to delete it.
+    """Change an object on the server's behalf. change: gets it decoded and returns it, or None to delete it.
 
-    Made again where somebody writes in between; an object that is gone or does not change is left alone. hooks: False
-    within what follows from such writes. Raises Unavailable.
+    Repeated after a conflict. A missing or unchanged object is left alone. hooks: False within follow-up work of such
+    writes. Raises Unavailable.
     """
 
     async def attempt(entry: Entry | None) -> Next | Action:
@@ -103,7 +102,7 @@ async def amend_object(
 
 
 async def discard_object(api: API, kind: Kind, key: str, revision: int) -> None:
-    """Delete an object that is still in the state of a revision, whoever holds it."""
+    """Delete an object that is still at a revision, regardless of finalizers."""
 
     async def attempt(entry: Entry | None) -> Next | Action:
         return Action.DELETE if entry is not None and entry.revision == revision else Action.KEEP
@@ -124,9 +123,8 @@ async def report_status(
 ) -> Object | None:
     """Change the status of an object, as `with_status`.
 
-    known: the object decoded, in the state that it had last. along: what is committed with it, made after the change.
-    hooks: as for `amend_object`. Returns the object as it is now, None where it is gone. Made again where somebody
-    writes in between. Raises Unavailable.
+    known: the object decoded, in its last known state. along: committed with it, created after the change. hooks: as
+    for `amend_object`. Returns the new object, None if it is gone. Repeated after a conflict. Raises Unavailable.
     """
     version = kind.by_version[kind.storage_version]
     obj = known
@@ -160,9 +158,9 @@ async def apply_status(api: API, kind: Kind, name: str, manager: str, status: Ob
 
 
 def with_status(kind: Kind, old: Object, change: Change, manager: str) -> Object:
-    """An object with another status, as its manager writes it; "" where nobody gets or loses a field by it.
+    """Return an object with another status, written by a manager; "" leaves managed fields unchanged.
 
-    All but metadata and status is shared with what was there.
+    Everything except metadata and status is shared with the old object.
     """
     obj = change({**old, "metadata": dict(old["metadata"]), "status": view.copy_object(old.get("status") or {})})
     if manager:
@@ -171,14 +169,14 @@ def with_status(kind: Kind, old: Object, change: Change, manager: str) -> Object
 
 
 def own_version(kind: Kind, entry: Entry) -> Version:
-    """In which version the server deals with an object by itself: no webhook has a say in that."""
+    """Return the version in which the server handles an object itself, without webhooks."""
     if kind.webhook is not None and (stored := kind.by_version.get(view.stored_version(kind, entry))) is not None:
         return stored
     return kind.by_version[kind.storage_version]
 
 
 async def empty_kind(api: API, kind: Kind) -> None:
-    """Delete all objects of a kind, and wait for those that somebody holds."""
+    """Delete all objects of a kind, and wait for those that finalizers hold."""
     collection = await api.loaded(kind)
     changed = asyncio.Event()
     leave = collection.add_event_handler(lambda _: changed.set())

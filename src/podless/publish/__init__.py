@@ -1,1 +1,1 @@
-"""What the server says of itself: discovery, OpenAPI, tables."""
+"""What the server publishes about itself: discovery, OpenAPI, tables."""

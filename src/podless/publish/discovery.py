@@ -24,13 +24,13 @@ _GROUP, _KIND = 16, 32  # steps that a group, and a kind in a version, take
 
 
 def api_versions(address: str) -> Document:
-    """/api."""
+    """Return the document of /api."""
     served = [{"clientCIDR": "0.0.0.0/0", "serverAddress": address}]
     return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": served}
 
 
 def groups_document(registry: Registry) -> Document:
-    """/apis."""
+    """Return the document of /apis."""
     ranks = _ranks(registry)
     found = []
     for name in sorted(ranks, key=ranks.__getitem__):
@@ -41,7 +41,7 @@ def groups_document(registry: Registry) -> Document:
 
 
 def _ranks(registry: Registry) -> dict[str, tuple[int, str]]:
-    """By what each group is sorted."""
+    """Return the sort key of each group."""
     ranks = {}
     for name in registry.groups():
         charge(_GROUP)
@@ -56,31 +56,31 @@ def _names(registry: Registry) -> list[str]:
 
 
 def _first(registry: Registry, name: str) -> tuple[int, str]:
-    """By what a group is sorted: that of its APIServices that comes first, by priority and then by name."""
+    """Return the sort key of a group: that of its first APIService, by priority and then by name."""
     return min((-_priorities(registry, name, version)[0], f"{version}.{name}") for version in registry.versions(name))
 
 
 def _priorities(registry: Registry, name: str, version: str) -> tuple[int, int]:
-    """How much a group-version has its group count, and counts in it."""
+    """Return the priority of a group-version's group, and its priority within the group."""
     known = registry.announced.get((name, version))
     return known[:2] if known is not None else (catalog.group_priority(name), catalog.version_priority(name, version))
 
 
 def _ranked(registry: Registry, name: str, versions: list[str]) -> list[str]:
-    """Versions of a group, the most important one first."""
+    """Return the versions of a group, the preferred one first."""
     return sorted(
         versions, key=lambda version: (-_priorities(registry, name, version)[1], gvk.version_priority(version))
     )
 
 
 def group_document(registry: Registry, name: str) -> Document | None:
-    """/apis/<group>, or None where nothing is in the group."""
+    """Return the document of /apis/<group>, None if the group is empty."""
     found = _group(registry, name)
     return {"kind": "APIGroup", "apiVersion": "v1"} | found if found else None
 
 
 def _group(registry: Registry, name: str) -> Document:
-    """A group with its versions; empty where nothing is in it."""
+    """Return a group with its versions; empty if there are none."""
     versions = [
         {"groupVersion": f"{name}/{version}", "version": version}
         for version in _ranked(registry, name, registry.versions(name))
@@ -89,7 +89,7 @@ def _group(registry: Registry, name: str) -> Document:
 
 
 def resources_document(registry: Registry, group_name: str, version: str) -> Document | None:
-    """/apis/<group>/<version> or /api/v1, or None where nothing is served there."""
+    """Return the document of /apis/<group>/<version> or /api/v1, None if it is not served."""
     kinds = registry.of_version(group_name, version)
     if not kinds:
         return None
@@ -132,7 +132,7 @@ def _subresources(kind: Kind, version: Version) -> list[Document]:
 
 
 def _below(kind: Kind, version: Version, name: str) -> tuple[Document, list[str]]:
-    """What a subresource answers, and its verbs."""
+    """Return the kind of a subresource, and its verbs."""
     if name == "scale":
         return {"group": "autoscaling", "version": "v1", "kind": "Scale"}, list(_SUBRESOURCE_VERBS)
     known = kind.subresource(name)
@@ -144,14 +144,14 @@ def _below(kind: Kind, version: Version, name: str) -> tuple[Document, list[str]
 
 
 def storage_hash(kind: Kind) -> str:
-    """Names the stored form: the first eight bytes of the SHA-256 of group/version/kind, in base64."""
+    """Return the hash of the stored form: the first eight bytes of the SHA-256 of group/version/kind, in base64."""
     stored = kind.home or kind
     text = f"{stored.group}/{stored.hash_version or stored.storage_version}/{stored.kind}"
     return base64.b64encode(hashlib.sha256(text.encode()).digest()[:8]).decode()
 
 
 def aggregated_document(registry: Registry, *, core: bool) -> Document:
-    """/api or /apis as one apidiscovery.k8s.io/v2 APIGroupDiscoveryList."""
+    """Return /api or /apis as one apidiscovery.k8s.io/v2 APIGroupDiscoveryList."""
     items: list[Document] = []
     known = has("OmittedTimestamps")
     for name in [""] if core else _names(registry):
@@ -174,7 +174,7 @@ def aggregated_document(registry: Registry, *, core: bool) -> Document:
 
 
 def _version(registry: Registry, group: str, version: str) -> Document:
-    """A version with its resources; of one that another server has, which is not there, they are not known."""
+    """Return a version with its resources, which are unknown for another server's version."""
     if (group, version) in registry.remote:
         return {"version": version, "freshness": "Stale"}
     found = [_aggregated(kind, kind.by_version[version]) for kind in registry.of_version(group, version)]
@@ -205,6 +205,6 @@ def _aggregated(kind: Kind, version: Version) -> Document:
 
 
 def _shown(kind: Kind, answers: Document, own: Document) -> Document:
-    """A built-in kind names no group-version where it is its own."""
+    """Return a subresource's group-version-kind, left out if a built-in kind has its own."""
     same = own.items() <= answers.items() and not kind.custom
     return answers | dict.fromkeys(own, "") if same else answers

@@ -1,4 +1,4 @@
-"""What a server tells of itself as structs, and discovery documents as protobuf: meta/v1 and apidiscovery/v2."""
+"""Discovery documents as structs, and as protobuf: meta/v1 and apidiscovery/v2."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RESOURCES = load_struct("meta/v1", "APIResourceList")
 
 
 def _with(struct: Struct, name: str, kind: GoType) -> Struct:
-    """A struct, but for the type of one field."""
+    """Return a struct with another type for one field."""
     return Struct(
         struct.name, lambda: tuple(replace(part, type=kind) if part.name == name else part for part in struct.parts)
     )
@@ -73,7 +73,7 @@ MESSAGES = {
 
 
 def encode_discovery(document: Document) -> bytes:
-    """A discovery document in its envelope."""
+    """Return a discovery document in its protobuf envelope."""
     if document["kind"] == "APIResourceList":
         resources = [{**resource, "verbs": {"items": resource["verbs"]}} for resource in document["resources"]]
         document = {**document, "resources": resources}

@@ -1,4 +1,4 @@
-"""What the fields of the API mean, in a sentence each: the texts of the .fields files (structs/structfiles.py).
+"""The descriptions of the API's fields, from the .fields files (structs/structfiles.py).
 
 OpenAPI documents (and so `kubectl explain`) and the columns of tables read them here.
 """
@@ -14,10 +14,10 @@ META = "meta.k8s.io"  # stands for what all groups share
 
 
 def field_text(group: str, struct: str, field: str = "") -> str:
-    """Return what a field of a struct is for, or the struct itself; "" where nothing is written of it.
+    """Return the description of a field of a struct, or of the struct itself; "" if there is none.
 
-    The versions of a group share their texts here: what only one of them has is found as well. What nearly every object
-    has (apiVersion, kind, metadata, spec, status) is told of all alike where its own struct says nothing.
+    The versions of a group share their texts: one that only one of them has is found as well. Common fields
+    (apiVersion, kind, metadata, spec, status) have common texts unless the struct has its own.
     """
     own = _texts(group, struct).get(field, "")
     return own if own or not field else _texts(META, "Object").get(field, "")

@@ -1,7 +1,6 @@
-"""The HTTP client for webhooks: JSON out, JSON back, within a time and a size.
+"""The HTTP client for webhooks: JSON documents, with limits of time and size.
 
-aiohttp is imported with the first call. Errors are told in the words of Go's client, which clients of a real server
-see.
+aiohttp is imported with the first call. Errors have the words of Go's client, which clients of a real server see.
 """
 
 from __future__ import annotations
@@ -53,12 +52,11 @@ class TimedOut(RemoteError):
 
 
 class WebhookClient:
-    """Calls webhooks. services: where to find a Service, as namespace/name or namespace/name:port -> host:port.
+    """Calls webhooks. services: addresses of Services, as namespace/name or namespace/name:port -> host:port.
 
-    A Service that is not listed is asked for with `external`, which gives the host that a namespace and a name stand
-    for, or ""; and is else looked up by its name in DNS, name.namespace.svc.
-    disturbed: says of an address whether a call to it is to run out of time, for tests.
-    off_loop: does long work beside the event loop, and parses long answers in another process.
+    external: returns the host of a Service that is not listed, by namespace and name, or "" for DNS
+    (name.namespace.svc). disturbed: whether a call to an address must time out, for tests. off_loop: runs long work off
+    the event loop, and parses long answers in another process.
     """
 
     def __init__(
@@ -80,9 +78,9 @@ class WebhookClient:
     async def post(
         self, target: Target, body: bytes, *, seconds: int, most: int = ANSWER_MOST, until: float | None = None
     ) -> bytes:
-        """Send a JSON document; returns the answer's body, of `most` bytes at the most. Raises RemoteError, TimedOut.
+        """Send a JSON document and return the answer's body, at most `most` bytes. Raises RemoteError, TimedOut.
 
-        seconds: how long it may take in all; the webhook is told. until: when it must be over, as in DEADLINE.
+        seconds: total timeout, which is sent to the webhook. until: deadline, as in DEADLINE.
         """
         if "aiohttp" not in sys.modules and self._off_loop is not None:
             await self._off_loop.run_on_thread(_load)
@@ -119,15 +117,15 @@ class WebhookClient:
         return answer
 
     async def beside(self, size: int, work: Callable[..., R], *about: Any) -> R:
-        """What some work on so many bytes gives, done beside the loop where they are many. Raises what it raises."""
+        """Return the result of some work on so many bytes, run off the loop if they are many. Raises what it raises."""
         return work(*about) if self._off_loop is None else await self._off_loop.make(size, work, *about)
 
     async def slice(self, work: Callable[..., R], *about: Any) -> R:
-        """What some work gives, done on the loop in slices. Raises what it raises, and Timeout."""
+        """Return the result of some work, run on the loop in slices. Raises what it raises, and Timeout."""
         return await self.beside(0, work, *about)
 
     async def read(self, answer: bytes, work: Callable[[bytes], R]) -> R:
-        """What some work makes of an answer, in the way that long bodies of requests are read and looked through.
+        """Return the result of some work on an answer, run like work on long request bodies.
 
         Raises what the work raises, Timeout and TooManyRequests.
         """
@@ -187,7 +185,7 @@ def _load() -> None:
 
 
 def _system() -> ssl.SSLContext:
-    """A context that trusts the authorities of the system."""
+    """Return a context that trusts the system's CAs."""
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.hostname_checks_common_name = False
@@ -196,7 +194,7 @@ def _system() -> ssl.SSLContext:
 
 
 def _judging(authority: bytes) -> aiohttp.Fingerprint:
-    """What looks at the certificates of a new connection before anything is sent, and trusts these certificates."""
+    """Return a check of a new connection's certificates, before anything is sent, against these CAs."""
     import aiohttp
 
     from podless.remote import trust
@@ -221,7 +219,7 @@ def _judging(authority: bytes) -> aiohttp.Fingerprint:
 
 
 def _resolver(client: WebhookClient) -> aiohttp.abc.AbstractResolver:
-    """Finds the Services that are listed, and all other hosts as the system does."""
+    """Return a resolver for the listed Services; other hosts are resolved by the system."""
     import socket
 
     from aiohttp.abc import AbstractResolver, ResolveResult
@@ -253,7 +251,7 @@ def _resolver(client: WebhookClient) -> aiohttp.abc.AbstractResolver:
 
 
 def _words(error: Exception, target: Target) -> str:
-    """Why a call failed, in the words of Go."""
+    """Return why a call failed, in the words of Go."""
     import aiohttp
 
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
@@ -312,7 +310,7 @@ _TEXT_MOST = 2048  # bytes of a text that are told
 
 
 def _refusal(status: int, media: str, body: bytes) -> str:
-    """What an answer that is no success says, as client-go tells it."""
+    """Return the text of an unsuccessful answer, as client-go reports it."""
     if body.lstrip()[:1] == b"{":
         try:
             document = serializer.decode_json(body)

@@ -105,7 +105,7 @@ class RemoteCluster:
         self._session = aiohttp.ClientSession(connector=connector, timeout=timeout, headers=headers)
 
     async def _renew_credential(self, refused: Credential | None = None) -> None:
-        """Have a program that gives credentials give one, where there is none that is good. Raises RemoteError."""
+        """Get a credential from the plugin if there is no valid one. Raises RemoteError."""
         plugin, certified, before = self._access.plugin, self._access.certified, self._credential
         if plugin is None:
             return
@@ -123,7 +123,7 @@ class RemoteCluster:
     async def _request(
         self, method: str, path: str, headers: Iterable[tuple[str, str]], data: bytes | None = None
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """The answer to one request, with credentials, asked for anew where the server does not take them."""
+        """Yield the answer to one request; retried with new credentials if the server rejects them."""
         access = self._access
         more: dict[str, Any] = {"proxy": access.proxy} if access.proxy else {}
         if access.server_name:
@@ -164,7 +164,7 @@ class RemoteCluster:
         return RemoteError(f"{self._access.url}: {why}")
 
     async def read(self, path: str) -> tuple[bytes, Mapping[str, str]]:
-        """The bytes and the headers that answer a GET. Raises Refused, or RemoteError where there is no answer."""
+        """Return the body and the headers of a GET. Raises Refused, or RemoteError if there is no answer."""
         import aiohttp
 
         try:
@@ -177,7 +177,7 @@ class RemoteCluster:
             raise self._unanswered(error) from None
 
     async def watch(self, path: str) -> AsyncIterator[Object]:
-        """Yield the events of a watch until it ends. Raises Refused, or RemoteError where there is no answer."""
+        """Yield the events of a watch until it ends. Raises Refused, or RemoteError if there is no answer."""
         import aiohttp
 
         try:
@@ -200,9 +200,9 @@ class RemoteCluster:
         media: str = "application/json",
         headers: Iterable[tuple[str, str]] = (),
     ) -> Object:
-        """The document that answers a request. headers: more of them, such as whom to act for.
+        """Return the document that answers a request. headers: more headers, such as for impersonation.
 
-        Raises Refused, or RemoteError where there is no answer.
+        Raises Refused, or RemoteError if there is no answer.
         """
         import aiohttp
 
@@ -234,7 +234,7 @@ class RemoteCluster:
 
 
 def _status(media: str, raw: bytes) -> Object:
-    """The Status in an answer, {} where there is none."""
+    """Return the Status in an answer, {} if there is none."""
     try:
         document = serializer.decode_json(raw) if "json" in media else {}
     except serializer.JSONError:

@@ -32,8 +32,9 @@ class BadPlugin(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """What the program has given. token: "" for none. certificate, key: PEM, b"" for none. expires: seconds since 1970,
-    None where the program does not say.
+    """A credential from the plugin.
+
+    token: "" for none. certificate, key: PEM, b"" for none. expires: seconds since 1970, None if unknown.
     """
 
     token: str = ""
@@ -43,9 +44,9 @@ class Credential:
 
 
 class ExecPlugin:
-    """The program of one user. cluster: what it is told of the cluster, None unless provideClusterInfo is set.
+    """The credential plugin of one user. cluster: its cluster info, None unless provideClusterInfo is set.
 
-    Raises BadPlugin for a configuration that kubectl would reject, too.
+    Raises BadPlugin for a configuration that kubectl would also reject.
     """
 
     def __init__(self, config: Mapping[str, Any], user: str, folder: Path, cluster: Mapping[str, Any] | None) -> None:
@@ -72,9 +73,9 @@ class ExecPlugin:
         self._running = asyncio.Lock()
 
     async def get_credential(self, refused: Credential | None = None) -> Credential:
-        """Return the credential, from the program where there is none yet, or it has expired.
+        """Return the credential; run the plugin if there is none or it has expired.
 
-        refused: one that the server does not take any more. Raises RemoteError.
+        refused: one that the server has rejected. Raises RemoteError.
         """
         async with self._running:
             known = self._known

@@ -1,7 +1,7 @@
-"""Small stand-ins for kube-controller-manager and kubelets, for tests that need something to happen. Off by default.
+"""Simulates kube-controller-manager and kubelets, for tests. Off by default.
 
-They do the plain cases of what the real ones do, as clients would: their requests pass admission.
-docs/reference/controllers.md says what is left out.
+They do the common cases of the real ones, as clients would: their requests pass admission.
+docs/reference/controllers.md lists what is left out.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ NAMES = tuple(_KNOWN)
 
 
 def parse_names(text: str) -> tuple[str, ...]:
-    """The controllers that a text names: deployment,ready or * for all. Raises ValueError."""
+    """Return the controllers in a list: deployment,ready or * for all. Raises ValueError."""
     return check_names([name for name in text.split(",") if name])
 
 
 def check_names(names: Sequence[str]) -> tuple[str, ...]:
-    """The same names, each once. Raises ValueError."""
+    """Return the names without duplicates. Raises ValueError."""
     if list(names) == ["*"]:
         return NAMES
     for name in names:

@@ -1,4 +1,4 @@
-"""What a controller asks of the API, as a client: admission has its say."""
+"""Requests of controllers as clients, which pass admission."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def change_object(api: API, kind: Kind, obj: Object, changes: Object) -> N
 
 
 async def report_status(api: API, kind: Kind, obj: Object, status: Object) -> None:
-    """Say how an object does; what is said already is not said again. Raises APIError."""
+    """Write an object's status if it changes. Raises APIError."""
     known = obj.get("status") or {}
     changes = {name: value for name, value in status.items() if known.get(name) != value}
     if changes:

@@ -9,7 +9,10 @@ from podless.runtime.jsonobject import Object
 
 
 class LoadBalancers(Controller):
-    """Says that a service is reached at the address it asks for, or else at its cluster address. Keys are Services."""
+    """Sets the load balancer address of a service: the one that it asks for, or its cluster address.
+
+    Keys are Services.
+    """
 
     name = "service-lb-controller"
 

@@ -15,7 +15,7 @@ _REVISION = "controller-revision-hash"
 
 
 class DaemonSets(OwnerController):
-    """Makes a pod for each node with the labels that the template selects, and makes them anew one after the other."""
+    """Creates a pod for each node that the template selects, and replaces pods one after the other."""
 
     name = "daemonset-controller"
     owners, things = DAEMON_SETS, PODS

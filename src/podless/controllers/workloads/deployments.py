@@ -18,7 +18,7 @@ _LACKING = ("MinimumReplicasUnavailable", "Deployment does not have minimum avai
 
 
 class Deployments(OwnerController):
-    """Has one ReplicaSet for each template, and all pods in the latest."""
+    """Creates one ReplicaSet for each template, and moves all pods to the latest."""
 
     name = "deployment-controller"
     owners, things = DEPLOYMENTS, REPLICA_SETS
@@ -61,7 +61,7 @@ class Deployments(OwnerController):
         await ask.change_object(self.api, DEPLOYMENTS, obj, _marked(revision))
 
     async def _step(self, obj: Object, new: Object, old: list[Object]) -> None:
-        """One step towards all replicas in the new set."""
+        """Move some replicas to the new set."""
         await self._scale(new, _growth(obj, new, old))
         least = _limits(obj)[1]
         if (obj["spec"].get("strategy") or {}).get("type") == "Recreate":
@@ -131,7 +131,7 @@ def _failures(one: Object) -> list[Object]:
 
 
 def _growth(obj: Object, new: Object | None, old: list[Object]) -> int:
-    """How many replicas the new set may have by now."""
+    """Return how many replicas the new set may have now."""
     wanted: int = obj["spec"]["replicas"]
     now = _wanted(new) if new is not None else 0
     if now >= wanted:
@@ -143,7 +143,7 @@ def _growth(obj: Object, new: Object | None, old: list[Object]) -> int:
 
 
 def _limits(obj: Object) -> tuple[int, int]:
-    """How many pods there may be, and how many have to be available, while it passes from one set to the next."""
+    """Return the maximum number of pods, and the minimum of available ones, during a rollout."""
     wanted: int = obj["spec"]["replicas"]
     rolling = (obj["spec"].get("strategy") or {}).get("rollingUpdate")
     if rolling is None:

@@ -1,4 +1,4 @@
-"""A name for what a template says: the same for the same template."""
+"""Hashes of templates: the same for equal templates."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LENGTH = 10
 
 
 def hash_template(template: dict[str, Any]) -> str:
-    """Letters and digits that no word is made of."""
+    """Return a hash of letters and digits that form no words."""
     number = int.from_bytes(hashlib.sha256(serializer.encode_sorted(template)).digest()[:8])
     found = ""
     for _ in range(_LENGTH):

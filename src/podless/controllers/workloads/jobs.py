@@ -54,7 +54,7 @@ class Jobs(OwnerController):
         await ask.report_status(self.api, JOBS, obj, counts)
 
     async def _finish(self, obj: Object, active: list[Object], counts: Object, *, finished: bool) -> None:
-        """Say first what is about to be, as the real one does, then that it is."""
+        """Write the interim condition first, as the real controller does, then the final one."""
         await self._end(active)
         if finished:
             reason, first, last = ("CompletionsReached", "Reached expected number of succeeded pods"), *_GOOD
@@ -109,7 +109,7 @@ def _indexes(made: list[Object]) -> set[int]:
 
 
 def _written(indexes: list[int]) -> str:
-    """Indexes as a text: 0-2,5."""
+    """Return indexes as a text: 0-2,5."""
     spans: list[list[int]] = []
     for index in indexes:
         if spans and spans[-1][1] == index - 1:

@@ -1,4 +1,4 @@
-"""What controllers share that make objects in the name of others: who made what."""
+"""The base of controllers that create objects for owners."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class CannotMake(Exception):
 
 
 class _Place(NamedTuple):
-    """Whose an object is: the uid of its owner, and the owner's key."""
+    """The owner of an object: its uid and key."""
 
     uid: str
     key: str
 
 
 class OwnerController(Controller):
-    """Reconciles objects of a kind, the owners, by what was made for them. Keys are those of owners.
+    """Reconciles objects of a kind, the owners, by what was created for them. Keys are those of owners.
 
-    owners: the kind. things: the kind of what is made. What others made is not taken over.
+    owners: their kind. things: the kind of the created objects. Objects of others are not adopted.
     """
 
     owners: ClassVar[Kind]
@@ -59,7 +59,7 @@ class OwnerController(Controller):
             self._put(event.key, event.after.decode() if event.after is not None else None)
 
     def _put(self, key: str, obj: Object | None) -> None:
-        """Know of a thing, or that it is gone."""
+        """Note a created object, or that it is gone."""
         before = self._places.pop(key, None)
         if before is not None:
             left = self._made[before.uid]
@@ -103,7 +103,7 @@ class OwnerController(Controller):
             self.queue.add(key, _AGAIN)
 
     async def look(self, key: str, obj: Object, made: list[Object]) -> None:
-        """Bring what was made for an owner to what it should be."""
+        """Reconcile the objects that were created for an owner."""
         raise NotImplementedError
 
     async def make(self, owner: Object, obj: Object) -> None:
@@ -133,7 +133,7 @@ class OwnerController(Controller):
 
 
 def pod_of(template: Object, **metadata: Any) -> Object:
-    """A pod as a template describes it. metadata: what it has beside."""
+    """Return a pod from a template. metadata: additional metadata."""
     given = template.get("metadata") or {}
     kept = {name: dict(given[name]) for name in ("labels", "annotations") if given.get(name)}
     return {"metadata": {**kept, **metadata}, "spec": dict(template["spec"])}

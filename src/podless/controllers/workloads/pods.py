@@ -1,4 +1,4 @@
-"""How pods do."""
+"""The state of pods: phase, readiness, availability."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def is_ready(pod: Object) -> bool:
 
 
 def seconds_until_available(pod: Object, seconds: int) -> float:
-    """How long it takes until the pod has been ready for so many seconds; below 0 where it is not ready."""
+    """Return the seconds until the pod has been ready for so long; negative if it is not ready."""
     if not is_ready(pod):
         return -1.0
     since = _readiness(pod).get("lastTransitionTime")
@@ -48,7 +48,7 @@ def _readiness(pod: Object) -> Object:
 
 
 def count_ready(pods: list[Object], seconds: int) -> tuple[int, int, float]:
-    """How many pods are ready, and how many have been for so long, and in how many seconds to look again (or 0)."""
+    """Return how many pods are ready, how many are available, and in how many seconds to look again (0: never)."""
     waits = [seconds_until_available(pod, seconds) for pod in pods]
     rests = [wait for wait in waits if wait > 0]
     return sum(wait >= 0 for wait in waits), waits.count(0.0), min(rests, default=0.0)

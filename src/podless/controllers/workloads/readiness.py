@@ -1,4 +1,4 @@
-"""Pods run and are ready at once, though nobody runs them: what kubelets would say. As kwok does."""
+"""Simulates kubelets: pods run and are ready at once, as with kwok."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _MANY = (1 << 24) - 2
 
 
 class Readiness(Controller):
-    """Sets pods Running and Ready, whatever their probes and gates; those of jobs have succeeded at once.
+    """Sets pods Running and Ready, whatever their probes and gates; pods of jobs succeed at once.
 
-    Pods that are being deleted are not ready any more, and then gone; finalizers may keep them.
+    Pods that are being deleted become unready and are removed, unless finalizers hold them.
     """
 
     name = "podless-ready"
@@ -75,7 +75,7 @@ class Readiness(Controller):
         }
 
     def _address(self) -> str:
-        """An address that nobody answers at; no other pod has it since the start."""
+        """Return an address without a listener, unique since the start."""
         self._given += 1
         return str(IPv4Address(_FIRST + self._given % _MANY))
 

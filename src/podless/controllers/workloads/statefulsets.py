@@ -17,7 +17,7 @@ _REVISION, _POD, _INDEX = (
 
 
 class StatefulSets(OwnerController):
-    """Makes pods with names that end in their number, and makes them anew when the template changes."""
+    """Creates numbered pods, and replaces them when the template changes."""
 
     name = "statefulset-controller"
     owners, things = STATEFUL_SETS, PODS
@@ -33,7 +33,7 @@ class StatefulSets(OwnerController):
         await self._report(key, obj, list(known.values()), revision)
 
     async def _ended(self, known: dict[int, Object]) -> bool:
-        """Whether a pod has come to an end, which is dropped to be made anew."""
+        """Whether a pod has ended and was deleted, to be replaced."""
         over = [
             pod
             for pod in known.values()
@@ -44,8 +44,9 @@ class StatefulSets(OwnerController):
         return bool(over)
 
     async def _grow(self, obj: Object, wanted: range, known: dict[int, Object], revision: str) -> bool:
-        """Make what is missing; in order, each when all before it are ready. Returns whether nothing is to be waited
-        for.
+        """Create missing pods; in order, each when those before it are ready.
+
+        Returns whether all are there and ready.
         """
         ordered = obj["spec"].get("podManagementPolicy") != "Parallel"
         whole = True

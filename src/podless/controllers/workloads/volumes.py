@@ -1,4 +1,4 @@
-"""Claims get volumes, which hold nothing, and are bound to them; claims and volumes that nobody uses may go."""
+"""Binds claims to empty volumes, and releases unused claims and volumes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Volumes(Controller):
             await {CLAIMS: self._claim, VOLUMES: self._volume, CLASSES: self._class}[kind](entry.decode())
 
     async def _class(self, held: Object) -> None:
-        """Let a class go that is being deleted, once no claim and no volume names it."""
+        """Release a storage class that is being deleted, once no claim and no volume uses it."""
         if "deletionTimestamp" not in held["metadata"]:
             return
         users = (entry for kind in (CLAIMS, VOLUMES) for entry in self.api.collection(kind).under(kind.prefix)[0])
@@ -144,7 +144,7 @@ def _used(pod: Object) -> set[str]:
 
 
 def _volume(claim: Object, name: str) -> Object:
-    """A volume for a claim, of a path that nobody looks at."""
+    """Return a volume for a claim, with an unused path."""
     metadata, spec = claim["metadata"], claim["spec"]
     ref = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": metadata["namespace"]}
     made: Object = {

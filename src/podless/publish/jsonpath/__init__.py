@@ -1,8 +1,8 @@
-"""JSONPath as additionalPrinterColumns use it, compiled once into closures.
+"""JSONPath of additionalPrinterColumns, compiled into closures.
 
 Source: k8s.io/client-go util/jsonpath and the recorded tables: fields with escaped dots, ['keys'], indices, slices with
-steps, [*], unions, filters with one comparison or none, recursive descent. A path may have errors that show only on an
-object (an index of what is no list, values that do not compare); it then finds nothing.
+steps, [*], unions, filters with one comparison or none, recursive descent. A path can have errors that show only on an
+object (an index into a value that is no list, values that do not compare); it then finds nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PLAIN = re.compile(r"(?:\.[A-Za-z]+)+")  # names of fields and nothing else, as
 
 
 class Searched:
-    """An object in which several paths look for the same: what is at and below it is found once for all of them."""
+    """An object that several paths search. Values at and below it are collected once for all of them."""
 
     __slots__ = ("_below", "_named", "obj")
 
@@ -88,12 +88,12 @@ class Path:
         return found[0]
 
     def first(self, obj: Any, default: Any = None) -> Any:
-        """The first value that the path leads to, or the default where there is none."""
+        """Return the first value of the path, or the default if there is none."""
         found = self.find(obj)
         return found[0] if found else default
 
 
 @bounded_cache(_CACHED)
 def parse_path(text: str) -> Path:
-    """A path as additionalPrinterColumns have it, such as .spec.x, compiled. Raises ValueError for a malformed one."""
+    """Return the compiled path of a column, such as .spec.x. Raises ValueError for a malformed one."""
     return Path(text, TemplateParser(f"{{{text}}}").template())

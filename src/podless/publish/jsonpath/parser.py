@@ -1,4 +1,4 @@
-"""Reads a path into steps. Like its model it takes what it does not know as far as it can."""
+"""Parses a path into steps. Like its model, it accepts unknown syntax as far as it can."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class TemplateParser:
                 raise ValueError(f"unrecognized character in action: U+{ord(char):04X} '{char}'")
 
     def descent(self) -> list[Step]:
-        """Two dots, and the field behind them, if there is one."""
+        """Parse two dots, and the field behind them, if there is one."""
         self.pos += 2
         char = self.text[self.pos : self.pos + 1]
         if char == "_" or char.isalnum():
@@ -93,7 +93,7 @@ class TemplateParser:
         return [descend_values]
 
     def field(self) -> Step:
-        """A field's name, up to a character that ends it and is not escaped."""
+        """Parse a field's name, up to an unescaped character that ends it."""
         start = self.pos
         while self.pos < len(self.text) and self.text[self.pos] not in _ENDS:
             self.pos += 2 if self.text[self.pos] == "\\" else 1
@@ -102,7 +102,7 @@ class TemplateParser:
         return take_items if name == "*" else FieldStep(name.replace("\\", ""))
 
     def word(self) -> Step:
-        """A word without quotes, of which only true and false mean something."""
+        """Parse a word without quotes. Only true and false have a meaning."""
         start = self.pos
         while self.pos < len(self.text) and self.text[self.pos] not in _ENDS:
             self.pos += 1
@@ -110,7 +110,7 @@ class TemplateParser:
         return repeat_literal(name == "true") if name in ("true", "false") else refuse_word(name)
 
     def number(self) -> int | float:
-        """A literal number."""
+        """Parse a number."""
         match = _NUMBER.match(self.text, self.pos)
         text = match.group() if match else ""
         self.pos += len(text)
@@ -120,7 +120,7 @@ class TemplateParser:
             raise ValueError(f"cannot parse number {text}") from None
 
     def quoted(self, quote: str) -> str:
-        """A literal text."""
+        """Parse a quoted text."""
         start = self.pos
         while True:
             self.pos += 1
@@ -133,7 +133,7 @@ class TemplateParser:
         return _unquote(self.text[start : self.pos])
 
     def array(self) -> list[Step]:
-        """What is in brackets: an index, a slice, a key, or several of these."""
+        """Parse what is in brackets: an index, a slice, a key, or several of these."""
         end = next((i for i in range(self.pos, len(self.text)) if self.text[i] in "]\n"), len(self.text))
         if self.text[end : end + 1] != "]":
             raise ValueError("unterminated array")
@@ -148,7 +148,7 @@ class TemplateParser:
         return [parse_array(text)]
 
     def filter(self) -> Step:
-        """A filter: what is compared, the operator, and what with; brackets within quotes do not end it."""
+        """Parse a filter: operand, operator and operand. Brackets within quotes do not end it."""
         start = self.pos = self.pos + 3
         quote = ""
         closed = False

@@ -19,7 +19,7 @@ _SLICE = re.compile(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?")
 
 
 class PathFault(Exception):
-    """A path cannot be followed in an object. partial: what a filter that asks for existence takes for found."""
+    """A path cannot be followed in an object. partial: what a filter for existence counts as found."""
 
     def __init__(self, message: str, partial: Values) -> None:
         super().__init__(message)
@@ -27,7 +27,7 @@ class PathFault(Exception):
 
 
 def run_steps(steps: Iterable[Step], values: Values) -> Values:
-    """What the steps make of the values, one after the other. Raises PathFault."""
+    """Return the values after all steps. Raises PathFault."""
     for step in steps:
         charge(1 + len(values))
         values = step(values)
@@ -41,17 +41,17 @@ def _counted(values: Values) -> Values:
 
 
 def make_constant(value: str) -> Step:
-    """A text between the actions."""
+    """Return a step that yields a text between actions."""
     return lambda values: [value]
 
 
 def repeat_literal(value: float | bool) -> Step:
-    """The same literal in place of each value."""
+    """Return a step that replaces each value by a literal."""
     return lambda values: [value] * len(values)
 
 
 def refuse_word(name: str) -> Step:
-    """A word that means nothing."""
+    """Return a step that fails because of an unknown word."""
 
     def step(values: Values) -> Values:
         raise PathFault(f"unrecognized identifier {name}", values)
@@ -83,12 +83,12 @@ def _children(value: Any) -> Values:
 
 
 def take_items(values: Values) -> Values:
-    """All items and fields."""
+    """Return all items and fields of the values."""
     return [child for value in values for child in _children(value)]
 
 
 def descend_values(values: Values) -> Values:
-    """Everything at and below the values that has something in it, the outer before the inner."""
+    """Return all non-empty values at and below the given ones, outer ones first."""
     found: Values = []
     rest = values[::-1]
     left = _PART
@@ -114,7 +114,7 @@ def descend_values(values: Values) -> Values:
 
 
 def make_union(parts: list[list[Step]]) -> Step:
-    """What each of the parts finds, part by part."""
+    """Return a step that yields the results of each part."""
 
     def step(values: Values) -> Values:
         found: Values = []
@@ -130,7 +130,7 @@ def make_union(parts: list[list[Step]]) -> Step:
 
 
 def parse_array(text: str) -> Step:
-    """An index or slice; the end of a lone index is the one behind it. Raises ValueError for what is neither."""
+    """Return a step for an index or slice. A single index is a slice of one. Raises ValueError for other texts."""
     match = _SLICE.fullmatch(text)
     if not match:
         raise ValueError(f"invalid array index {text}")
@@ -222,7 +222,10 @@ _COMPARABLE = {str, int, float, bool}
 
 
 def _compare(operator: str, one: Any, other: Any) -> bool:
-    """Compares values of one type only: no integer is a float, and booleans have no order."""
+    """Whether a comparison holds.
+
+    Only values of one type compare: no integer is a float, and booleans have no order.
+    """
     kind = type(one)
     if kind is not type(other) or kind not in _COMPARABLE or (kind is bool and operator not in ("==", "!=")):
         raise PathFault("incompatible types for comparison", [])

@@ -1,7 +1,7 @@
-"""Values as YAML in the style of gnostic-models: what the protobuf documents hold of extensions, enums and examples.
+"""Values as YAML in the style of gnostic-models, which protobuf documents use for extensions, enums and examples.
 
-Block style, keys sorted, four columns a level and two after a dash, lines of any length. Source: the documents as a
-real server sends them.
+Block style, keys sorted, four columns a level and two after a dash, lines of any length. Source: the documents of a
+real server.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _OLD = re.compile(r"[yY]|[nN]|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF|[-+]?[0-
 
 @bounded_cache(1024)
 def block_text(encoded: str) -> str:
-    """A value, given as JSON, as YAML with a line break at the end; the same few come again and again.
+    """Return a value, given as JSON, as YAML with a final line break; cached.
 
-    JSON is YAML, too: what is nested very deep stays as it is.
+    JSON is YAML, too: a value that is nested very deep stays as it is.
     """
     out: list[str] = []
     try:
@@ -37,7 +37,7 @@ def block_text(encoded: str) -> str:
 
 
 def _write(out: list[str], value: Any, indent: int) -> None:
-    """Writes a value that begins at its column already; its other lines are indented."""
+    """Write a value whose first line starts at its column already; further lines are indented."""
     lead = ""
     charge(1)
     if isinstance(value, dict) and value:
@@ -55,7 +55,7 @@ def _write(out: list[str], value: Any, indent: int) -> None:
 
 
 def _write_below(out: list[str], value: Any, indent: int) -> None:
-    """Writes what belongs to a key: in its line, or in lines of its own."""
+    """Write the value of a key: on its line, or on lines of its own."""
     if isinstance(value, (dict, list)) and value:
         inner = _further(indent)
         out.append("\n" + " " * inner)
@@ -82,7 +82,7 @@ def _plain(text: str) -> bool:
 
 
 def _scalar(value: Any, indent: int) -> str:
-    """A scalar, or an empty list or object, with its line break; a text of several lines stands below, indented."""
+    """Return a scalar, or an empty list or object, with its line break; multi-line text is indented below."""
     if not isinstance(value, str):
         return serializer.encode_yaml(value).decode()
     if _plain(value):

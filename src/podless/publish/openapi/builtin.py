@@ -61,13 +61,13 @@ _OWN: Mapping[str, tuple[str, Schema]] = {
 
 
 def make_namer(kind: Kind, version: Version) -> Callable[[str], str]:
-    """Gives the component of a kind of the same group-version."""
+    """Return a function that names the component of a kind of the same group-version."""
     prefix = package_of(kind.group, version.name)
     return lambda noun: prefix + noun
 
 
 def describe_field(group: str, struct: str, field: str = "") -> Schema:
-    """The description of a field or struct (publish/texts.py), or nothing where there is none."""
+    """Return the description of a field or struct (publish/texts.py), empty if there is none."""
     text = texts.field_text(group, struct, field)
     return {"description": text} if text else {}
 
@@ -109,7 +109,7 @@ def _scale(release: Release) -> dict[str, Schema]:
 
 
 def server_components() -> dict[str, Schema]:
-    """The components of what a server tells of itself, and of a watch's events."""
+    """Return the components of discovery documents, and of watch events."""
     return _server(served_release())
 
 
@@ -128,9 +128,9 @@ def _named(group: str, noun: str, version: str) -> Schema:
 
 
 def kind_components(kind: Kind, version: Version, shown: Container[str] = ()) -> dict[str, Schema]:
-    """The components of a built-in kind, of its list, and of all structs inside, but for the standard ones.
+    """Return the components of a built-in kind, of its list, and of all structs inside, except the standard ones.
 
-    shown: names of components that are left out with all in them, for another kind has them.
+    shown: names of components to leave out with their content, because another kind has them.
     """
     struct = kind.struct_of(version)
     assert struct is not None, f"{kind.kind} is not a built-in kind"
@@ -161,7 +161,7 @@ def _list(kind: Kind, version: Version, item: str) -> Schema:
 
 
 class _Walk:
-    """Collects the components of a group-version's structs, and of the structs in them, but for those shown already."""
+    """Collects the components of a group-version's structs, and of the structs in them, except those shown already."""
 
     def __init__(self, group: str, version: str, shown: Container[str] = ()) -> None:
         self.group = group
@@ -247,7 +247,7 @@ class _Walk:
         return _SCALARS[kind.go]
 
     def _item(self, kind: GoType) -> Schema:
-        """An item of a list or map."""
+        """Return the schema of an item of a list or map."""
         shape = self._shape(kind)
         if has("PlainItems"):
             return shape
@@ -257,7 +257,7 @@ class _Walk:
         return shape if zero is None or shape.get("format") == "byte" else shape | {"default": zero}
 
     def _own(self, name: str, shape: Schema, group: str = texts.META) -> Schema:
-        """A type that says itself what it is."""
+        """Return a reference to a type with its own component."""
         self.found[name] = describe_field(group, name.rpartition(".")[2]) | shape
         return {"$ref": REF + name}
 
@@ -275,7 +275,7 @@ def _union(discriminator: str, fields: tuple[str, ...]) -> Schema:
 
 
 def _merging(field: Field, struct: str) -> Schema:
-    """What a field says of the ways in which it is merged."""
+    """Return a field's merge extensions."""
     said: Schema = {}
     if (struct, field.name) == ("Status", "details") and not has("DetailsAreNoList"):
         return {"x-kubernetes-list-type": "atomic"}

@@ -1,4 +1,4 @@
-"""Whole documents of parts: what is put together when it is sent."""
+"""Assembles whole documents from parts as they are sent."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def custom_document(binary: bool, found: Iterable[AreaEntries]) -> DocumentBody:
 
 
 def add_builtin(form: KindForm, kinds: Sequence[Kind]) -> AreaEntries:
-    """What all built-in kinds add to the version 2 document. It takes a while."""
+    """Return all built-in kinds' part of the version 2 document. It takes a while."""
     found = v2.swagger_parts(*kinds)
     return AreaEntries(encode_entries(form.path, found["paths"]), encode_entries(form.component, found["definitions"]))
 
@@ -72,7 +72,7 @@ def _standard(name: str, _: Release) -> Area:
 
 @bounded_cache(32)
 def _always(name: str, _: Release) -> AreaEntries:
-    """What the version 2 document always has, in the release that is served."""
+    """Return the constant part of the version 2 document in a release."""
     form, found = FORMS[name], v2.standard_definitions()
     return AreaEntries(encode_entries(form.path, found["paths"]), encode_entries(form.component, found["definitions"]))
 

@@ -1,7 +1,7 @@
-"""The paths of what a server tells of itself, of no kind: versions, groups, resources, the release, who signs tokens.
+"""OpenAPI paths that belong to no kind: versions, groups, resources, the release, token signing keys.
 
-Each has a version 3 document of its own but for lists of resources, which are in those of their group-versions.
-Source: the documents that kube-apiserver publishes.
+Each has its own version 3 document, except lists of resources, which are in those of their group-versions. Source: the
+documents that kube-apiserver publishes.
 """
 
 from __future__ import annotations
@@ -78,13 +78,13 @@ def group_pages(name: str, version: str) -> list[PathOperation]:
 
 @bounded_cache(64)
 def group_path(name: str) -> PathOperation:
-    """How a built-in group lists its versions."""
+    """Return the operation that lists a built-in group's versions."""
     prefix, tag = group_names(name)
     return _page(f"/apis/{name}/", tag, f"{prefix}APIGroup", "List the versions of the group.", f"{META}APIGroup")
 
 
 def resource_list_page(name: str, version: str) -> PathOperation:
-    """How a built-in group-version lists its resources."""
+    """Return the operation that lists a built-in group-version's resources."""
     prefix, tag = group_names(name, version)
     path = f"/apis/{name}/{version}/" if name else f"/api/{version}/"
     text = "List the resources, and what may be done with them."

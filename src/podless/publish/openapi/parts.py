@@ -1,6 +1,6 @@
-"""What a version of a custom kind adds to a document, in each form: its paths and its components, by name.
+"""The part of a custom kind's version in a document, in each form: paths and components, by name.
 
-Parts are made once for as long as the kind lives. In JSON only the component of the kind itself is kept as bytes; the
+Parts are made once for the lifetime of the kind. In JSON, only the component of the kind itself is kept as bytes; the
 rest is filled into templates as it is sent.
 """
 
@@ -28,9 +28,11 @@ class AreaEntries(NamedTuple):
 
 
 class KindForm(NamedTuple):
-    """How a kind is told of. item, listed, scale, paths: what is said of the kind, its list, Scale and its paths.
+    """How a kind is described in a form.
 
-    path, component: make an entry's bytes. templated: whether what follows from names is filled into templates.
+    item, listed, scale, paths: return the schema of the kind, its list, Scale and its paths.
+
+    path, component: encode an entry. templated: parts that follow from names are filled into templates.
     """
 
     name: str
@@ -51,7 +53,7 @@ FORMS = {form.name: form for form in (V2_JSON, V3_JSON, V2_PROTOBUF, V3_PROTOBUF
 
 
 def make_part(form: KindForm, kind: Kind, version: Version) -> AreaEntries:
-    """What a version of a custom kind adds to documents of a form."""
+    """Return the part of a custom kind's version in documents of a form."""
     components = encode_entries(form.component, form.item(kind, version))
     if version.scale is not None:
         components |= _scale(form.name, served_release())
@@ -67,7 +69,7 @@ def make_part(form: KindForm, kind: Kind, version: Version) -> AreaEntries:
 
 
 def encode_entries(make: Callable[[str, Any], bytes], found: Document) -> Area:
-    """Entries as bytes."""
+    """Return entries as bytes."""
     return {name: Text(serializer.fit_bytes(make(name, value))) for name, value in found.items()}
 
 

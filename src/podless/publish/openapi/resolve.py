@@ -31,7 +31,7 @@ def _resolve(kind: Kind, version: Version) -> Schema:
 
 
 def _inlined(shown: Schema, known: Mapping[str, Schema], above: frozenset[str]) -> Schema:
-    """A schema in full. above: the references that it stands in."""
+    """Return a schema with its references replaced. above: references that contain it."""
     name = _reference(shown)
     if name is not None:
         if name in above:
@@ -51,7 +51,7 @@ def _inlined(shown: Schema, known: Mapping[str, Schema], above: frozenset[str]) 
 
 
 def _reference(shown: Schema) -> str | None:
-    """What a schema refers to, by itself or within allOf."""
+    """Return what a schema refers to, by itself or within allOf."""
     reference = shown.get("$ref")
     if reference is not None:
         return str(reference).removeprefix(REF)

@@ -1,7 +1,7 @@
-"""The paths of a kind and what may be asked there, in neither version's form yet.
+"""The paths and operations of a kind, independent of the OpenAPI version.
 
 Source: the recorded documents (paths, operation ids, parameters and answers); those of custom and of built-in kinds
-differ in the dialect. Only what is served is said.
+differ in the dialect. Only what is served is included.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ QUERIES: dict[str, list[str]] = {
 class Dialect:
     """How the operations of custom and of built-in kinds differ.
 
-    consumes: the forms of a body. produces: those of an answer, streams: and those of a watch. patches: the forms of a
-    patch. deletes: what deletecollection takes beside the parameters of a list. reads: what a read takes. patched: the
-    codes of a patch. watches: whether there are the old paths of watches.
+    consumes: media types of a body. produces: of an answer; streams: additional ones of a watch. patches: of a patch.
+    deletes: parameters of deletecollection beside those of a list. reads: parameters of a read. patched: status codes
+    of a patch. watches: the old watch paths exist.
     """
 
     consumes: tuple[str, ...]
@@ -197,8 +197,7 @@ _BETWEEN = re.compile(r"(?:^[0-9])?[^A-Za-z0-9_]+|^[0-9]")  # words of a path
 
 
 def camel_case(text: str, first: bool) -> str:
-    """Letters, underscores and (but for the first) digits; what follows anything else is a capital; first: so is the
-    beginning."""
+    """Return a text in CamelCase: letters, digits (not first) and underscores. first: capitalize the beginning."""
     words = _BETWEEN.split(text)
     shown = [word[:1].upper() + word[1:] for word in words]
     return "".join(shown if first else [words[0], *shown[1:]])
@@ -208,7 +207,10 @@ class OperationsWriter:
     """Writes the operations of one version of one kind."""
 
     def __init__(self, kind: Kind, version: Version, name: Callable[[str], str] | None = None) -> None:
-        """name: gives the component of a kind; without it, names are those of custom kinds."""
+        """Prepare the operations of a kind's version.
+
+        name: returns the component of a kind; by default that of custom kinds.
+        """
         self.kind = kind
         self.version = version
         self.dialect = CUSTOM if kind.custom else BUILTIN
@@ -217,7 +219,7 @@ class OperationsWriter:
         self.gvk = {"group": kind.group, "version": version.name, "kind": kind.kind}
 
     def operations(self) -> list[PathOperation]:
-        """All operations, in the order of their paths."""
+        """Return all operations, in the order of their paths."""
         kind = self.kind
         root = f"/apis/{kind.group}/{self.version.name}" if kind.group else f"/api/{self.version.name}"
         inside = f"namespaces/{{namespace}}/{kind.plural}" if kind.namespaced else kind.plural
@@ -241,7 +243,7 @@ class OperationsWriter:
         return found
 
     def _below(self, path: str, known: Subresource) -> list[PathOperation]:
-        """A subresource beside status and scale."""
+        """Return the operations of a subresource other than status and scale."""
         if known.hooks:
             return [self._hooked(path, verb, known) for verb in known.verbs]
         if not known.connects:
@@ -252,7 +254,7 @@ class OperationsWriter:
         return found + [self._connect(f"{path}/{{path}}", method, known) for method in methods if proxies]
 
     def _hooked(self, path: str, verb: str, known: Subresource) -> PathOperation:
-        """One verb of a subresource that a hook answers, with bodies that no schema describes."""
+        """Return the operation of a hook's subresource for a verb, whose bodies have no schema."""
         method, action, texts = _HOOKED[verb]
         scope = "Namespaced" if self.kind.namespaced else ""
         name = f"{scope}{self.kind.kind}{camel_case(known.name, first=True)}"
@@ -274,7 +276,7 @@ class OperationsWriter:
         )
 
     def _connect(self, path: str, method: str, known: Subresource) -> PathOperation:
-        """One method of a subresource that leads on to something else."""
+        """Return the operation of a connect subresource for a method."""
         of, suffix = known.kind, "WithPath" if "{path}" in path else ""
         assert of is not None
         scope = "Namespaced" if self.kind.namespaced else ""
@@ -302,7 +304,7 @@ class OperationsWriter:
         return [self._operation(path, route, sub, everywhere) for route in routes if sub or self._served(route.action)]
 
     def _served(self, action: str) -> bool:
-        """A definition that is being deleted is still shown whole."""
+        """Whether an action is served. A definition that is being deleted is still shown completely."""
         return self.kind.custom or _VERBS.get(action, action) in self.kind.verbs
 
     def _operation(self, path: str, route: _Route, sub: str, everywhere: bool) -> PathOperation:
@@ -373,12 +375,12 @@ def _places(path: str) -> list[str]:
 
 
 def _order(key: str) -> tuple[str, bool]:
-    """Parameters are in the order of their names, one in the path before one of the query."""
+    """Return the sort key of a parameter: by name, those in the path before those in the query."""
     return key.split()[0], not key.endswith(" in path")
 
 
 def _options(kind: Kind) -> list[str]:
-    """The options that a kind of options has, but for those that are no plain values."""
+    """Return the query parameters of an options kind, which are its plain fields."""
     found = []
     for field in kind.struct or ():
         of = field.type.item if isinstance(field.type, ListOf) else field.type
@@ -389,7 +391,7 @@ def _options(kind: Kind) -> list[str]:
 
 
 def group_names(group: str, *version: str) -> tuple[str, str]:
-    """What stands in the ids of a group's or group-version's operations, and their tag."""
+    """Return the part of a group's name in operation ids, and its tag."""
     short = group.removesuffix(".k8s.io") if group else "core"
     prefix = "".join(camel_case(one, True) for one in (short, *version))
     return prefix, "_".join(camel_case(one, False) for one in (short, *version))
@@ -410,7 +412,7 @@ def shared_parameters(operations: list[PathOperation]) -> list[str]:
 
 
 def make_parameter(key: str, kind: str) -> dict[str, Any]:
-    """A parameter: its name, place, text and type, and that it is required where it is in the path."""
+    """Return a parameter with name, place, text and type."""
     if key == "name":
         return {"name": key, "in": "path", "description": f"Name of the {kind}.", "required": True, "type": "string"}
     if key in PARAMETERS:

@@ -1,6 +1,6 @@
-"""A custom kind's schema as it is published: version 3 without loss, version 2 with the loss that old clients need.
+"""The published schema of a custom kind: version 3 without loss, version 2 with the loss that old clients need.
 
-`publish` and `lossy` work on any schema; `root_component` makes the component of a kind out of them. Sources: the
+`publish` and `lossy` work on any schema; `root_component` makes the component of a kind with them. Sources: the
 structural schema of apiextensions.k8s.io/v1 for what is kept, the section "Publish Validation Schema in OpenAPI" of the
 CustomResourceDefinition documents for version 2, and the recorded documents for the order and form of everything.
 """
@@ -29,13 +29,13 @@ _EXACT = 1 << 53
 
 
 def _whole(value: float) -> float:
-    """A number with a whole value as an integer, as a Go server writes floats below 1e21."""
+    """Return a whole number as an integer, as a Go server writes floats below 1e21."""
     text = gotext.format_number(float(value))
     return int(text) if "." not in text and "e" not in text else value
 
 
 def _bound(value: float) -> float:
-    """A bound is a float64 in Go: integers beyond 2^53 lose digits."""
+    """Return a bound as a float64 in Go: integers beyond 2^53 lose digits."""
     return value if isinstance(value, int) and -_EXACT <= value <= _EXACT else _whole(value)
 
 
@@ -93,7 +93,7 @@ def _docs(value: dict[str, str]) -> dict[str, str]:
 
 
 def _rule(rule: Schema) -> Schema:
-    """A rule as its struct prints it: only the rule is always there, and optionalOldSelf may be false."""
+    """Return a rule as its struct prints it: only the rule is always present, and optionalOldSelf may be false."""
     shown = {key: rule[key] for key in ("message", "messageExpression", "reason", "fieldPath") if rule.get(key)}
     if rule.get("optionalOldSelf") is not None:
         shown["optionalOldSelf"] = rule["optionalOldSelf"]
@@ -161,7 +161,7 @@ _NESTED: _Plan = _PLAN | {
 
 
 def _planned(plan: _Plan, keywords: tuple[str, ...]) -> _Steps:
-    """What a plan shows of a schema with these keywords, in order."""
+    """Return the steps that show a schema with these keywords, in order."""
     known = sorted((plan[keyword][0], keyword) for keyword in keywords if keyword in plan)
     return tuple((keyword, plan[keyword][1]) for _, keyword in known)
 
@@ -255,11 +255,11 @@ def _said_steps(keywords: tuple[str, ...]) -> _Steps:
 
 
 def convert_to_v2(schema: Schema) -> Schema:
-    """The schema as version 2 can say it.
+    """Return the schema as version 2 can express it.
 
-    Beside what version 2 does not know, all is dropped that makes kubectl refuse good objects: the type and the
-    children of what may be null, the children (and the type of an object) where unknown fields are kept, the type of
-    an array without items, and that fields are required which may be null.
+    Keywords that version 2 lacks are dropped, and everything that would make kubectl reject valid objects: the type and
+    the children of a nullable value, the children (and the type of an object) if unknown fields are kept, the type of
+    an array without items, and required nullable fields.
     """
     if len(schema) == 1 and (kind := schema.get("type")) and kind != "array":
         return {"type": kind}  # as most nodes are
@@ -274,7 +274,7 @@ def convert_to_v2(schema: Schema) -> Schema:
 
 
 def _loosen(shown: Schema, children: dict[str, Schema], more: Schema | bool | None) -> None:
-    """What may be null is not required."""
+    """Remove nullable fields from `required`."""
     required = [name for name in shown["required"] if not children.get(name, {}).get("nullable")]
     if required and not (isinstance(more, dict) and more.get("nullable")):
         shown["required"] = required
@@ -283,7 +283,7 @@ def _loosen(shown: Schema, children: dict[str, Schema], more: Schema | bool | No
 
 
 def _metadata(v2: bool, of: str = "Object", struct: str = "ObjectMeta") -> Schema:
-    """The metadata of an Object, EmbeddedObject or List: a reference with a description of its own."""
+    """Return the metadata of an Object, EmbeddedObject or List: a reference with its own description."""
     told = describe_field(texts.META, of, "metadata")
     if v2:
         return told | {"$ref": DEFINITIONS + META + struct}
@@ -309,10 +309,10 @@ def _embed(shown: Schema, v2: bool) -> None:
 
 
 def root_component(schema: Schema | None, *, v2: bool = False) -> Schema:
-    """The component of a kind, but for the extensions that name it.
+    """Return the component of a kind, without the extensions that name it.
 
-    Without a schema nothing is said of the fields, and in version 2 neither where unknown fields are kept: kubectl
-    takes the fields that are listed for all there are.
+    Without a schema it has no fields; in version 2 also if unknown fields are kept, because kubectl treats the listed
+    fields as all fields.
     """
     if schema is None:
         return {"type": "object"}
@@ -327,7 +327,7 @@ def root_component(schema: Schema | None, *, v2: bool = False) -> Schema:
 
 
 def list_root(kind: str, item: str, *, v2: bool = False) -> Schema:
-    """The component of a list, but for the extensions that name it; item: the name of the kind's component."""
+    """Return the component of a list, without the extensions that name it. item: the component of the kind."""
     prefix = DEFINITIONS if v2 else REF
     items = {**describe_field(texts.META, "List", "items"), "type": "array", "items": {"$ref": prefix + item}}
     return {

@@ -1,9 +1,8 @@
-"""The documents over HTTP: which document, which form, whether the client has it already.
+"""OpenAPI over HTTP: choice of document and form, and conditional requests.
 
-`DocumentLibrary` keeps what was built for as long as the kinds live: digests and parts by kind, which documents of
-custom kinds are put together from as they are sent; of built-in kinds the documents that were asked for last. It does
-no I/O; one server has one of it. What is missing for an answer it tells as steps (`MissingParts`), so that its caller
-takes them when and where there is time.
+`DocumentLibrary` keeps digests and parts by kind, from which documents of custom kinds are assembled as they are sent,
+and the last documents of built-in kinds. It does no I/O; each server has one. It reports missing parts as steps
+(`MissingParts`), so that its caller takes them when and where there is time.
 """
 
 from __future__ import annotations
@@ -62,9 +61,9 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class DocumentRequest:
-    """What counts of a request; any method is answered like GET (the HTTP layer leaves out the body for HEAD).
+    """The relevant parts of a request. Any method is answered like GET (the HTTP layer drops the body for HEAD).
 
-    group_version: what stands after /openapi/v3/, of a page too. hash: the query parameter, "" without it.
+    group_version: the path after /openapi/v3/, also of a page. hash: the query parameter, "" without it.
     """
 
     group_version: str = ""
@@ -75,7 +74,7 @@ class DocumentRequest:
 
 
 def group_version(path: str) -> GroupVersion | None:
-    """The group-version behind /openapi/v3/: of api/v1 and apis/group/version; None for all else."""
+    """Return the group-version in a path after /openapi/v3/: of api/v1 and apis/group/version; None for others."""
     match path.split("/"):
         case ["api", version] if version:
             return GroupVersion("", version)
@@ -85,7 +84,7 @@ def group_version(path: str) -> GroupVersion | None:
 
 
 def accepted_form(accept: str, forms: dict[str, str]) -> str | None:
-    """The first of the forms, as they are named to clients, that an Accept header takes; None where it takes none."""
+    """Return the first form that an Accept header accepts, by its public name; None if it accepts none."""
     for _, main, sub, _ in parse_accept(accept or "*/*"):
         for name, form in forms.items():
             offered = name.split("/")
@@ -149,9 +148,10 @@ class DocumentLibrary:
         now: Callable[[], datetime] = clock.utc_now,
         generation: Callable[[], object] = object,
     ) -> None:
-        """kinds: gives those served now; a definition that changes must give another Kind. release: in documents.
+        """Keep documents for some kinds. kinds: returns those served now; a changed definition must give another Kind.
 
-        generation: gives the same as before where the kinds are the same, so that the index is made once.
+        release: in documents. generation: returns an equal value while the kinds are the same, so that the index is
+        cached.
         """
         self._kinds = kinds
         self._release = release
@@ -198,7 +198,7 @@ class DocumentLibrary:
             self._asked.popitem(last=False)
 
     def index(self) -> Reply:
-        """/openapi/v3. A real server sends it without a type, which makes it text. Raises MissingParts."""
+        """Return /openapi/v3. A real server sends it without a type, which makes it text. Raises MissingParts."""
         generation = self._generation()
         if self._index[0] != generation:
             self._index = generation, self._indexed()
@@ -220,7 +220,7 @@ class DocumentLibrary:
         return pages.list_pages({kind.group for kind in self._kinds() if not kind.custom})
 
     def document(self, request: DocumentRequest) -> Reply:
-        """/openapi/v3/…: one group-version or page; 404 where none is served, 301 where the hash is an old one.
+        """Return /openapi/v3/…: a group-version or page; 404 if it is not served, 301 for an old hash.
 
         Raises MissingParts.
         """
@@ -242,7 +242,7 @@ class DocumentLibrary:
         return _conditional(request, headers, etag, lambda: self._document(form, etag, make))
 
     def _found(self, name: str) -> tuple[str, _Custom | Callable[[], v3.Document]] | None:
-        """The hash of a document, and the custom kinds in it or what makes it; None where nothing is under its name."""
+        """Return the hash of a document, and its custom kinds or a function that makes it; None for an unknown name."""
         where = group_version(name)
         if where is None:
             page = self._pages().get(name)
@@ -257,7 +257,7 @@ class DocumentLibrary:
         return etag, partial(v3.group_version_document, group, served, kinds, self._release)
 
     def swagger(self, request: DocumentRequest) -> Reply:
-        """/openapi/v2: all kinds in one document. Raises MissingParts."""
+        """Return /openapi/v2: all kinds in one document. Raises MissingParts."""
         form = accepted_form(request.accept, V2_FORMS)
         if form is None:
             return Reply(406, {"Vary": "Accept"})
@@ -314,7 +314,7 @@ class DocumentLibrary:
     # documents
 
     def _document(self, form: str, etag: str, make: _Custom | Callable[[], v3.Document]) -> bytes | DocumentBody:
-        """A version 3 document. Raises MissingParts."""
+        """Return a version 3 document. Raises MissingParts."""
         key = form, etag
         body = self._documents.pop(key, None)
         if body is None and callable(make):
@@ -362,7 +362,7 @@ def _serves(kind: Kind, name: str) -> bool:
 
 
 class _Look(NamedTuple):
-    """What is found in one look at a kind. length: of what it says, in bytes. parts: by form and version."""
+    """The result of reading a kind's definition once. length: in bytes. parts: by form and version."""
 
     digests: Mapping[str, bytes]
     length: int
@@ -370,9 +370,9 @@ class _Look(NamedTuple):
 
 
 def _look(kind: Kind, shown: bool) -> _Look:
-    """Digest the versions of a kind. shown: make what both documents say of a short definition, too.
+    """Digest the versions of a kind. shown: also make the parts of a short definition for both documents.
 
-    Reading a definition costs as much as showing it, and clients that ask for version 2 ask for version 3 as well.
+    Reading a definition costs as much as showing it, and clients that ask for version 2 also ask for version 3.
     """
     versions = read_schemas(kind.versions)
     said = {version.name: v3.encode_kind(kind, version) for version in versions}

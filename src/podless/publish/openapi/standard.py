@@ -1,4 +1,4 @@
-"""What the documents of all group-versions share, as names: components, parameters, groups.
+"""Names that the documents of all group-versions share: components, parameters, groups.
 
 Source: the documents that kube-apiserver publishes.
 """
@@ -46,7 +46,7 @@ BEARER = {"description": "A token, as Bearer TOKEN.", "type": "apiKey", "name": 
 
 
 def package_of(group: str, version: str) -> str:
-    """What stands before the names of a built-in group's components."""
+    """Return the prefix of the names of a built-in group's components."""
     known = GROUPS[group].package if group in GROUPS else ""
     return f"{known or f'io.k8s.api.{folder_of(group)}'}.{version}."
 

@@ -1,7 +1,7 @@
-"""What the documents say of custom kinds by their names alone, as JSON: paths, and the components of lists.
+"""Templates for the JSON that depends on a custom kind's names only: paths, and list components.
 
-Kinds with the same subresources differ there in a few names, so the text is made once, with stand-ins for the names,
-and filled in whenever it is sent: 20 KB a kind, in some microseconds, are neither built nor kept.
+Kinds with the same subresources differ there only in a few names. So the text is made once, with placeholders, and
+filled in whenever it is sent: 20 KB a kind, in some microseconds, are neither built nor kept.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LISTED = 1  # the place of the list's component among the values
 
 
 def template_names(kind: Kind, version: Version) -> Values | None:
-    """What is filled in for a version of a custom kind; None where its names may stand otherwise somewhere."""
+    """Return the values for a custom kind's version; None if its names need escaping somewhere."""
     group, served = kind.group, version.name
     if not (_PLAIN.fullmatch(kind.kind) and _PLAIN.fullmatch(kind.list_kind)) or kind.more_subresources:
         return None
@@ -56,7 +56,7 @@ class Template:
     __slots__ = ("_places", "_size", "_texts", "_uses")
 
     def __init__(self, text: bytes) -> None:
-        """text: with the stand-in's names."""
+        """Split a template at its placeholders. text: with the placeholder names."""
         self._texts = _MARK.split(text)
         self._places = [_MARKS.index(mark) for mark in self._texts[1::2]]
         self._size = sum(map(len, self._texts[::2]))
@@ -101,7 +101,7 @@ def make_shape(
     paths: Callable[[Kind, Version], dict[str, Any]],
     listed: Callable[[Kind, Version], dict[str, Any]],
 ) -> TemplateShape:
-    """The templates for a scope and subresources. paths, listed: give what a document has of a kind."""
+    """Return the templates for a scope and subresources. paths, listed: return the parts of a kind."""
     kind = _stand_in(namespaced, status, scale)
     version = kind.versions[0]
     found = paths(kind, version)
@@ -112,5 +112,5 @@ def make_shape(
 
 
 def encode_entry(name: str, value: Any) -> bytes:
-    """An entry as JSON."""
+    """Return an entry as JSON."""
     return serializer.encode_json({name: value})[1:-1]

@@ -27,9 +27,9 @@ _NOT_AS_IT_IS = ("default", "allOf", "oneOf", "properties")
 
 
 def convert_schema(schema: Document) -> Document:
-    """A version 3 schema of a built-in type as version 2 says it.
+    """Return a version 3 schema of a built-in type in version 2.
 
-    References stand beside texts, defaults are left out, and what may be a text or a number is told as a text.
+    References stand beside texts, defaults are left out, and a text or number is described as a text.
     """
     flat: Document = {}
     for key, value in schema.items():
@@ -49,7 +49,7 @@ def convert_schema(schema: Document) -> Document:
 
 
 def convert_schemas(named: Document) -> Document:
-    """Schemas by name, each as `flatten` has it."""
+    """Return schemas by name, each converted to version 2."""
     return {name: convert_schema(schema) for name, schema in named.items()}
 
 
@@ -74,7 +74,7 @@ def make_document(kinds: Iterable[Kind], release: str = RELEASE.name) -> Documen
 
 
 def swagger_parts(*kinds: Kind) -> Document:
-    """What kinds add in all their versions: "paths" and "definitions". It lasts as long as the kinds do."""
+    """Return the "paths" and "definitions" of kinds in all their versions. It is kept as long as the kinds."""
     found: Document = {"paths": {}, "definitions": {}}
     for kind in kinds:
         for version in kind.versions:
@@ -107,7 +107,7 @@ def scale_definitions() -> Document:
 
 
 def _missing(named: Document, definitions: Document) -> Document:
-    """Those of some version 3 schemas that are not there."""
+    """Return those version 3 schemas that are missing, converted to version 2."""
     return convert_schemas({name: schema for name, schema in named.items() if name not in definitions})
 
 
@@ -117,7 +117,7 @@ def _alone(found: Iterable[PathOperation]) -> Document:
 
 
 def standard_definitions() -> Document:
-    """What the document always has, whatever kinds are served."""
+    """Return the constant definitions, independent of the served kinds."""
     return _standard(served_release())
 
 
@@ -145,12 +145,12 @@ def join_parts(found: Iterable[Document], release: str = RELEASE.name) -> Docume
 
 
 def swagger_head(release: str) -> Document:
-    """What stands before the paths."""
+    """Return the part of the document before the paths."""
     return {"swagger": "2.0", "info": {"title": "Kubernetes", "version": release}}
 
 
 def swagger_tail() -> Document:
-    """What stands behind the definitions."""
+    """Return the part of the document behind the definitions."""
     parameters = {name: _parameter(key) for key, name in RELEASE.parameters.items()}
     parameters |= {name: _body(META + noun) for noun, name in RELEASE.bodies.items()}
     return {"parameters": dict(sorted(parameters.items())), **_SECURITY}

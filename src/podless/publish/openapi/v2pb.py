@@ -31,7 +31,7 @@ _message = MESSAGES.message
 
 
 def _parameter(number: int, value: dict[str, Any]) -> bytes:
-    """A body, query or path parameter, or a reference to one of those in the document's head."""
+    """Write a body, query or path parameter, or a reference to one in the document's head."""
     if "$ref" in value:
         return write_block(number, write_block(2, write_text(1, value["$ref"])))
     return write_block(number, _given(1, value))
@@ -154,22 +154,22 @@ _path, _definition = _message("PathItem"), _message("Schema")
 
 
 def encode_path(name: str, value: Any) -> bytes:
-    """An entry of the paths."""
+    """Return an entry of the paths."""
     return write_entry(2, name, _path(2, value))
 
 
 def encode_definition(name: str, value: Any) -> bytes:
-    """An entry of the definitions."""
+    """Return an entry of the definitions."""
     return write_entry(1, name, _definition(2, value))
 
 
 def encode_rest(release: str = RELEASE.name) -> bytes:
-    """All of a document but its areas."""
+    """Return a document without its areas."""
     return MESSAGES.encode("Document", {**v2.swagger_head(release), **v2.swagger_tail()})
 
 
 def encode_document(value: v2.Document) -> bytes:
-    """What v2.document() gives, in protobuf."""
+    """Return the result of v2.document() in protobuf."""
     areas = {"paths": (PATHS, encode_path), "definitions": (DEFINITIONS, encode_definition)}
     out = [MESSAGES.encode("Document", {key: one for key, one in value.items() if key not in areas})]
     for area, (number, make) in areas.items():

@@ -1,7 +1,7 @@
-"""OpenAPI v3: one document a group-version.
+"""OpenAPI v3: one document for each group-version.
 
-The schemas of custom kinds are shown without loss. What documents share (texts, standard components) is shared
-between the answers of these functions too: do not change what they return.
+The schemas of custom kinds are shown without loss. Shared parts (texts, standard components) are also shared between
+results: do not change what these functions return.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def page_document(one: PathOperation, release: str = RELEASE.name) -> Document:
 def _builtin(
     release: str, paths: Document, known: Mapping[str, Any], places: Iterable[tuple[str, str]] = ()
 ) -> Document:
-    """A document of those of the known components that its paths lead to."""
+    """Return a document with the known components that its paths use."""
     schemas = register_components(_reached(paths, known), places)
     components = ({"schemas": schemas} if schemas else {}) | {"securitySchemes": {"BearerToken": BEARER}}
     info = {"title": "Kubernetes", "version": release}
@@ -116,7 +116,7 @@ def _reached(paths: Document, schemas: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def make_part(kind: Kind, version: Version) -> Document:
-    """What one version of a kind adds to the document: its paths, and its components under "schemas"."""
+    """Return the part of a kind's version in the document: its paths, and its components under "schemas"."""
     if kind.custom:
         schemas = item_component(kind, version) | list_component(kind, version)
     else:
@@ -153,7 +153,7 @@ def list_component(kind: Kind, version: Version) -> Document:
 
 
 def component_extensions(kind: Kind, version: Version, noun: str) -> dict[str, Any]:
-    """What names a component: the group, version and kind, and the fields that may be selected by."""
+    """Return the extensions of a component: group, version and kind, and the selectable fields."""
     found: dict[str, Any] = {
         "x-kubernetes-group-version-kind": [{"group": kind.group, "kind": noun, "version": version.name}]
     }
@@ -199,16 +199,16 @@ def _content(types: Iterable[str], component: str) -> dict[str, Any]:
 
 
 def digest_part(kind: Kind, version: Version) -> bytes:
-    """Stands for all of a kind and version that documents show, without building them.
+    """Return a digest of everything that documents show of a kind's version, without building them.
 
-    It is the same after a restart and for an equal definition, and another one for another release of this package,
-    whose documents may differ.
+    It is the same after a restart and for an equal definition, and differs for another release of this package, whose
+    documents may differ.
     """
     return sha512(encode_kind(kind, version)).digest()
 
 
 def encode_kind(kind: Kind, version: Version) -> bytes:
-    """All of a kind and version that documents show, as JSON."""
+    """Return everything that documents show of a kind's version, as JSON."""
     verbs = [] if kind.custom else list(kind.verbs)
     names = [kind.group, kind.plural, kind.kind, kind.list_kind, kind.namespaced, verbs]
     shown = [version.name, version.status, version.scale is not None, list(version.selectable), version.schema]
@@ -218,7 +218,10 @@ def encode_kind(kind: Kind, version: Version) -> bytes:
 
 
 def document_hash(digests: Iterable[bytes]) -> str:
-    """The hash of a document: of the digests of what it shows, in no order. As long as a real server's, SHA-512."""
+    """Return the hash of a document from the digests of its parts, in any order.
+
+    As long as a real server's, SHA-512.
+    """
     return sha512(b"".join(sorted(digests))).hexdigest().upper()
 
 
@@ -229,12 +232,12 @@ def page_etag(name: str) -> str:
 
 
 def group_version_path(where: GroupVersion) -> str:
-    """How a group-version is called below /openapi/v3: api/v1 for the core group, else apis/group/version."""
+    """Return the name of a group-version below /openapi/v3: api/v1 for the core group, else apis/group/version."""
     return f"apis/{where}" if where.group else f"api/{where.version}"
 
 
 def document_url(name: str, tag: str) -> str:
-    """Where the document with a hash is."""
+    """Return the URL of a document with a hash."""
     return f"/openapi/v3/{quote(name)}?hash={tag}"
 
 

@@ -31,7 +31,7 @@ MESSAGES = WireMessages()
 
 
 def _default(number: int, value: Any) -> bytes:
-    """A oneof: what is chosen is sent even where it is zero."""
+    """Write a oneof: the chosen value is sent even if it is zero."""
     if isinstance(value, bool):
         chosen = write_scalar(2, value)
     elif isinstance(value, (int, float)):
@@ -42,7 +42,7 @@ def _default(number: int, value: Any) -> bytes:
 
 
 def _choice(name: str) -> Write:
-    """A message or a reference to one."""
+    """Return a writer for a message or a reference to one."""
 
     def write(number: int, value: dict[str, Any]) -> bytes:
         reference = "$ref" in value
@@ -155,15 +155,15 @@ _path = _message("PathItem")
 
 
 def encode_path(name: str, value: Any) -> bytes:
-    """An entry of the paths."""
+    """Return an entry of the paths."""
     return write_entry(1, name, _path(2, value))
 
 
 def encode_schema(name: str, value: Any) -> bytes:
-    """An entry of the schemas."""
+    """Return an entry of the schemas."""
     return write_entry(1, name, _schema(2, value))
 
 
 def encode_document(value: dict[str, Any]) -> bytes:
-    """What v3.document() gives, in protobuf."""
+    """Return the result of v3.document() in protobuf."""
     return MESSAGES.encode("Document", value)

@@ -19,37 +19,37 @@ Write = Callable[[int, Any], bytes]
 
 
 def write_block(number: int, value: bytes) -> bytes:
-    """A field with a length: bytes or a message."""
+    """Return a length-delimited field: bytes or a message."""
     return encode_varint(number << 3 | 2) + encode_varint(len(value)) + value
 
 
 def begin_field(number: int, size: int) -> bytes:
-    """What stands before the bytes of a field with a length."""
+    """Return the head of a length-delimited field."""
     return encode_varint(number << 3 | 2) + encode_varint(size)
 
 
 def write_text(number: int, value: str) -> bytes:
-    """A string field."""
+    """Return a string field."""
     return write_block(number, value.encode(errors="replace")) if value else b""
 
 
 def write_texts(number: int, value: list[str]) -> bytes:
-    """A repeated string field."""
+    """Return a repeated string field."""
     return b"".join(write_block(number, item.encode(errors="replace")) for item in value)
 
 
 def write_bool(number: int, value: bool) -> bytes:
-    """A bool field."""
+    """Return a bool field."""
     return encode_varint(number << 3) + b"\x01" if value else b""
 
 
 def write_integer(number: int, value: int) -> bytes:
-    """An int64 field."""
+    """Return an int64 field."""
     return encode_varint(number << 3) + encode_varint(value) if value else b""
 
 
 def write_double(number: int, value: float) -> bytes:
-    """A double field."""
+    """Return a double field."""
     return encode_varint(number << 3 | 1) + struct.pack("<d", value) if value else b""
 
 
@@ -59,32 +59,32 @@ def write_any(number: int, value: Any) -> bytes:
 
 
 def write_anys(number: int, value: list[Any]) -> bytes:
-    """A repeated field of any values."""
+    """Return a repeated field of any values."""
     return b"".join(write_any(number, item) for item in value)
 
 
 def write_scalar(number: int, value: bool) -> bytes:
-    """A bool in a oneof: what is chosen is sent even where it is zero."""
+    """Return a bool in a oneof, which is sent even if it is false."""
     return encode_varint(number << 3) + (b"\x01" if value else b"\x00")
 
 
 def write_many(write: Write) -> Write:
-    """A repeated field."""
+    """Return a writer for a repeated field."""
     return lambda number, value: b"".join(write(number, item) for item in value)
 
 
 def write_within(inner: int, write: Write) -> Write:
-    """A message that holds one field with this number."""
+    """Return a writer for a message with one field of this number."""
     return lambda number, value: write_block(number, write(inner, value))
 
 
 def write_entry(number: int, key: str, value: bytes) -> bytes:
-    """An entry of a map; value: what was written as field 2."""
+    """Return an entry of a map. value: written as field 2."""
     return write_block(number, write_text(1, key) + value)
 
 
 def write_map(write: Write) -> Write:
-    """A map: a message of entries, each with its name and value."""
+    """Return a writer for a map: a message of entries, each with its name and value."""
     return lambda number, value: write_block(
         number, b"".join(write_entry(1, key, write(2, item)) for key, item in value.items())
     )
@@ -100,7 +100,7 @@ class WireMessages:
         self.fields: Mapping[str, Mapping[str, tuple[int, Write]]] = {}
 
     def encode(self, name: str, value: Mapping[str, Any]) -> bytes:
-        """A whole message."""
+        """Return a whole message."""
         fields = self.fields[name]
         out = []
         charge(len(value))
@@ -114,5 +114,5 @@ class WireMessages:
         return b"".join(out)
 
     def message(self, name: str) -> Write:
-        """A field that is a message."""
+        """Return a writer for a field that is a message."""
         return lambda number, value: write_block(number, self.encode(name, value))

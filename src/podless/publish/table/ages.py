@@ -21,7 +21,7 @@ class Span(NamedTuple):
 
 
 def read_age(given: Any) -> Span | str | None:
-    """What the cell of an Age shows: a span, or a text or nothing that never changes."""
+    """Return the content of an age cell: a span, or a constant text or nothing."""
     if not isinstance(given, Lapse):
         moment = read_time(given)
         return Span("", moment, "") if isinstance(moment, float) else moment
@@ -37,7 +37,7 @@ def read_age(given: Any) -> Span | str | None:
 
 
 def read_time(given: Any) -> float | str | None:
-    """What the cell of a time shows: the moment that it counts from, or a text or nothing that never changes."""
+    """Return the content of a time cell: the moment that it counts from, or a constant text or nothing."""
     if not isinstance(given, str):
         return None
     moment = _moment(given)
@@ -47,22 +47,22 @@ def read_time(given: Any) -> float | str | None:
 
 
 def age_of_time(text: str, now: float) -> str:
-    """How long ago an RFC 3339 time was, for people: 5s, 3m12s, 2d3h.
+    """Return the age of an RFC 3339 time for people: 5s, 3m12s, 2d3h.
 
-    <unknown> where there is no time, <invalid> for what is none or lies ahead.
+    <unknown> without a time, <invalid> for an invalid or a future one.
     """
     moment = read_time(text)
     return format_age(moment, now) if isinstance(moment, float) else str(moment)
 
 
 def format_age(moment: float, now: float) -> str:
-    """The age at a time of what was at a moment; both in seconds since 1970."""
+    """Return the age of a moment; both in seconds since 1970."""
     return human_duration(now - moment)
 
 
 @bounded_cache(4096)
 def _moment(text: str) -> float | None:
-    """Seconds since 1970, None for no time, infinity for what is none."""
+    """Return seconds since 1970, None for no time, infinity for an invalid one."""
     try:
         plain = None if text in ("", "null") else gotime.normalise_time(text)
     except ValueError:

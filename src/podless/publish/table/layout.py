@@ -31,10 +31,10 @@ _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 
 @dataclass(frozen=True, eq=False)
 class TableLayout:
-    """Compiled columns. What their heads say is looked up when a table first needs it.
+    """Compiled columns. The definitions of their heads are created when a table first needs them.
 
-    group: whose structs the columns show. order: what the rows of a list are sorted by, where they are. searches:
-    whether columns look through whole objects: then readers take what `given` makes of one.
+    group: of the structs that the columns show. order: the sort key of a list's rows, if any. searches: columns search
+    whole objects; readers then take the result of `given`.
     """
 
     columns: tuple[PrinterColumn, ...]
@@ -43,12 +43,12 @@ class TableLayout:
     searches: bool = False
 
     def given(self, obj: Object) -> Any:
-        """What the readers of a row are to be called with."""
+        """Return the argument for the readers of a row."""
         return jsonpath.Searched(obj) if self.searches else obj
 
     @made_once
     def readers(self) -> tuple[Reader | Age, ...]:
-        """One for each cell."""
+        """Return a reader for each cell."""
         return tuple(column.read for column in self.columns)
 
     @made_once
@@ -57,7 +57,7 @@ class TableLayout:
 
     @made_once
     def encoded(self) -> bytes:
-        """The same as JSON."""
+        """Return the definitions as JSON."""
         return serializer.encode_json(self.definitions)
 
     def cells(self, obj: Object, now: float | None = None) -> list[Any]:
@@ -192,7 +192,7 @@ _CONVERSIONS: dict[str, Callable[[Any], Any]] = {"integer": _integer, "number": 
 
 
 def _printed(value: Any) -> str:
-    """A value as a cell of type string: text as it is, lists and objects as Go's JSON."""
+    """Return a value as a cell of type string: text as it is, lists and objects as Go's JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, dict | list):

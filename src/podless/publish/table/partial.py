@@ -47,5 +47,5 @@ def make_partial(obj: Mapping[str, Any], version: str = "v1") -> Object:
 
 @bounded_cache(256)
 def _chosen(order: tuple[str, ...], given: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of the fields that are given, in order; objects of a kind have the same ones again and again."""
+    """Return the given fields in order; cached, because objects of a kind have the same ones."""
     return tuple(name for name in order if name in given)

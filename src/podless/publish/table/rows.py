@@ -23,7 +23,10 @@ Row = tuple[bytes | float, ...]
 def make_row(
     shown: TableLayout, obj: Object, include: str = "Metadata", version: str = "v1", body: bytes | None = None
 ) -> Row:
-    """All of a row that does not change with time. body: the object's own JSON, for includeObject=Object."""
+    """Return the part of a row that does not change with time.
+
+    body: the object's own JSON, for includeObject=Object.
+    """
     pieces: list[bytes | float] = []
     lead = b'{"cells":['
     steady: list[Any] = []
@@ -51,7 +54,7 @@ def make_row(
 
 
 def _pieces(included: Mapping[str, Any] | None) -> list[bytes]:
-    """An object as JSON, its sets of managed fields apart: many objects have the same ones, and can share them."""
+    """Return an object as JSON with its sets of managed fields as separate pieces, which many objects share."""
     encoded = serializer.encode_json(included)
     pieces: list[bytes] = []
     start = 0
@@ -71,7 +74,7 @@ class AgeFiller:
         self._ages = _Ages(now)
 
     def fill(self, row: Sequence[bytes | float]) -> bytes:
-        """A row, or several with what stands between them, as JSON."""
+        """Return a row, or several with their separators, as JSON."""
         ages = self._ages
         return b"".join([piece if piece.__class__ is bytes else ages[piece] for piece in row])
 
@@ -96,7 +99,7 @@ def encode_row(
     body: bytes | None = None,
     now: float | None = None,
 ) -> bytes:
-    """One row as JSON. body: the object's own JSON, which then is not made anew for includeObject=Object."""
+    """Return one row as JSON. body: the object's own JSON, used for includeObject=Object."""
     row = make_row(shown, obj, include, version, body if include == "Object" else None)
     return AgeFiller(clock.time() if now is None else now).fill(row)
 
@@ -104,9 +107,9 @@ def encode_row(
 def frame_table(
     shown: TableLayout, listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True, bare: bool = False
 ) -> tuple[bytes, bytes]:
-    """What stands before and behind the rows of a Table in JSON. headed: with the definitions of its columns.
+    """Return the JSON before and behind the rows of a Table. headed: with the column definitions.
 
-    bare: there are no rows; of kinds that have no columns of their own a real server then shows null.
+    bare: there are no rows; for kinds without their own columns a real server then shows null.
     """
     head = f'{{"kind":"Table","apiVersion":"meta.k8s.io/{version}","metadata":'.encode()
     definitions = shown.encoded if headed else b"null"
@@ -119,6 +122,6 @@ def frame_table(
 def encode_table(
     shown: TableLayout, rows: Sequence[bytes], listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True
 ) -> bytes:
-    """A Table as JSON, of rows that encode_row made."""
+    """Return a Table as JSON, with rows from encode_row."""
     head, tail = frame_table(shown, listed, version, headed=headed)
     return b"".join((head, b",".join(rows), tail))

@@ -32,10 +32,10 @@ def make_table(
     headed: bool = True,
     now: float | None = None,
 ) -> Object:
-    """A Table of decoded objects.
+    """Return a Table of decoded objects.
 
     listed: the list's metadata, or the object's own for a single one. include: Metadata, Object or None. headed:
-    whether the columnDefinitions come with it, as they do but for the later events of a watch.
+    include the columnDefinitions, as all tables do except for later events of a watch.
     """
     return {
         "kind": "Table",
@@ -51,10 +51,10 @@ def _row(shown: TableLayout, obj: Object, include: str, version: str, now: float
 
 
 def included_object(obj: Object, include: str, version: str) -> Mapping[str, Any] | None:
-    """What a row has of its object."""
+    """Return the object that a row includes."""
     return obj if include == "Object" else make_partial(obj, version) if include == "Metadata" else None
 
 
 def listed_meta(given: Mapping[str, Any]) -> Object:
-    """What ListMeta keeps of a metadata, without what is empty."""
+    """Return the part of a metadata that ListMeta has, without empty fields."""
     return {name: given[name] for name in ("resourceVersion", "continue", "remainingItemCount") if given.get(name)}
