@@ -501,6 +501,7 @@ UNSHARED = {
     "offload/process.py": "of the loop, and a process for all servers behind a lock",
     "runtime/pace.py": "of the loop",
     "runtime/watchdog.py": "of the loop",
+    "runtime/bounded.py": "weights of what others keep, behind a lock",
     "codec/gotime.py": "a reader of one text",
     "cel/pairs.py": "two states of one object",
     "runtime/patternprice.py": "a reader of one pattern",
@@ -523,6 +524,7 @@ UNSHARED = {
     "fields/jsonpatch.py": "one patch",
     "apis/core/metering.py": "of the loop",
     "kinds/registry.py": "of the loop",
+    "kinds/compiled.py": "a mark of the loop, which another loop may clear: then a form is dropped early",
     "schema/check.py": "one result",
     "schema/regex.py": "what follows from a pattern alone, and is seen as a whole",
 }

@@ -91,8 +91,14 @@ class Holder:
 
     dropped = 0
 
-    def drop(self) -> None:
+    used = False
+
+    def drop(self, forced: bool = False) -> bool:
+        if self.used and not forced:
+            self.used = False
+            return False
         self.dropped += 1
+        return True
 
 
 def test_what_weighs_too_much_together_goes_one_by_one() -> None:
@@ -107,3 +113,23 @@ def test_what_weighs_too_much_together_goes_one_by_one() -> None:
     assert (kept.weight, last.dropped) == (500, 0)
     kept.clear()
     assert (kept.weight, last.dropped, first.dropped) == (0, 1, 2)
+
+
+def test_a_pinned_or_lately_used_value_stays() -> None:
+    kept = Weighted("tests.runtime.test_bounded", 10, 30)
+    pinned, used, idle, _ = holders = [Holder() for _ in range(4)]
+    kept.pin(pinned)
+    kept.pin(pinned)
+    used.used = True
+    for holder in holders:
+        kept.keep(holder, 10)
+    assert [holder.dropped for holder in holders] == [0, 0, 1, 0]
+    kept.unpin(pinned)
+    kept.keep(idle, 30)  # over the total whatever is dropped
+    assert [holder.dropped for holder in holders] == [0, 1, 1, 1]
+    assert kept.weight == 40
+    kept.unpin(pinned)
+    kept.keep(idle, 30)
+    assert (pinned.dropped, idle.dropped, kept.weight) == (1, 1, 30)
+    kept.forget(idle)
+    assert kept.weight == 0

@@ -11,7 +11,8 @@ import pytest
 from podless.meta.errors import Timeout
 from podless.runtime.meter import METER, CPUMeter
 from podless.schema import Schema
-from podless.schema.compile import Leaves, NodeFunction
+from podless.schema.compile import NodeFunction
+from podless.schema.leaves import Leaves
 from podless.schema.mode import CHECK
 from podless.schema.node import Node
 
@@ -19,7 +20,7 @@ KEPT = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
 def test_a_part_is_compiled_once_and_by_itself() -> None:
-    part = NodeFunction(Node({"type": "string", "maxLength": 2}), CHECK, {})
+    part = NodeFunction(Node({"type": "string", "maxLength": 2}), CHECK, Leaves())
     assert not part.is_compiled
     assert part("ab")
     run = part.run
@@ -29,14 +30,14 @@ def test_a_part_is_compiled_once_and_by_itself() -> None:
 
 
 def test_parts_that_check_the_same_share_a_function() -> None:
-    leaves: Leaves = {}
+    leaves = Leaves()
     node = Node({"type": "object", "properties": {f"f{i}": {"type": "string", "maxLength": 3} for i in range(20)}})
     assert NodeFunction(node, CHECK, leaves)({"f0": "abc", "f19": "abc"})
     assert len(leaves) == 1
 
 
 def test_a_compiled_part_needs_no_collector_to_go() -> None:
-    part = NodeFunction(Node({"type": "object", "properties": {"a": {"type": "string"}}}), CHECK, {})
+    part = NodeFunction(Node({"type": "object", "properties": {"a": {"type": "string"}}}), CHECK, Leaves())
     assert part({"a": "b"})
     run = weakref.ref(part.run)
     del part
@@ -75,7 +76,7 @@ def test_a_complete_schema_has_nothing_left_to_compile(kept: dict[str, Any], mon
 )
 def test_long_loops_end_where_their_time_is_over(schema: dict[str, Any], value: Any) -> None:
     value = value or {f"k{i}": "a" for i in range(5000)}
-    part = NodeFunction(Node(schema), CHECK, {})
+    part = NodeFunction(Node(schema), CHECK, Leaves())
     assert part(value)
 
     def work() -> None:

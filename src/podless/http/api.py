@@ -35,7 +35,7 @@ from podless.verbs.finalize import finalize_object
 from podless.verbs.get import get_object
 from podless.verbs.list import list_
 from podless.verbs.patch import media_type, patch_object
-from podless.verbs.ready import make_ready
+from podless.verbs.ready import keep_ready, make_ready
 from podless.verbs.scale import scale_object
 from podless.verbs.update import update_object
 from podless.verbs.watch import Watch
@@ -240,11 +240,11 @@ class APIHandler:
             answer = render_response(call, outcome, form, self._rows)
             return answer if 0 <= answer.size <= THRESHOLD else await compress_answer(request, answer)
         async with self._api.off_loop.turn(call.user.name, size):
-            await make_ready(self._api, call.kind, call.subresource)
-            outcome = await self._written(call, verb)
-            lay_out(call, form)
-            # rows belong to the loop: what is made here is shown once
-            answer = await self._api.off_loop.run(size, render_response, call, outcome, form, Rows())
+            async with keep_ready(self._api, call.kind, call.subresource):
+                outcome = await self._written(call, verb)
+                lay_out(call, form)
+                # rows belong to the loop: what is made here is shown once
+                answer = await self._api.off_loop.run(size, render_response, call, outcome, form, Rows())
             return await compress_answer(request, answer)
 
     def _size(self, call: Call) -> int:

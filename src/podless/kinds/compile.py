@@ -37,7 +37,8 @@ def compile_kind(
     names = spec["names"]
     accepted = definition.get("status", {}).get("acceptedNames") or {}
     accepted = accepted if accepted.get("kind") else names
-    every = [(_version(version, stored), bool(version.get("served"))) for version in spec["versions"]]
+    size = len(stored) // len(spec["versions"])
+    every = [(_version(version, stored, size), bool(version.get("served"))) for version in spec["versions"]]
     storage = next(version["name"] for version in spec["versions"] if version.get("storage"))
     terminating = has_condition(definition, "Terminating")
     return Kind(
@@ -93,13 +94,13 @@ def _subresources(answering: Sequence[Mapping[str, Any]]) -> tuple[Subresource, 
     )
 
 
-def _version(given: dict[str, Any], stored: bytes) -> Version:
+def _version(given: dict[str, Any], stored: bytes, size: int) -> Version:
     subresources = given.get("subresources") or {}
     scale = subresources.get("scale")
     columns = given.get("additionalPrinterColumns")
     return Version(
         name=given["name"],
-        source=Given(stored, given["name"]),
+        source=Given(stored, given["name"], size),
         columns=tuple(map(_column, columns)) if columns else None,
         status="status" in subresources,
         scale=_scale(scale) if scale else None,

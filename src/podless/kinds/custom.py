@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 from podless import schema as schemas
 from podless.codec import serializer
 from podless.kinds import scaling
+from podless.kinds.compiled import Compiled
 from podless.kinds.declared import CONVERSION, ConversionFault
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Checking, Faults, Reads, Strategy
 from podless.meta import objectmeta
 from podless.meta.errors import Internal
 from podless.runtime.jsonobject import Object
-from podless.runtime.memo import find_value, make_once
+from podless.runtime.memo import find_value, is_off_loop, make_once
 from podless.runtime.meter import each
 
 if TYPE_CHECKING:
@@ -36,30 +37,56 @@ class CustomStrategy(Strategy[Kind]):
 
     def __init__(self, preserve: bool = False) -> None:
         self._preserve = preserve
-        self._schemas: dict[str, Schema] = {}
-        self._expressions: dict[tuple[str, bool], Expressions] = {}
+        self._compiled = Compiled()
 
     def schema(self, version: Version) -> Schema:
         """Return the compiled schema of a version."""
-        known = self._schemas.get(version.name)
+        known = self._compiled.schemas.get(version.name)
         if known is None:
-            known = make_once(
-                self._schemas, version.name, lambda: schemas.Schema.compile(version.schema, self._preserve)
-            )
+            known = make_once(self._compiled.schemas, version.name, lambda: self._read_schema(version))
         return known
+
+    def _read_schema(self, version: Version) -> Schema:
+        compiled = self._compiled
+        if not is_off_loop():
+            compiled.count_schema(version)
+        return schemas.Schema.compile(version.schema, self._preserve, compiled.count)
 
     def expressions(self, version: Version, with_floats: bool = False) -> Expressions:
         """Return the compiled x-kubernetes-validations of a version. with_floats: for objects with floats."""
-        known = self._expressions.get((version.name, with_floats))
+        known = self._compiled.expressions.get((version.name, with_floats))
         if known is None:
-            from podless.cel.rules import NodeRules as Expressions  # takes its time, and many kinds have no rules
-
             known = make_once(
-                self._expressions,
+                self._compiled.expressions,
                 (version.name, with_floats),
-                lambda: Expressions.compile(self.schema(version).openapi, with_floats=with_floats),
+                lambda: self._read_expressions(self.schema(version).openapi, with_floats),
             )
         return known
+
+    def _read_expressions(self, openapi: Object, with_floats: bool) -> Expressions:
+        from podless.cel.rules import NodeRules as Expressions  # slow to import, and many kinds have no rules
+
+        if not is_off_loop():
+            self._compiled.count_rules(openapi)
+        return Expressions.compile(openapi, with_floats=with_floats)
+
+    def attach_table(self, table: dict[Any, Any]) -> None:
+        self._compiled.table = table
+
+    def mark_used(self) -> None:
+        self._compiled.used = True
+
+    def pin(self) -> None:
+        self._compiled.pin()
+
+    def unpin(self) -> None:
+        self._compiled.unpin()
+
+    def weigh(self, values: list[Any]) -> int:
+        return self._compiled.weigh(values)
+
+    def set_weight(self, weight: int) -> None:
+        self._compiled.set_weight(weight)
 
     def compile(self, kind: Kind) -> None:
         for version in kind.by_version.values():
@@ -187,7 +214,7 @@ class CustomStrategy(Strategy[Kind]):
             return True
         from podless.schema.definition import walk_nodes
 
-        known = find_value(self._schemas, storage.name)
+        known = find_value(self._compiled.schemas, storage.name)
         openapi = known.openapi if known is not None else storage.schema or {}  # to be shown, it need not be compiled
         if len(kind.by_version) > 1 and any("default" in node for node in walk_nodes(openapi)):
             return False

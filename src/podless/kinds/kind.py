@@ -115,6 +115,7 @@ class Kind:
     def __post_init__(self) -> None:
         every = {version.name: version for version in (*self.versions, *self.unserved)}
         object.__setattr__(self, "by_version", MappingProxyType(every))
+        self.strategy.attach_table(self._made)
 
     def made(self, key: Any, make: Callable[[], T]) -> T:
         """Return `make(self)`, computed once for each key and kept as long as the kind."""
@@ -133,6 +134,7 @@ class Kind:
         """Compute everything that work off the loop can need; calling the result on the loop publishes it.
 
         more: computes what other layers derive from the kind. Call it off the loop: it can take as long as compiling.
+        The strategy must be pinned from before the call until the end of the work.
         """
         with draft_values() as draft:
             for name in ("views", "custom", "settled", "resource", "named", "keys", "prefix", "key"):
@@ -146,11 +148,13 @@ class Kind:
             self.strategy.compile(self)
             for make in more:
                 make()
+            weight = self.strategy.weigh(draft.values())
         complete = self._made
 
         def publish() -> None:
             draft.publish()
             complete["complete"] = True
+            self.strategy.set_weight(weight)
 
         return publish
 

@@ -7,7 +7,7 @@ no other rules. Methods work on decoded objects; `prepare` methods change them i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from podless.codec import gotext
 from podless.kinds.version import Version
@@ -249,6 +249,25 @@ class Strategy(Generic[K]):
 
     def compile(self, kind: K) -> None:
         """Compile everything that the rules would compile at first use."""
+
+    def attach_table(self, table: dict[Any, Any]) -> None:
+        """Take the table of all values that other layers derive from the kind, to clear it with the compiled form."""
+
+    def mark_used(self) -> None:
+        """Note that the loop uses the compiled form, so that forms not in use are dropped before it."""
+
+    def pin(self) -> None:
+        """Keep the compiled form until `unpin`: work off the loop uses it."""
+
+    def unpin(self) -> None:
+        """Undo one `pin`."""
+
+    def weigh(self, values: list[Any]) -> int:
+        """Return the bytes of the compiled form, of the values derived from the kind and of more values."""
+        return 0
+
+    def set_weight(self, weight: int) -> None:
+        """Count the complete form as so many bytes."""
 
     def allow_create_on_status(self, verb: str) -> bool:
         """Whether a status write ("update" or "apply") creates a missing object."""

@@ -39,10 +39,11 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Reads the schema of a version from its stored definition."""
+    """Reads the schema of a version from its stored definition. size: bytes of the schema, about."""
 
     stored: bytes
     name: str
+    size: int = 0
 
     def __call__(self) -> dict[str, Any] | None:
         """Return the openAPIV3Schema, None if there is none."""

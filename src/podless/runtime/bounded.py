@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache, wraps
 from inspect import CO_VARARGS, CO_VARKEYWORDS
-from threading import Lock
+from threading import RLock
 from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 P = ParamSpec("P")
@@ -109,33 +109,63 @@ class _Answers(dict[Any, Any]):
 class Droppable(Protocol):
     """Holds a large value that can be computed again."""
 
-    def drop(self) -> None:
-        """Drop the value. It is computed again when it is needed."""
+    def drop(self, forced: bool = False) -> bool:
+        """Drop the value, which is made again at its next use.
+
+        Return False, and keep it, if it was used since the last call. forced: drop it in any case.
+        """
 
 
 class Weighted:
-    """Limits the total size of droppable values. Beyond the limit, the oldest holders drop theirs, one by one.
+    """An account of large values by their bytes. Over the total, the values that were not used lately are dropped.
 
-    name: module and kind of value. least: the minimum that each counts for, in bytes. total: limit in bytes.
+    name: module and kind of value. least: minimum bytes of a value. total: bytes of all values together.
     """
 
     def __init__(self, name: str, least: int, total: int) -> None:
         self._least, self._total = least, total
         self._weights: dict[Droppable, int] = {}
-        self._lock = Lock()
+        self._pins: dict[Droppable, int] = {}
+        # reentrant: the collector can run `forget` inside any other method
+        self._lock = RLock()
         self.weight = 0
         _caches.append(BoundedCache(name, total // least, self._weights.__len__, self.clear))
 
     def keep(self, holder: Droppable, weight: int) -> None:
-        """Count the present size of a holder's value."""
+        """Set the bytes of a holder's value, and drop other values over the total."""
+        with self._lock:
+            self._count(holder, max(weight, self._least))
+            # twice: a value that was used since the last round is dropped in the second one
+            for _ in range(2 * len(self._weights)):
+                if self.weight <= self._total:
+                    break
+                first = next(iter(self._weights))
+                weighed = self._weights[first]
+                self._forget(first)
+                if first is holder or first in self._pins or not first.drop():
+                    self._count(first, weighed)
+
+    def pin(self, holder: Droppable) -> None:
+        """Keep a holder's value until `unpin` was called as often. It is counted all the same."""
+        with self._lock:
+            self._pins[holder] = self._pins.get(holder, 0) + 1
+
+    def unpin(self, holder: Droppable) -> None:
+        """Undo one `pin`."""
+        with self._lock:
+            left = self._pins.pop(holder) - 1
+            if left:
+                self._pins[holder] = left
+
+    def forget(self, holder: Droppable) -> None:
+        """Stop counting a holder that has no value any more."""
         with self._lock:
             self._forget(holder)
-            self._weights[holder] = weight = max(weight, self._least)
-            self.weight += weight
-            while self.weight > self._total and len(self._weights) > 1:
-                first = next(iter(self._weights))
-                self._forget(first)
-                first.drop()
+
+    def _count(self, holder: Droppable, weight: int) -> None:
+        self._forget(holder)
+        self._weights[holder] = weight
+        self.weight += weight
 
     def _forget(self, holder: Droppable) -> None:
         self.weight -= self._weights.pop(holder, 0)
@@ -145,7 +175,7 @@ class Weighted:
         with self._lock:
             for holder in list(self._weights):
                 self._forget(holder)
-                holder.drop()
+                holder.drop(forced=True)
 
 
 class _Long(Exception):

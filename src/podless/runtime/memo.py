@@ -56,6 +56,10 @@ class Draft:
         found = self._made.get((id(holder), key))
         return None if found is None else found[2]
 
+    def values(self) -> list[Any]:
+        """Return all values of the draft."""
+        return [value for _, _, value in self._made.values()]
+
     def publish(self) -> None:
         """Put all that was made where it belongs. On the loop."""
         for (_, key), (put, holder, value) in self._made.items():

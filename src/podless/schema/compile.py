@@ -21,6 +21,7 @@ from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
 from podless.schema import default, embedded, lists
 from podless.schema.emit import CALL, FEW, PER_STEP, Values, emit_literal
+from podless.schema.leaves import Leaves
 from podless.schema.mode import Mode
 from podless.schema.node import Node, count_nodes, leaf_key
 from podless.schema.prune import BOXES, META, hides_unknown, holds_boxes
@@ -87,9 +88,6 @@ _NAMES: dict[str, Any] = {
     "every": _all,
 }
 
-# the parts for simple values, by what they check
-Leaves = dict[tuple[Mode, bytes], "NodeFunction"]
-
 
 class NodeFunction:
     """The function of one node in one mode; `run` is that function, compiled at its first call.
@@ -154,7 +152,8 @@ class NodeFunction:
         body = "\n".join([*head, *writer.lines]) or " pass"
         names = writer.names
         exec(compile(f"def walk(v):\n{body}\n return True\n", "<schema>", "exec"), names)
-        made: Walk = names.pop("walk")  # which the function does not need itself: no circle for the collector
+        made: FunctionType = names.pop("walk")  # which the function does not need itself: no circle for the collector
+        self._leaves.count_part(made)
         return made
 
 
@@ -488,7 +487,7 @@ class _Anything(NodeFunction):
     __slots__ = ()
 
     def __init__(self) -> None:
-        super().__init__(Node({}), Mode(), {})
+        super().__init__(Node({}), Mode(), Leaves())
         self.run = lambda value: True
 
 

@@ -108,9 +108,10 @@ class Matcher:
         """Whether a text contains the pattern."""
         return self.run(text)
 
-    def drop(self) -> None:
-        """Forget the compiled pattern. The next text compiles it again."""
+    def drop(self, forced: bool = False) -> bool:
+        """Drop the compiled pattern. The next text compiles it again."""
         self.run = self._load_and_run
+        return True
 
     def _load_and_run(self, text: str) -> bool:
         run = self._load()

@@ -12,7 +12,8 @@ from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
 from podless.runtime.release import has
 from podless.schema import check, default, definition, embedded, lists, prune, shape
-from podless.schema.compile import Leaves, NodeFunction
+from podless.schema.compile import NodeFunction
+from podless.schema.leaves import Leaves
 from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE, Mode
 from podless.schema.node import Node
 
@@ -36,23 +37,30 @@ class Schema:
     exact interpreters handle all others. A malformed schema raises ValueError at first use.
 
     preserve: keep unknown fields at every level and apply no defaults (spec.preserveUnknownFields of a definition);
-    such a schema need not be structural.
+    such a schema need not be structural. count: receives the bytes of memory that compiling on the loop adds.
     """
 
     __slots__ = ("_leaves", "_node", "_rules", "_walks", "openapi", "preserve")
 
-    def __init__(self, openapi: dict[str, Any], preserve: bool = False) -> None:
+    def __init__(
+        self, openapi: dict[str, Any], preserve: bool = False, count: Callable[[int], None] | None = None
+    ) -> None:
         self.openapi = openapi
         self.preserve = preserve
         self._node: Node | None = None
         self._rules: bool | None = None
         self._walks: dict[str, NodeFunction] = {}
-        self._leaves: Leaves = {}
+        self._leaves = Leaves(count)
 
     @classmethod
-    def compile(cls, openapi_schema: dict[str, Any] | None, preserve: bool = False) -> Schema:
+    def compile(
+        cls,
+        openapi_schema: dict[str, Any] | None,
+        preserve: bool = False,
+        count: Callable[[int], None] | None = None,
+    ) -> Schema:
         """Return the compiled schema of an openAPIV3Schema; None and {} have no fields."""
-        return cls(openapi_schema or {}, preserve)
+        return cls(openapi_schema or {}, preserve, count)
 
     @classmethod
     def from_crd(cls, crd: dict[str, Any], version: str) -> Schema:

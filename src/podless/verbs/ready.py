@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 from podless.fields import strategic
 from podless.kinds.kind import Kind, Version
@@ -11,27 +12,41 @@ from podless.verbs import fieldmanager
 from podless.verbs.call import API
 
 
-async def make_ready(api: API, kind: Kind, subresource: str = "") -> None:
-    """Compile everything that work off the loop needs of a kind, and of the kind of a subresource. Raises Timeout.
+@asynccontextmanager
+async def keep_ready(api: API, kind: Kind, subresource: str = "") -> AsyncIterator[None]:
+    """Compile everything that work off the loop needs of a kind, and of the kind of a subresource, and keep it inside.
 
     Compiling large schemas takes long, so it runs off the loop, once for all waiting requests. The loop publishes the
-    result.
+    result. Raises Timeout.
     """
-    known = kind.subresource(subresource) if subresource else None
-    for one in (kind, known.kind if known is not None else None):
-        if one is not None and not one.is_complete:
-            under_way = api.readying.get(one)
-            if under_way is None:
-                under_way = api.readying[one] = asyncio.ensure_future(_make(api, one))
-                under_way.add_done_callback(_look)
-            await asyncio.shield(under_way)
+    kind.strategy.pin()
+    try:
+        known = kind.subresource(subresource) if subresource else None
+        for one in (kind, known.kind if known is not None else None):
+            if one is not None:
+                await make_ready(api, one)
+        yield
+    finally:
+        kind.strategy.unpin()
+
+
+async def make_ready(api: API, kind: Kind) -> None:
+    """Compile everything that work off the loop needs of a kind; outside `keep_ready` it can be dropped at any time."""
+    if not kind.is_complete:
+        under_way = api.readying.get(kind)
+        if under_way is None:
+            under_way = api.readying[kind] = asyncio.ensure_future(_make(api, kind))
+            under_way.add_done_callback(_look)
+        await asyncio.shield(under_way)
 
 
 async def _make(api: API, kind: Kind) -> None:
+    kind.strategy.pin()
     try:
         publish = await api.off_loop.run_on_thread(_complete, kind)
         publish()
     finally:
+        kind.strategy.unpin()
         del api.readying[kind]
 
 

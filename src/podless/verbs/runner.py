@@ -22,7 +22,7 @@ from podless.runtime.jsonobject import Object
 from podless.store import Stored
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
-from podless.verbs.ready import make_ready
+from podless.verbs.ready import keep_ready
 
 # bytes of a text that is parsed on the event loop; other threads wait while JSON is parsed
 _MOST_YAML = 64 * 1024
@@ -160,6 +160,7 @@ class Stages(Generic[W]):
     def _advance(self, api: API, write: W, place: int) -> int:
         """Run short stages from a position. Return the position of the next stage to await, or of the end."""
         parts = self._parts
+        write.call.kind.strategy.mark_used()
         short = write.call.kind.webhook is None and not api.off_loop.is_long(write.size)
         while place < len(parts):
             part = parts[place]
@@ -182,8 +183,8 @@ async def _run_group(api: API, write: W, group: _Group[W]) -> None:
     while True:
         try:
             if api.off_loop.is_long(cost):
-                await make_ready(api, write.call.kind, write.call.subresource)
-                await api.off_loop.run(cost, _walk, group.works, write)
+                async with keep_ready(api, write.call.kind, write.call.subresource):
+                    await api.off_loop.run(cost, _walk, group.works, write)
                 api.off_loop.keep((*vars(write).values(), write.call.floats))
             else:
                 await api.off_loop.slice(_walk, group.works, write)

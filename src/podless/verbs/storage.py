@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, nullcontext
 from contextvars import ContextVar
 from enum import Enum
 from typing import Any, NamedTuple, TypeVar
@@ -25,7 +25,7 @@ from podless.store import Conflicted, Operation, Oversized, Record, Stored, Stor
 from podless.structs import protobuf
 from podless.verbs.call import API
 from podless.verbs.followup import FollowUp, FollowUpCommits
-from podless.verbs.ready import make_ready
+from podless.verbs.ready import keep_ready
 
 T = TypeVar("T")
 
@@ -120,9 +120,8 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
             along, stored = wanted.along, wanted.stored
             if stored is None:
                 size = len(entry.body) if entry is not None else 0
-                if api.off_loop.is_long(size):
-                    await make_ready(api, kind)
-                stored = await api.off_loop.run(size, encode_stored, kind, wanted.obj)
+                async with keep_ready(api, kind) if api.off_loop.is_long(size) else nullcontext():
+                    stored = await api.off_loop.run(size, encode_stored, kind, wanted.obj)
         if stored is not None and entry is not None and stored.at(entry.revision) == entry.body:
             return WriteResult(entry)  # nothing changes, so nobody is told
         expect, created = (entry.revision, entry.created) if entry is not None else (0, 0)

@@ -1,0 +1,117 @@
+"""The compiled form of a custom kind, on an account of the process.
+
+A complete form takes up to 70 times the bytes of its schema, and clients choose the number of definitions. Over
+`_TOTAL` bytes, the form that was not used lately is dropped; its next use compiles it again.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+from weakref import ref
+
+from podless.kinds.version import Given, Version
+from podless.runtime.bounded import Weighted
+from podless.runtime.weigh import free_values, weigh_values
+from podless.schema.definition import walk_nodes
+
+if TYPE_CHECKING:
+    from podless.cel.rules import NodeRules
+    from podless.schema import Schema
+
+_TOTAL = 64 << 20  # bytes of all compiled forms of the process
+_LARGE = 1 << 20  # bytes of a form that is freed in pieces
+_LEAST = 8 << 10  # bytes of the smallest form
+_DECODED = 10  # bytes of memory for each byte of a schema
+_RULE, _RULE_BYTE = 20_000, 400  # bytes of a compiled rule, and for each byte of its text
+
+_account = Weighted("podless.kinds.compiled.Compiled", _LEAST, _TOTAL)
+
+
+class Compiled:
+    """What a definition's schemas are compiled to, and the values that other layers derive from its kind.
+
+    schemas: by version. expressions: by version and whether objects have floats. table: the derived values. used:
+    whether it was used since the account last asked; only the loop sets it.
+    """
+
+    __slots__ = ("__weakref__", "_place", "_weight", "expressions", "schemas", "table", "used")
+
+    def __init__(self) -> None:
+        self.schemas: dict[str, Schema] = {}
+        self.expressions: dict[tuple[str, bool], NodeRules] = {}
+        self.table: dict[Any, Any] = {}
+        self.used = False
+        self._weight = 0
+        self._place = _Place(self)
+
+    def count(self, size: int) -> None:
+        """Add the bytes of a value that the loop has compiled."""
+        self.set_weight(self._weight + size)
+
+    def count_schema(self, version: Version) -> None:
+        """Add the bytes of a decoded schema."""
+        self.count(_DECODED * version.source.size if isinstance(version.source, Given) else 0)
+
+    def count_rules(self, openapi: dict[str, Any]) -> None:
+        """Add the bytes of all rules of a schema: those that are compiled later, too."""
+        rules = [rule for node in walk_nodes(openapi) for rule in node.get("x-kubernetes-validations") or ()]
+        self.count(_RULE * len(rules) + _RULE_BYTE * sum(len(rule["rule"]) for rule in rules))
+
+    def set_weight(self, weight: int) -> None:
+        """Count the form as so many bytes."""
+        self._weight = weight
+        _account.keep(self._place, weight)
+
+    def weigh(self, values: list[Any]) -> int:
+        """Return the bytes of the form and of more values that belong to it."""
+        return weigh_values((*values, self.schemas, self.expressions, self.table), _apart())
+
+    def pin(self) -> None:
+        """Keep the form until `unpin`."""
+        self.used = True
+        _account.pin(self._place)
+
+    def unpin(self) -> None:
+        """Undo one `pin`."""
+        _account.unpin(self._place)
+
+    def drop(self, forced: bool) -> bool:
+        """Drop the form, unless it was used lately; see `Droppable`. Work under way keeps what it has."""
+        if self.used and not forced:
+            self.used = False
+            return False
+        self._free()
+        return True
+
+    def __del__(self) -> None:
+        self._free()
+
+    def _free(self) -> None:
+        tables: tuple[dict[Any, Any], ...] = (self.table, self.schemas, self.expressions)
+        if self._weight > _LARGE and not sys.is_finalizing():
+            free_values([table.copy() for table in tables], _apart())
+        self._weight = 0
+        for table in tables:
+            table.clear()
+
+
+def _apart() -> tuple[type, ...]:
+    """Classes whose instances a form refers to, but which do not belong to it."""
+    from podless.kinds.kind import Kind
+    from podless.kinds.strategy import Strategy
+
+    return Kind, Strategy, Compiled
+
+
+class _Place:
+    """The place of a form on the account, which keeps no form of a deleted definition."""
+
+    __slots__ = ("_form",)
+
+    def __init__(self, form: Compiled) -> None:
+        self._form = ref(form, lambda _: _account.forget(self))
+
+    def drop(self, forced: bool = False) -> bool:
+        form = self._form()
+        return form is None or form.drop(forced)

@@ -1,0 +1,70 @@
+"""Measures the memory of values that clients make a server keep, and frees it in pieces."""
+
+from __future__ import annotations
+
+import builtins
+import gc
+import sys
+from collections.abc import Iterable, Iterator
+from threading import Thread
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+from podless.runtime.freeing import release_parts
+from podless.runtime.meter import charge
+
+_OFTEN = 64  # values between two charges
+_ROUND = 15  # the allocator rounds up to 16 bytes
+# owned by the process, not by a value
+_SHARED = (type, ModuleType)
+
+
+def weigh_values(values: Iterable[Any], apart: tuple[type, ...] = ()) -> int:
+    """Return the bytes that some values take with everything that they refer to.
+
+    Modules, classes and functions of modules count nothing; generated functions count with their code and their names.
+    apart: instances of these classes count nothing either. Takes about 1 us for each object.
+    """
+    return sum((sys.getsizeof(one) + _ROUND) & ~_ROUND for one in _reach_values(values, apart))
+
+
+def free_values(values: list[Any], apart: tuple[type, ...] = ()) -> None:
+    """Empty a list, and free its values and everything that nothing else refers to, on a thread of its own.
+
+    Freed in one go, a million objects hold the interpreter for 100 ms. apart: as for `weigh_values`.
+    """
+    Thread(target=_free, args=(values, apart), name="podless-free", daemon=True).start()
+
+
+def _free(values: list[Any], apart: tuple[type, ...]) -> None:
+    held = list(_reach_values(values, apart))
+    values.clear()
+    held.reverse()  # freed from the end: what holds a value goes before it
+    release_parts(held)
+
+
+def _reach_values(values: Iterable[Any], apart: tuple[type, ...]) -> Iterator[Any]:
+    """All objects that some values refer to, each once, after one that refers to it."""
+    skipped = (*_SHARED, *apart)
+    seen = {id(builtins.__dict__)}
+    todo, count = list(values), 0
+    while todo:
+        one = todo.pop()
+        if id(one) in seen or isinstance(one, skipped):
+            continue
+        seen.add(id(one))
+        count += 1
+        if not count % _OFTEN:
+            charge(_OFTEN)
+        if isinstance(one, FunctionType):
+            if "__name__" in one.__globals__:  # defined by a module: only its closure is a value
+                todo.extend(one.__closure__ or ())
+                continue
+            todo += (one.__code__, one.__globals__)
+        elif isinstance(one, CodeType):
+            todo += (one.co_consts, one.co_names, one.co_varnames, one.co_linetable, one.co_exceptiontable)
+        elif isinstance(one, BuiltinFunctionType):
+            todo.append(one.__self__)
+        else:
+            todo.extend(gc.get_referents(one))
+        yield one
