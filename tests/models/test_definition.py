@@ -194,11 +194,11 @@ SCHEMAS = st.recursive(
 )
 
 
-def load_class(text: str) -> Any:
+def load_class(text: str, name: str = "Thing") -> Any:
     module = types.ModuleType("made_by_hypothesis")
     sys.modules[module.__name__] = module
     exec(compile(text, "made.py", "exec"), module.__dict__)
-    return module.Thing
+    return getattr(module, name)
 
 
 def ordered(value: Any, key: str = "") -> Any:
@@ -227,6 +227,26 @@ def test_class_and_definition_are_each_other_s_inverse(style: str, spec: Object)
     assert ordered(made) == ordered(definition)
     [again] = write_modules([made], style).values()
     assert again == text
+
+
+@kind("example.com", "v1", metadata={"properties": {"name": {"type": "string", "maxLength": 3}}})
+@dataclass
+class Short(Resource):
+    metadata: ObjectMeta = field(default_factory=ObjectMeta)
+
+
+def test_a_schema_of_metadata_is_kept_and_checked() -> None:
+    made = crd(Short)
+    [version] = made["spec"]["versions"]
+    metadata = version["schema"]["openAPIV3Schema"]["properties"]["metadata"]
+    assert metadata == {"type": "object", "properties": {"name": {"type": "string", "maxLength": 3}}}
+    assert Short.from_dict({"metadata": {"name": "abc"}}).check() == []
+    assert [".".join(map(str, error.at)) for error in Short.from_dict({"metadata": {"name": "abcd"}}).check()] == [
+        "metadata.name"
+    ]
+    for style in ("dataclass", "pydantic"):
+        [text] = write_modules([made], style).values()
+        assert crd(load_class(text, "Short")) == made
 
 
 @pytest.mark.parametrize("name", ["ObjectMeta", "OwnerReference"])

@@ -140,7 +140,7 @@ def test_objects_are_accepted_and_refused_as_the_schema_does(style: str) -> None
 
 
 def plain(node: Any, *, names: bool = False, root: bool = True) -> Any:
-    """A schema without what classes do not say: descriptions, the form of apiVersion, kind and metadata, orders."""
+    """A schema without what classes do not say: descriptions, the form of apiVersion and kind, orders."""
     if isinstance(node, list):
         return [plain(item, root=False) for item in node]
     if not isinstance(node, dict):
@@ -153,9 +153,10 @@ def plain(node: Any, *, names: bool = False, root: bool = True) -> Any:
     if not names and isinstance(made.get("required"), list):
         made["required"] = sorted(made["required"])
     if root:
-        head = ("apiVersion", "kind", "metadata")
-        made["properties"] = {name: part for name, part in made.get("properties", {}).items() if name not in head}
-        made["required"] = [name for name in made.get("required", ()) if name not in head]
+        made["properties"] = {"metadata": {"type": "object"}, **made.get("properties", {})}
+        for name in ("apiVersion", "kind"):
+            made["properties"].pop(name, None)
+        made["required"] = [name for name in made.get("required", ()) if name not in ("apiVersion", "kind", "metadata")]
     return {key: value for key, value in made.items() if value not in ([], {}) or names or key == "default"}
 
 

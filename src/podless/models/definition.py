@@ -111,8 +111,8 @@ def schema_of(cls: type) -> Object:
     """Return the openAPIV3Schema of a class of whole objects. Raises Inexpressible."""
     whole = _class_schema(cls, cls.__name__, ())
     own = {name: part for name, part in whole.get("properties", {}).items() if name not in HEAD}
-    head = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}}
-    whole["properties"] = head | getattr(cls, "__podless_head__", {}) | own
+    metadata = {"type": "object"} | read_kind(cls).metadata
+    whole["properties"] = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": metadata} | own
     required = [name for name in whole.pop("required", ()) if name not in HEAD]
     marked = next((mark.given["required"] for mark in _own_marks(cls) if "required" in mark.given), required)
     return whole | ({"required": marked} if marked else {})

@@ -63,6 +63,7 @@ class Named:
     group: str
     version: str
     given: Object
+    metadata: Object = field(default_factory=dict)
 
     @property
     def api_version(self) -> str:
@@ -92,6 +93,7 @@ def kind(
     short_names: Sequence[str] = (),
     categories: Sequence[str] = (),
     scope: str = "Namespaced",
+    metadata: Object | None = None,
     columns: Sequence[Object] = (),
     status: bool = False,
     scale: Object | None = None,
@@ -103,9 +105,10 @@ def kind(
     """Declare that a class is a kind: a decorator.
 
     group, version: such as "example.com" and "v1"; "" for the core group. name: of the kind (default: that of the
-    class). plural (default: the name in lower case with an s). scope: "Namespaced" or "Cluster". columns: as `column`
-    makes them. status: whether there is a status subresource. scale: the scale subresource, as in a definition.
-    selectable: paths of selectable fields. storage: whether this version is stored. deprecated: True, or a warning.
+    class). plural (default: the name in lower case with an s). scope: "Namespaced" or "Cluster". metadata: its schema,
+    which can restrict name and generateName. columns: as `column` makes them. status: whether there is a status
+    subresource. scale: the scale subresource, as in a definition. selectable: paths of selectable fields. storage:
+    whether this version is stored. deprecated: True, or a warning.
     """
 
     def declare(cls: C) -> C:
@@ -127,7 +130,7 @@ def kind(
             "deprecationWarning": deprecated if isinstance(deprecated, str) else "",
         }
         shown |= {key: value for key, value in parts.items() if value}
-        setattr(cls, KIND, Named(group, version, given))
+        setattr(cls, KIND, Named(group, version, given, metadata or {}))
         return cls
 
     return declare

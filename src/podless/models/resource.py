@@ -47,7 +47,7 @@ class CheckedSchema:
         """Return the errors that the server would return for an object, [] if it would accept it.
 
         old: the object before an update. The arguments are not changed. As in the server, unknown fields are dropped
-        and defaults are set first; metadata is not checked.
+        and defaults are set first. Of metadata, only name and generateName are checked, if the schema restricts them.
         """
         from podless.codec import serializer
         from podless.schema import BLOCKING, Malformed

@@ -215,6 +215,7 @@ def read_named(definition: Object, version: Object) -> Named:
         "short_names": names.get("shortNames") or [],
         "categories": names.get("categories") or [],
         "scope": "" if spec["scope"] == "Namespaced" else spec["scope"],
+        "metadata": _restrictions(version),
         "columns": version.get("additionalPrinterColumns") or [],
         "status": "status" in below,
         "scale": below.get("scale"),
@@ -228,6 +229,12 @@ def read_named(definition: Object, version: Object) -> Named:
     if version.get("deprecated"):
         chosen["deprecated"] = version.get("deprecationWarning") or True
     return Named(spec["group"], version["name"], kind, chosen)
+
+
+def _restrictions(version: Object) -> Object:
+    """What the schema of a version says of metadata, beyond that it is an object."""
+    properties = ((version.get("schema") or {}).get("openAPIV3Schema") or {}).get("properties") or {}
+    return without(properties.get("metadata") or {}, "type", "description")
 
 
 def differences(node: Object, base: Object) -> Object:
